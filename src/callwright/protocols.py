@@ -1,0 +1,101 @@
+"""Every seam on one page. Each protocol has at least two implementations in this repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from callwright.plan import Plan
+from callwright.types import JsonObject, Message, Reply, Tool, ToolOutput
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+ToolChoice = Literal["auto", "none", "required"]
+ReplyMode = Literal["native", "schema", "text"]  # how a model is best asked for tool calls
+
+Watcher = Callable[[str], bool]
+"""Given each piece of text as it arrives; True ends the reply there (finish_reason "cut")."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One question to a chat model. ``schema`` asks for constrained decoding of the whole reply.
+
+    Parts without I/O (repair, the final answer) are generators that yield a ChatRequest and are sent the Reply.
+    """
+
+    messages: tuple[Message, ...]
+    purpose: str = ""  # bind | repair | answer | …: for the trace and the accounting
+    tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    schema: JsonObject | None = None
+    max_tokens: int = 512
+    temperature: float = 0.0
+    stop: tuple[str, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an endpoint supports. ``origin`` says how that is known: declared, probed or overridden."""
+
+    native_tools: bool = False
+    json_schema: bool = False
+    context: int = 8192
+    origin: str = "declared"
+
+    @property
+    def mode(self) -> ReplyMode:
+        """Constrained decoding first: it cannot be malformed. Then native tools, then plain text."""
+        if self.json_schema:
+            return "schema"
+        return "native" if self.native_tools else "text"
+
+
+class ChatModel(Protocol):
+    """Whom we ask. Raises ModelError when it cannot be asked."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def capabilities(self) -> Capabilities: ...
+
+    async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply: ...
+
+    async def aclose(self) -> None: ...
+
+
+class ToolSource(Protocol):
+    """Where tools come from and who runs them. ``open`` raises CatalogError; ``call`` never raises for the world."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def open(self) -> Sequence[Tool]: ...
+
+    async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Encoder(Protocol):
+    """Texts -> unit vectors, float32 of shape (len(texts), width)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def width(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> ndarray[Any, Any]: ...
+
+
+class Planner(Protocol):
+    """Query and tools -> a plan in which every tool stands exactly once. Deterministic."""
+
+    @property
+    def name(self) -> str: ...
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan: ...

@@ -1,0 +1,171 @@
+"""The one event type and its sinks. A trace is a list of events; a JSONL file holds one a line.
+
+Long texts (prompts, raw replies) are kept whole and once: an event of kind ``blob`` carries the text under its
+digest, later events name the digest. Format version 1; :func:`read_jsonl` migrates older versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, TextIO
+
+from callwright.errors import TraceError
+from callwright.types import to_json
+
+VERSION = 1
+
+KINDS = (
+    "run.start",  # query, tools, model, strategy, limits
+    "plan",  # slots, edges, layers, planner
+    "layer",  # index, total, slots
+    "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded
+    "call.raw",  # id, tool, arguments as the model gave them
+    "call.checked",  # id, arguments, edits, warnings
+    "call.refused",  # id, violations, edits
+    "call.repair",  # id, tier, before, after, edits
+    "skip",  # tool, reason
+    "result",  # id, tool, content or failure, seconds, attempt
+    "answer",  # text, statements, missing
+    "limit",  # which limit ended what
+    "note",  # something a reader of the run should know
+    "run.end",  # status, usage, model_calls, steps, seconds
+    "blob",  # digest, text
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a run. ``seq`` orders events; ``at`` is seconds since the run began."""
+
+    kind: str
+    seq: int
+    at: float
+    data: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"v": VERSION, "seq": self.seq, "at": round(self.at, 4), "kind": self.kind, "data": self.data}
+
+
+class Sink(Protocol):
+    """Where events go. Called in order, once per event, from one thread."""
+
+    def __call__(self, event: Event) -> None: ...
+
+
+class MemorySink:
+    """Keeps the events in a list."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+
+
+class JsonlSink:
+    """Appends each event to a file as one JSON line, flushed, so that a killed run leaves a readable trace."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: TextIO = self.path.open("w", encoding="utf-8")
+        except OSError as exc:
+            raise TraceError(
+                f"cannot write the trace {self.path}: {exc.strerror}", hint="choose another --trace"
+            ) from exc
+
+    def __call__(self, event: Event) -> None:
+        self._file.write(json.dumps(event.to_dict(), ensure_ascii=False, default=str) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> JsonlSink:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass
+class Trace:
+    """Records a run. Every secret in ``secrets`` is replaced before any sink sees an event."""
+
+    sinks: tuple[Sink, ...] = ()
+    secrets: tuple[str, ...] = ()
+    clock: Callable[[], float] = time.monotonic
+    events: list[Event] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+    _started: float | None = None
+
+    def add(self, kind: str, **data: Any) -> Event:
+        """Record one event and hand it to every sink."""
+        if kind not in KINDS:
+            raise TraceError(f"unknown event kind {kind!r}", hint="the kinds are listed in callwright.trace.KINDS")
+        now = self.clock()
+        if self._started is None:
+            self._started = now
+        event = Event(kind, len(self.events), now - self._started, self._redact(to_json(data)))
+        self.events.append(event)
+        for sink in self.sinks:
+            sink(event)
+        return event
+
+    def blob(self, text: str) -> str:
+        """Keep a text whole, once; returns the digest by which events name it."""
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        if key not in self._seen:
+            self._seen.add(key)
+            self.add("blob", digest=key, text=text)
+        return key
+
+    def _redact(self, value: Any) -> Any:
+        if not self.secrets:
+            return value
+        if isinstance(value, str):
+            for secret in self.secrets:
+                value = value.replace(secret, "[secret]") if secret else value
+            return value
+        if isinstance(value, dict):
+            return {self._redact(k): self._redact(v) for k, v in value.items()}
+        return [self._redact(v) for v in value] if isinstance(value, list) else value
+
+
+def blobs(events: Iterable[Event]) -> dict[str, str]:
+    """digest -> text of every blob in a trace."""
+    return {e.data["digest"]: e.data["text"] for e in events if e.kind == "blob"}
+
+
+def read_jsonl(path: Path | str) -> list[Event]:
+    """The events of a JSONL trace, migrated to the current version. A half-written last line is dropped."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError as exc:
+        raise TraceError(f"cannot read the trace {path}: {exc.strerror}") from exc
+    events = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            events.append(_event(json.loads(line)))
+        except (ValueError, KeyError, TypeError) as exc:
+            if number == len(lines):
+                break  # the process was killed while writing
+            raise TraceError(f"{path}, line {number} is not a trace event: {exc}") from exc
+    return events
+
+
+def _event(row: dict[str, Any]) -> Event:
+    if row["v"] > VERSION:
+        raise TraceError(f"the trace has format version {row['v']}, this Callwright reads up to {VERSION}")
+    return Event(row["kind"], int(row["seq"]), float(row["at"]), row["data"])

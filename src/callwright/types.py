@@ -1,0 +1,252 @@
+"""The nouns: frozen, JSON-ready values that every room passes on. Standard library only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from callwright.errors import Failure, Violation
+
+Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
+JsonObject: TypeAlias = dict[str, Any]
+
+
+def to_json(value: Any) -> Json:
+    """The JSON form of any value in this module: dataclasses become objects, tuples become arrays."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if not f.name.startswith("_")}
+    if isinstance(value, Mapping):
+        return {str(k): to_json(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_json(v) for v in value]
+    return value
+
+
+def canonical(value: Any) -> str:
+    """One text per JSON value: keys sorted, no spaces. What digests are taken of."""
+    return json.dumps(to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def digest(value: Any) -> str:
+    """First 16 hex digits of the sha256 of the canonical form."""
+    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a call may do to the world. The defaults are MCP's worst case: what is unknown counts as a write."""
+
+    read_only: bool = False
+    destructive: bool = True
+    idempotent: bool = False
+    open_world: bool = True
+
+    @property
+    def may_write(self) -> bool:
+        return not self.read_only
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether repeating a call whose outcome is unknown can do no further harm."""
+        return self.read_only or self.idempotent
+
+
+READ = Effects(read_only=True, destructive=False, idempotent=True)
+READ_LOCAL = Effects(read_only=True, destructive=False, idempotent=True, open_world=False)
+WRITE = Effects(read_only=False, destructive=False, idempotent=False)
+DESTRUCTIVE = Effects()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as a model and the gate see it. ``input_schema``/``output_schema`` are JSON Schema 2020-12."""
+
+    name: str
+    description: str = ""
+    input_schema: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
+    output_schema: JsonObject | None = None
+    effects: Effects = DESTRUCTIVE
+    source: str = ""  # which catalogue source it came from, for people: "openapi tmdb"
+    trusted: bool = True  # False: never loosened by what the source says of itself
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.source))
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes whenever anything that the model or the gate sees changes."""
+        return digest([self.name, self.description, self.input_schema, self.output_schema, self.effects])
+
+    @property
+    def properties(self) -> JsonObject:
+        found = self.input_schema.get("properties")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        found = self.input_schema.get("required")
+        return tuple(k for k in found if isinstance(k, str)) if isinstance(found, list) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more model calls. ``cached_tokens`` are prompt tokens the server did not recompute."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as the model meant it. ``arguments`` is text while nobody could parse it as a JSON object."""
+
+    id: str
+    tool: str
+    arguments: JsonObject | str
+    slot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change made to a call. ``path`` is a JSON Pointer into the arguments; "" is the whole."""
+
+    path: str
+    before: Json
+    after: Json
+    rule: str
+
+
+class _Seal:
+    """Held by the gate alone; see :class:`CheckedCall`."""
+
+
+SEAL = _Seal()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCall:
+    """A call that passed the gate. Only :mod:`callwright.gate` makes one, and ``invoke`` takes nothing else."""
+
+    id: str
+    tool: Tool
+    arguments: JsonObject
+    edits: tuple[Edit, ...] = ()
+    warnings: tuple[Violation, ...] = ()
+    slot: str = ""
+    _seal: _Seal | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self._seal is not SEAL:
+            raise TypeError("a CheckedCall is made by callwright.gate only: call Gate.check()")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool source hands back for one call: a JSON value or the reason why there is none."""
+
+    content: Json = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """One executed (or refused) call and what came of it. ``id`` is what answers cite."""
+
+    id: str
+    tool: str
+    arguments: JsonObject
+    content: Json = None
+    failure: Failure | None = None
+    seconds: float = 0.0
+    slot: str = ""
+    attempt: int = 1
+
+    @property
+    def ok(self) -> bool:
+        return self.failure is None
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A tool that was offered and deliberately not called, or a call that was dropped, and why."""
+
+    tool: str
+    reason: str
+    slot: str = ""
+
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation. ``tool_calls`` only on assistant, ``tool_call_id`` only on tool messages."""
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model answered. ``text`` is raw; ``tool_calls`` only what the *server* parsed natively."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = "stop"  # stop | length | tool_calls | cut (ended by our own watcher)
+    model: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Rests a statement on a result that exists. ``result`` is a ToolResult.id."""
+
+    result: str
+    quote: str = ""
+
+
+Support: TypeAlias = Literal["supported", "mended", "unsupported", "limitation", "unchecked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of an answer and what it rests on. ``problems`` says what no result contains."""
+
+    text: str
+    support: Support
+    citations: tuple[Citation, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The final answer. ``missing`` names what was asked for and could not be found out."""
+
+    text: str
+    statements: tuple[Statement, ...] = ()
+    missing: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def grounded(self) -> bool:
+        return all(s.support != "unsupported" for s in self.statements)
