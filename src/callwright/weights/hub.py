@@ -92,6 +92,9 @@ def _within(seconds: float, url: str) -> Message:
             request = _request(url, method="HEAD")
             with urllib.request.build_opener(_Stay).open(request, timeout=seconds) as answer:
                 box.append(answer.headers)
+        except urllib.error.HTTPError as exc:
+            box.append(exc.headers if 300 <= exc.code < 400 else exc)
+            exc.close()
         except Exception as exc:
             box.append(exc)
 
@@ -156,12 +159,10 @@ def _why(exc: BaseException) -> str:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """A redirect is an answer: its own headers carry the digest."""
+    """A redirect is an answer: its own headers carry the digest. It arrives as an HTTPError with code 3xx."""
 
-    def http_error_302(self, _req: object, fp: IO[bytes], *_: object) -> IO[bytes]:
-        return fp
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+    def redirect_request(self, *_: object) -> None:
+        return None
 
 
 class _SameHostToken(urllib.request.HTTPRedirectHandler):
