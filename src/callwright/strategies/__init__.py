@@ -1,0 +1,22 @@
+"""Ways from a query to results: one interface, one executor, one accounting, so that comparisons are fair."""
+
+from __future__ import annotations
+
+from callwright.errors import ConfigError
+from callwright.strategies.job import Job, Strategy
+from callwright.strategies.layered import Layered
+from callwright.strategies.react import ReAct
+
+STRATEGIES: dict[str, type[Strategy]] = {"layered": Layered, "react": ReAct}
+
+
+def open_strategy(spec: str | Strategy) -> Strategy:
+    """A strategy by name, or the given one. Raises ConfigError for an unknown name."""
+    if not isinstance(spec, str):
+        return spec
+    if spec not in STRATEGIES:
+        raise ConfigError(f"there is no strategy {spec!r}", hint="strategies: " + ", ".join(STRATEGIES))
+    return STRATEGIES[spec]()
+
+
+__all__ = ["STRATEGIES", "Job", "Layered", "ReAct", "Strategy", "open_strategy"]

@@ -1,0 +1,3 @@
+from callwright.cli import main
+
+main()

@@ -1,0 +1,215 @@
+"""All commands. Bodies live in their own modules and are imported when called."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from callwright import __version__
+from callwright.errors import CallwrightError
+
+app = typer.Typer(
+    name="callwright",
+    help="Makes small and open language models use tools reliably.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+train = typer.Typer(no_args_is_help=True, help="Rebuild the trained parts from data (extra: train).")
+bench = typer.Typer(no_args_is_help=True, help="Measure.")
+app.add_typer(train, name="train")
+app.add_typer(bench, name="bench")
+
+Tools = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        "-t",
+        help="Where tools come from: module[:name], file.py[:name], a folder with tools.py and/or mcp.json, an "
+        "OpenAPI document, an mcpServers file, a tool list, a URL. May be given several times.",
+    ),
+]
+Only = Annotated[list[str] | None, typer.Option("--only", help="Show the model only these tools.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="local (default), local:PATH, or an OpenAI-compatible endpoint as URL#MODEL.",
+        envvar="CALLWRIGHT_MODEL",
+    ),
+]
+Jsonl = Annotated[bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")]
+
+
+class PlanFormat(StrEnum):
+    text = "text"
+    json = "json"
+    mermaid = "mermaid"
+
+
+def run() -> None:
+    """Run the app; our own errors become one message and exit code 1."""
+    try:
+        app()
+    except CallwrightError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader of our output has gone
+        sys.stderr.close()
+        raise SystemExit(0) from None
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"callwright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    """Makes small and open language models use tools reliably."""
+
+
+@app.command("run")
+def run_command(
+    query: Annotated[str, typer.Argument(help="What to find out or do.")],
+    tools: Tools = None,
+    only: Only = None,
+    model: Model = None,
+    strategy: Annotated[str, typer.Option(help="layered or react.")] = "layered",
+    repairs: Annotated[int, typer.Option(help="The run's repair budget B.")] = 5,
+    seconds: Annotated[float, typer.Option(help="End the run after this long.")] = 900.0,
+    trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the run page here.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
+) -> None:
+    """Answer a request with tools: plan, call, mend, answer."""
+    from callwright.cli.run import run_query
+    from callwright.limits import Limits
+
+    limits = Limits(repairs=repairs, seconds=seconds)
+    code = run_query(query, tools or [], only, model, strategy, limits, trace, html, as_json)
+    raise typer.Exit(code)
+
+
+@app.command()
+def demo(
+    model: Model = None,
+    html: Annotated[Path, typer.Option(help="Where the run page goes.")] = Path("runs/demo.html"),
+) -> None:
+    """Run one task of examples/desk on the embedded model and open nothing, download what is needed."""
+    from callwright.cli.demo import run_demo
+
+    raise typer.Exit(run_demo(model, html))
+
+
+@app.command()
+def plan(
+    query: Annotated[str | None, typer.Argument(help="The request to plan for.")] = None,
+    tools: Tools = None,
+    only: Only = None,
+    format_: Annotated[PlanFormat, typer.Option("--format", help="How to print it.")] = PlanFormat.text,
+    planner: Annotated[str | None, typer.Option(help="default, edges, layers or schema.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="Text encoder: minilm, a folder, or an endpoint URL.")] = None,
+    jsonl: Jsonl = False,
+) -> None:
+    """Put tools into execution layers, without calling a model or a tool."""
+    from callwright.cli.plan import plan_lines, print_plan
+
+    if jsonl:
+        plan_lines(planner, encoder)
+    else:
+        print_plan(query, tools or [], only, format_.value, planner, encoder)
+
+
+@app.command()
+def check(
+    call: Annotated[str | None, typer.Argument(help='The call: {"tool": …, "arguments": …}, or - for stdin.')] = None,
+    tools: Tools = None,
+    jsonl: Jsonl = False,
+) -> None:
+    """Hold a tool call against its tool's schema, mend what can be mended without loss, list every edit."""
+    from callwright.cli.check import check_lines, check_one
+
+    if jsonl:
+        check_lines(tools or [])
+    else:
+        raise typer.Exit(check_one(call, tools or []))
+
+
+@app.command("tools")
+def tools_command(
+    tools: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print an OpenAI-style tool list.")] = False,
+) -> None:
+    """List the tools of one or more sources, with their effects and what could not be imported."""
+    from callwright.cli.tools import list_tools
+
+    list_tools(tools, as_json)
+
+
+@app.command()
+def view(
+    trace: Annotated[Path, typer.Argument(help="A trace (JSON lines).")],
+    html: Annotated[Path | None, typer.Option(help="Where the page goes; default: beside the trace.")] = None,
+) -> None:
+    """Draw a trace as one self-contained HTML page."""
+    from callwright.cli.view import write_page
+
+    write_page(trace, html)
+
+
+@app.command()
+def weights(
+    names: Annotated[list[str] | None, typer.Argument(help="Names to fetch; none: list them.")] = None,
+) -> None:
+    """List the weight files Callwright knows, or fetch some."""
+    from callwright.cli.weights import show_weights
+
+    show_weights(names or [])
+
+
+_PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@train.command("layers", context_settings=_PASS)
+def train_layers(context: typer.Context) -> None:
+    """Train the layer predictor: --model edges (trees) or network (the paper's)."""
+    from callwright.cli.train import train_layers as start
+
+    raise typer.Exit(start(context.args))
+
+
+@bench.command("desk", context_settings=_PASS)
+def bench_desk(context: typer.Context) -> None:
+    """Strategies on the tasks of examples/desk."""
+    from callwright.benchmarks.desk import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("plan", context_settings=_PASS)
+def bench_plan(context: typer.Context) -> None:
+    """Execution orders against gold: learned and simple planners on public data."""
+    from callwright.benchmarks.plan import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("statements", context_settings=_PASS)
+def bench_statements(context: typer.Context) -> None:
+    """Planted true and false statements against the answer check."""
+    from callwright.benchmarks.statements import main
+
+    raise typer.Exit(main(context.args))

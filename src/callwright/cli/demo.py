@@ -1,0 +1,27 @@
+"""``callwright demo``: one multi-tool task of examples/desk, end to end."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from callwright.cli.run import run_query
+from callwright.errors import ConfigError
+from callwright.limits import Limits
+
+QUERY = (
+    "How far is it from Oslo Gardermoen (OSL) to Lisbon (LIS) in nautical miles, "
+    "and at what local time does the sun rise in Lisbon on 2025-06-21?"
+)
+TOOLS = ("airport_info", "airport_distance", "convert_units", "sun_times", "holidays", "delete_note")
+
+
+def run_demo(model: str | None, html: Path) -> int:
+    """Run the task, write its page, say where it is. Needs a clone: the desk is an example."""
+    desk = next(
+        (p / "examples/desk" for p in (Path.cwd(), *Path(__file__).parents) if (p / "examples/desk").is_dir()), None
+    )
+    if desk is None:
+        raise ConfigError("the demo's tools are not here", hint="run it in a clone of the repository")
+    print(f"Request: {QUERY}", file=sys.stderr)
+    return run_query(QUERY, [str(desk)], TOOLS, model, "layered", Limits(), html.with_suffix(".jsonl"), html, False)

@@ -1,0 +1,66 @@
+"""JSON lines in, JSON lines out: one object a line, order kept, a bad line answered and the rest processed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
+
+from callwright.errors import CallwrightError
+from callwright.jsontext import parse
+from callwright.types import Json, JsonObject, canonical
+
+Handler = Callable[[JsonObject], JsonObject]
+
+
+class BadLine(Exception):
+    """A line that is JSON but not the object the command takes; its text becomes the ``error``."""
+
+
+def answer_stream(handle: Handler, source: BinaryIO | None = None, target: BinaryIO | None = None) -> int:
+    """Answer every line of ``source`` on ``target`` as it comes. Returns the number of ``error`` answers."""
+    source, target = source or sys.stdin.buffer, target or sys.stdout.buffer
+    errors = 0
+    for answer in answers(source, handle):
+        errors += "error" in answer
+        target.write(canonical_line(answer))
+        target.flush()
+    return errors
+
+
+def answers(lines: Iterable[bytes], handle: Handler) -> Iterator[JsonObject]:
+    """One answer for each line that is not blank."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _answer(number, line, handle)
+
+
+def _answer(number: int, line: bytes, handle: Handler) -> JsonObject:
+    row: Json = None
+    try:
+        row = parse(line)
+        if not isinstance(row, dict):
+            raise BadLine(f"expected a JSON object, got {type(row).__name__}")
+        answer = handle(row)
+    except (BadLine, CallwrightError, ValueError) as exc:
+        return _error(number, row, str(exc))
+    except RecursionError:
+        return _error(number, row, "nested too deeply")
+    except Exception as exc:  # one bad line must not stop the stream
+        return _error(number, row, f"{type(exc).__name__}: {exc}")
+    return {"id": row.get("id"), **answer}
+
+
+def _error(number: int, row: Json, message: str) -> JsonObject:
+    key = row.get("id") if isinstance(row, dict) else None
+    return {"id": key, "error": {"line": number, "message": message}}
+
+
+def canonical_line(value: JsonObject) -> bytes:
+    """The object as one line of UTF-8, keys in their given order."""
+    import orjson
+
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except (TypeError, orjson.JSONEncodeError):  # integers beyond 64 bits, lone surrogates
+        return canonical(value).encode("utf-8", "backslashreplace") + b"\n"

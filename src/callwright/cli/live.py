@@ -1,0 +1,113 @@
+"""A run as it happens, in the terminal: one line per event, and a moving line while the model writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from callwright.trace import Event
+from callwright.types import canonical
+
+_WIDTH = 150
+
+
+class Live:
+    """A trace sink that prints. On a pipe the same lines come without colour and without the moving line."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True, highlight=False)
+        self._status = Status("starting", console=self._console)
+        self._written = 0
+
+    def __enter__(self) -> Live:
+        self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self._status.stop()
+
+    def on_text(self, piece: str) -> None:
+        """Called with each piece of a reply while the model writes it."""
+        self._written += len(piece)
+        self._status.update(f"the model writes … {self._written} characters")
+
+    def __call__(self, event: Event) -> None:
+        show = getattr(self, "_on_" + event.kind.replace(".", "_"), None)
+        if show is not None:
+            show(event.data)
+
+    def _line(self, text: str) -> None:
+        self._console.print(text, overflow="ellipsis", no_wrap=True, crop=True)
+
+    def _on_run_start(self, data: Mapping[str, Any]) -> None:
+        tools = len(data["tools"])
+        self._line(f"[dim]{escape(data['model'])} · {data['strategy']} · {tools} tools · {data['mode']} replies[/]")
+        self._status.update("the model reads the request …")
+
+    def _on_plan(self, data: Mapping[str, Any]) -> None:
+        tool = {slot["id"]: slot["tool"] for slot in data["slots"]}
+        for index, layer in enumerate(data["layers"], 1):
+            self._line(f"[dim]plan {index}:[/] " + escape(", ".join(tool[slot] for slot in layer)))
+
+    def _on_layer(self, data: Mapping[str, Any]) -> None:
+        self._line(f"[bold]Layer {data['index']}/{data['total']}[/]")
+        self._status.update(f"layer {data['index']}: the model reads …")
+
+    def _on_model(self, data: Mapping[str, Any]) -> None:
+        self._written = 0
+        usage = data["usage"]
+        self._line(
+            f"  [dim]{data['purpose']}: {usage['prompt_tokens']} tokens in, {usage['completion_tokens']} out, "
+            f"{data['seconds']:.1f} s[/]"
+        )
+        if data.get("discarded"):
+            self._line(f"  [yellow]cut off[/] {escape(_short(data['discarded']))}")
+
+    def _on_call_refused(self, data: Mapping[str, Any]) -> None:
+        for violation in data["violations"][:2]:
+            self._line(f"  [yellow]✗ gate[/] {data['id']} {escape(_short(violation['message']))}")
+
+    def _on_call_checked(self, data: Mapping[str, Any]) -> None:
+        self._edits(data["edits"])
+
+    def _on_call_repair(self, data: Mapping[str, Any]) -> None:
+        self._line(f"  [yellow]repaired[/] {data['id']} {escape(_short(data['after']))}")
+
+    def _edits(self, edits: list[Mapping[str, Any]]) -> None:
+        for edit in edits:
+            change = (
+                f"{edit['path'] or '/'}: {_short(edit['before'], 40)} → {_short(edit['after'], 40)} ({edit['rule']})"
+            )
+            self._line(f"  [yellow]edit[/] {escape(change)}")
+
+    def _on_result(self, data: Mapping[str, Any]) -> None:
+        call = f"{data['tool']}({canonical(data['arguments'])[1:-1]})"
+        if data["failure"]:
+            outcome = f"[red]{escape(data['failure']['kind'])}: {escape(_short(data['failure']['message']))}[/]"
+        else:
+            outcome = escape(_short(data["content"]))
+        mark = "[red]✗[/]" if data["failure"] else "[green]✓[/]"
+        self._line(f"  {mark} [bold]{data['id']}[/] {escape(_short(call))}")
+        self._line(f"      → {outcome}")
+
+    def _on_skip(self, data: Mapping[str, Any]) -> None:
+        self._line(f"  [dim]– {escape(data['tool'])}: {escape(_short(data['reason']))}[/]")
+
+    def _on_limit(self, data: Mapping[str, Any]) -> None:
+        self._line(f"  [yellow]limit[/] {data['limit']} reached")
+
+    def _on_note(self, data: Mapping[str, Any]) -> None:
+        self._line(f"  [dim]{escape(_short(data['text']))}[/]")
+
+
+def _short(value: Any, length: int = _WIDTH) -> str:
+    text = value if isinstance(value, str) else canonical(value)
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"

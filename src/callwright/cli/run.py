@@ -1,0 +1,76 @@
+"""``callwright run``: one request from tools to answer, shown as it happens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from callwright.cli.live import Live
+from callwright.cli.view import write
+from callwright.errors import ConfigError
+from callwright.limits import Limits
+from callwright.orchestrator import Orchestrator, Run
+from callwright.trace import JsonlSink, Sink
+from callwright.viewer import page
+
+
+def run_query(
+    query: str,
+    tools: Sequence[str],
+    only: Sequence[str] | None,
+    model: str | None,
+    strategy: str,
+    limits: Limits,
+    trace: Path | None,
+    html: Path | None,
+    as_json: bool,
+) -> int:
+    """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless nothing was found."""
+    if not tools:
+        raise ConfigError(
+            "run needs at least one tool source", hint="--tools SOURCE, for example --tools examples/desk"
+        )
+    prepare(model)
+    with ExitStack() as stack:
+        live = stack.enter_context(Live())
+        sinks: list[Sink] = [live]
+        if trace is not None:
+            sinks.append(stack.enter_context(JsonlSink(trace)))
+        orchestrator = Orchestrator(
+            tools, model=model, strategy=strategy, limits=limits, sinks=sinks, on_text=live.on_text, only=only
+        )
+        run = orchestrator.run_sync(query)
+    if html is not None:
+        write(page(run.events), html)
+        print(f"run page: {html}", file=sys.stderr)
+    print_run(run, as_json)
+    return 0 if run.status != "abstained" else 3
+
+
+def prepare(model: str | None) -> None:
+    """Have the embedded model's weights here before the run starts, with a progress bar."""
+    if model in (None, "local"):
+        from callwright.cli.weights import fetch
+        from callwright.models import DEFAULT_WEIGHTS
+
+        fetch(DEFAULT_WEIGHTS)
+
+
+def print_run(run: Run, as_json: bool) -> None:
+    """The answer, or the run as JSON, on stdout; the cost on stderr."""
+    if as_json:
+        import orjson
+
+        print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
+        return
+    print(run.answer.text)
+    cost = run.cost
+    print(
+        f"{run.status}: {cost.calls} tool calls, {cost.model_calls} model calls, "
+        f"{cost.usage.prompt_tokens} + {cost.usage.completion_tokens} tokens, {cost.seconds:.0f} s; "
+        f"edits {cost.repairs.get('tier1', 0)}, repairs {cost.repairs.get('tier2', 0)}, "
+        f"repeats {cost.repairs.get('repeat', 0)}",
+        file=sys.stderr,
+    )

@@ -1,0 +1,28 @@
+"""``callwright train``: each kind of weights has its own script with ``main(arguments)``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callwright.errors import ConfigError
+
+
+def train_layers(arguments: Sequence[str]) -> int:
+    """``--model edges`` (default) or ``--model network``; the rest goes to that script."""
+    rest = list(arguments)
+    kind = "edges"
+    if "--model" in rest:
+        at = rest.index("--model")
+        if at + 1 >= len(rest):
+            raise ConfigError("--model needs a value", hint="edges or network")
+        kind = rest[at + 1]
+        del rest[at : at + 2]
+    if kind == "edges":
+        from callwright.training.edges import main as train_edges
+
+        return train_edges(rest) or 0
+    if kind == "network":
+        from callwright.training.layers import main as train_network
+
+        return train_network(rest) or 0
+    raise ConfigError(f"there is no layer model {kind!r}", hint="edges or network")

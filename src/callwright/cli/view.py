@@ -1,0 +1,24 @@
+"""``callwright view``: a trace becomes a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from callwright.errors import TraceError
+from callwright.trace import read_jsonl
+from callwright.viewer import page
+
+
+def write_page(trace: Path, html: Path | None) -> None:
+    """Write the page of a trace and print where it is."""
+    target = html or trace.with_suffix(".html")
+    write(page(read_jsonl(trace)), target)
+    print(target)
+
+
+def write(text: str, target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    except OSError as exc:
+        raise TraceError(f"cannot write the page {target}: {exc.strerror}", hint="choose another --html") from exc

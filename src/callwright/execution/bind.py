@@ -1,0 +1,180 @@
+"""bind: one question to the model for all ready slots at once, in the form its endpoint supports best.
+
+Three forms, one meaning: which of the tools in view are called, how often, with what arguments - and which are not,
+and why. The reply is read into :class:`Bound`; nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from callwright import prompts
+from callwright.dialects import parse_calls
+from callwright.execution.render import results_text, signatures
+from callwright.jsontext import parse_object
+from callwright.protocols import ChatRequest, ReplyMode
+from callwright.types import Json, JsonObject, Message, Reply, Skip, Tool, ToolCall, ToolResult
+
+FINISH = "finish"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that the model may know at one point of a run."""
+
+    query: str
+    tools: tuple[Tool, ...]
+    results: tuple[ToolResult, ...] = ()
+    index: int = 1  # 1-based layer or turn
+    total: int = 1
+    conversation: tuple[Message, ...] = ()
+    may_finish: bool = False  # the strategy grows its plan, and the model says when it is done
+    result_chars: int = 6_000
+    reply_tokens: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The model's decision. ``finished``: it says that nothing more is to be called."""
+
+    calls: tuple[ToolCall, ...] = ()
+    skips: tuple[Skip, ...] = ()
+    finished: bool = False
+    malformed: str = ""  # why the reply could not be read, if so
+
+
+def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
+    """The request for one view. ``prompt`` names the prompt file ("layer" or "react")."""
+    values = {
+        "query": view.query,
+        "results": results_text(view.results, view.result_chars),
+        "tools": "(see the tool list)" if mode == "native" else signatures(view.tools),
+        "format": _FORMATS[mode, view.may_finish],
+    }
+    if prompt == "layer":
+        values |= {
+            "index": str(view.index),
+            "total": str(view.total),
+            "names": ", ".join(t.name for t in view.tools),
+        }
+    messages = prompts.render(prompt, **values)
+    messages = messages[:1] + view.conversation + messages[1:]
+    request = ChatRequest(messages, purpose="bind", max_tokens=view.reply_tokens)
+    if mode == "schema":
+        return replace(request, schema=step_schema(view.tools) if view.may_finish else layer_schema(view.tools))
+    if mode == "native":
+        return replace(request, tools=view.tools)
+    return request
+
+
+def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
+    """What the reply decided. The executor gives the calls their ids."""
+    if mode == "schema":
+        return _read_schema(view, reply.text)
+    if reply.tool_calls:
+        return Bound(reply.tool_calls)
+    parsed = parse_calls(reply.text, view.tools)
+    if parsed.calls:
+        return Bound(parsed.calls, finished=bool(parsed.finish))
+    if view.may_finish:
+        return Bound(finished=True)
+    reason = _first_line(parsed.text) if _says_no_call(reply.text) else "the reply held no call"
+    return Bound(skips=tuple(Skip(t.name, reason) for t in view.tools))
+
+
+def layer_schema(tools: Sequence[Tool]) -> JsonObject:
+    """The decoding schema of one layer: any number of entries, each a call of a tool in view or its 'no call'."""
+    entries: list[Json] = []
+    for tool in tools:
+        entries.append(_object(tool={"const": tool.name}, arguments=_arguments(tool)))
+        entries.append(_object(tool={"const": tool.name}, no_call={"type": "string", "maxLength": 120}))
+    return _object(calls={"type": "array", "items": {"anyOf": entries}, "maxItems": max(8, 2 * len(tools))})
+
+
+def step_schema(tools: Sequence[Tool]) -> JsonObject:
+    """The decoding schema of one turn: a short thought, then one call or the finish."""
+    actions: list[Json] = [_object(tool={"const": t.name}, arguments=_arguments(t)) for t in tools]
+    actions.append(_object(tool={"const": FINISH}, reason={"type": "string", "maxLength": 120}))
+    return _object(thought={"type": "string", "maxLength": 200}, action={"anyOf": actions})
+
+
+def _object(**properties: Json) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _arguments(tool: Tool) -> JsonObject:
+    """The input schema with required properties first: a small model fills what comes first best."""
+    schema = dict(tool.input_schema)
+    required = [k for k in tool.required if k in tool.properties]
+    order = required + [k for k in tool.properties if k not in required]
+    schema["properties"] = {k: tool.properties[k] for k in order}
+    schema.setdefault("type", "object")
+    if order:
+        schema.setdefault("additionalProperties", False)
+    return schema
+
+
+def _read_schema(view: View, text: str) -> Bound:
+    value, problem = parse_object(text)
+    if value is None:
+        return Bound(malformed=problem or "the reply is not a JSON object", finished=view.may_finish)
+    if view.may_finish:
+        return _read_action(value.get("action"))
+    calls: list[ToolCall] = []
+    skips: list[Skip] = []
+    for entry in value.get("calls") or ():
+        if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
+            continue
+        if "no_call" in entry:
+            skips.append(Skip(entry["tool"], str(entry["no_call"])))
+        else:
+            calls.append(ToolCall("", entry["tool"], entry.get("arguments") or {}))
+    named = {c.tool for c in calls} | {s.tool for s in skips}
+    skips += [Skip(t.name, "the model named no call of it") for t in view.tools if t.name not in named]
+    return Bound(tuple(calls), tuple(skips))
+
+
+def _read_action(action: Json) -> Bound:
+    if not isinstance(action, dict) or action.get("tool") in (None, FINISH):
+        return Bound(finished=True)
+    return Bound((ToolCall("", str(action["tool"]), action.get("arguments") or {}),))
+
+
+def _says_no_call(text: str) -> bool:
+    return "no call" in text.lower()
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]
+
+
+_FORMATS: dict[tuple[ReplyMode, bool], str] = {
+    ("schema", False): (
+        'Reply with JSON: {"calls": [...]}. One entry {"tool": ..., "arguments": {...}} for each call to make now, '
+        'or {"tool": ..., "no_call": "why not"} for a tool that is not needed or lacks a value.'
+    ),
+    ("schema", True): (
+        'Reply with JSON: {"thought": "what is still missing", "action": {"tool": ..., "arguments": {...}}}, '
+        'or {"thought": ..., "action": {"tool": "finish", "reason": "..."}} when done.'
+    ),
+    (
+        "native",
+        False,
+    ): "Make the tool calls of this step now. If no call is needed or possible, reply: No call: <why>",
+    ("native", True): "Make the next tool call. If nothing more is needed or possible, reply: Finish: <why>",
+    ("text", False): (
+        "For each call write exactly two lines:\nAction: <tool_name>\nAction Input: <JSON arguments>\n"
+        "If no call is needed or possible, write one line:\nNo call: <why>"
+    ),
+    ("text", True): (
+        "Write exactly three lines:\nThought: <what is still missing>\nAction: <tool_name>\n"
+        "Action Input: <JSON arguments>\nIf nothing more is needed or possible, write:\n"
+        'Action: Finish\nAction Input: {"reason": "..."}'
+    ),
+}

@@ -1,0 +1,198 @@
+"""The middle of a run: every call goes check -> (repair) -> invoke -> (diagnose -> repair -> invoke again).
+
+Calls that are ready together run together, in one TaskGroup. An error stays at its call (RETO, section 3.4): what
+cannot be mended within the budget is recorded as skipped or failed, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from callwright.errors import CallwrightError, Violation
+from callwright.execution.invoke import Caller, invoke
+from callwright.execution.questions import LimitReached, Questions
+from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
+from callwright.limits import Budget
+from callwright.trace import Trace
+from callwright.types import CheckedCall, Skip, ToolCall, ToolResult, canonical, to_json
+
+_FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
+
+
+class Executor:
+    """Executes calls for one run and keeps what came of them, in call order."""
+
+    def __init__(
+        self,
+        *,
+        caller: Caller,
+        gate: Gate,
+        sources: Sources,
+        questions: Questions,
+        budget: Budget,
+        trace: Trace,
+    ) -> None:
+        self.results: list[ToolResult] = []
+        self.skips: list[Skip] = []
+        self.repairs = {"tier1": 0, "tier2": 0, "repeat": 0}
+        self._caller = caller
+        self._gate = gate
+        self._sources = sources
+        self._questions = questions
+        self._budget = budget
+        self._trace = trace
+        self._seen: dict[str, str] = {}
+        self._numbered = 0
+        self._places = asyncio.Semaphore(budget.limits.concurrency)
+
+    def skip(self, skips: Iterable[Skip]) -> None:
+        """Record tools that were offered and not called."""
+        for skip in skips:
+            self.skips.append(skip)
+            self._trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot)
+
+    async def settle(self, calls: Sequence[ToolCall], allowed: Iterable[str]) -> list[ToolResult]:
+        """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction."""
+        view = frozenset(allowed)
+        numbered = [self._number(call) for call in calls]
+        done: dict[str, ToolResult | None] = {}
+
+        async def one(call: ToolCall) -> None:
+            async with self._places:
+                done[call.id] = await self._settle_one(call, view)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for call in numbered:
+                    group.create_task(one(call))
+        except* CallwrightError as errors:  # one dead endpoint is one error, however many calls asked it
+            raise errors.exceptions[0] from None
+        results = [r for call in numbered if (r := done.get(call.id)) is not None]
+        self.results += results
+        for result in results:
+            if result.ok:
+                self._sources.add_result(result)
+        return results
+
+    def _number(self, call: ToolCall) -> ToolCall:
+        self._numbered += 1
+        return replace(call, id=f"r{self._numbered}")
+
+    async def _settle_one(self, call: ToolCall, view: frozenset[str]) -> ToolResult | None:
+        self._trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot)
+        checked = await self._check(call, view)
+        if checked is None:
+            return None
+        key = canonical([checked.tool.name, checked.arguments])
+        if key in self._seen:
+            self._drop(call, f"the same call was already made as {self._seen[key]}")
+            return None
+        self._seen[key] = call.id
+        return await self._run(checked)
+
+    async def _check(self, call: ToolCall, view: frozenset[str]) -> CheckedCall | None:
+        verdict = self._gate.check(call, self._sources, view)
+        if isinstance(verdict, Refusal):
+            self._trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
+            verdict = await self._mend_refusal(verdict)
+        if isinstance(verdict, Refusal):
+            self._drop(call, _reason(verdict.violations))
+            return None
+        self.repairs["tier1"] += len(verdict.edits)
+        self._trace.add(
+            "call.checked",
+            id=call.id,
+            tool=verdict.tool.name,
+            arguments=verdict.arguments,
+            edits=verdict.edits,
+            warnings=[w.to_dict() for w in verdict.warnings],
+        )
+        return verdict
+
+    async def _mend_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
+        if refusal.tool is None:
+            return refusal
+        dialogue = repair_refusal(refusal, self._gate, self._sources, self._grant)
+        return await self._converse(refusal, dialogue)
+
+    async def _converse(self, refusal: Refusal, dialogue: object) -> CheckedCall | Refusal:
+        try:
+            outcome: CheckedCall | Refusal = await self._questions.converse(dialogue)  # type: ignore[arg-type]
+        except LimitReached:
+            return refusal
+        if isinstance(outcome, CheckedCall):
+            self._trace.add(
+                "call.repair",
+                id=outcome.id,
+                tier=2,
+                before=refusal.call.arguments,
+                after=outcome.arguments,
+                edits=outcome.edits,
+            )
+        return outcome
+
+    def _grant(self) -> bool:
+        """One tier-2 question from the run's budget B."""
+        granted = self._budget.spend_repair()
+        self.repairs["tier2"] += granted
+        if not granted:
+            self._trace.add("limit", limit="repairs", purpose="repair")
+        return granted
+
+    async def _run(self, call: CheckedCall) -> ToolResult | None:
+        """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
+        attempt = 1
+        while True:
+            if not self._budget.spend_tool_call():
+                self._trace.add("limit", limit="tool_calls", purpose="invoke")
+                self.skip((Skip(call.tool.name, "the run's limit of tool calls is reached", call.slot),))
+                return None
+            result = await self._invoke(call, attempt)
+            if result.ok:
+                return result
+            again = await self._again(call, result, diagnose(result, call.tool), attempt)
+            if again is None:
+                return result
+            call, attempt = again, attempt + 1
+
+    async def _invoke(self, call: CheckedCall, attempt: int) -> ToolResult:
+        limits = self._budget.limits
+        timeout = min(limits.tool_seconds, max(0.001, self._budget.seconds_left))
+        result = await invoke(call, self._caller, timeout=timeout, max_bytes=limits.result_bytes, attempt=attempt)
+        failed = diagnose(result, call.tool).failure
+        if result.ok and failed is not None:  # status 200 with an error inside, or nothing at all
+            result = replace(result, failure=failed)
+        self._trace.add("result", **to_json(result))
+        return result
+
+    async def _again(
+        self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis, attempt: int
+    ) -> CheckedCall | None:
+        failure = result.failure
+        if failure is None or (failure.outcome_unknown and not call.tool.effects.may_repeat):
+            return None
+        if diagnosis.points_at_arguments:
+            dialogue = repair_failure(call, result, diagnosis, self._gate, self._sources, self._grant)
+            refusal = Refusal(ToolCall(call.id, call.tool.name, call.arguments), call.tool, call.arguments)
+            mended = await self._converse(refusal, dialogue)
+            if isinstance(mended, Refusal) or mended.arguments == call.arguments:
+                return None
+            return mended if self._spend_repeat() else None
+        if failure.retryable and self._spend_repeat():
+            await asyncio.sleep(min(_FIRST_WAIT * 2 ** (attempt - 1), self._budget.seconds_left))
+            return call
+        return None
+
+    def _spend_repeat(self) -> bool:
+        granted = self._budget.spend_repair()
+        self.repairs["repeat"] += granted
+        return granted
+
+    def _drop(self, call: ToolCall, reason: str) -> None:
+        self.skip((Skip(call.tool, reason, call.slot),))
+
+
+def _reason(violations: Sequence[Violation]) -> str:
+    return violations[0].message if violations else "refused by the gate"

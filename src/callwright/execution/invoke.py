@@ -1,0 +1,62 @@
+"""invoke: one checked call becomes one result, whatever the world does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from callwright.errors import Failure, ToolError
+from callwright.types import CheckedCall, Json, JsonObject, ToolOutput, ToolResult, canonical
+
+Caller: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutput]]
+
+
+async def invoke(
+    call: CheckedCall, caller: Caller, *, timeout: float, max_bytes: int, attempt: int = 1
+) -> ToolResult:
+    """Run one checked call. Never raises for what the tool or the network does; cancellation passes through."""
+    if not isinstance(call, CheckedCall):
+        raise TypeError("invoke() takes a CheckedCall only: pass the call through the gate first")
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(timeout):
+            output = await caller(call.tool.name, call.arguments)
+    except TimeoutError:
+        output = ToolOutput(failure=_timed_out(call, timeout))
+    except ToolError as exc:
+        output = ToolOutput(failure=Failure("tool_error", str(exc)))
+    except Exception as exc:
+        message = f"{type(exc).__name__}: {exc}"
+        output = ToolOutput(failure=Failure("tool_error", message, outcome_unknown=call.tool.effects.may_write))
+    content, failure = _within(output.content, output.failure, max_bytes)
+    return ToolResult(
+        id=call.id,
+        tool=call.tool.name,
+        arguments=call.arguments,
+        content=content,
+        failure=failure,
+        seconds=time.monotonic() - started,
+        slot=call.slot,
+        attempt=attempt,
+    )
+
+
+def _timed_out(call: CheckedCall, timeout: float) -> Failure:
+    return Failure(
+        "timeout",
+        f"{call.tool.name} gave no result within {timeout:g} s",
+        retryable=True,
+        outcome_unknown=call.tool.effects.may_write,
+    )
+
+
+def _within(content: Json, failure: Failure | None, max_bytes: int) -> tuple[Json, Failure | None]:
+    """Refuse a result larger than the limit: half a JSON value would be a different value."""
+    if failure is not None or content is None:
+        return content, failure
+    size = len(content) if isinstance(content, str) else len(canonical(content))
+    if size <= max_bytes:
+        return content, None
+    return None, Failure("too_large", f"the result has {size} characters, the limit is {max_bytes}")

@@ -1,0 +1,212 @@
+"""The whole flow on one screen: tools in, plan, gated and repaired calls, grounded answer.
+
+::
+
+    run = Orchestrator(["examples/desk"], model="local").run_sync("How far is it from Oslo to Lisbon?")
+    print(run.answer.text)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal
+
+from callwright.answer import finish
+from callwright.catalog import Catalog, open_catalog
+from callwright.errors import ConfigError
+from callwright.execution.executor import Executor
+from callwright.execution.questions import LimitReached, Questions
+from callwright.gate import Gate, Sources
+from callwright.limits import Budget, Limits
+from callwright.models import open_model
+from callwright.plan import Plan
+from callwright.planning import default_planner
+from callwright.protocols import ChatModel, Planner
+from callwright.strategies import Job, Strategy, open_strategy
+from callwright.trace import Event, Sink, Trace
+from callwright.types import Answer, Message, Skip, ToolResult, Usage, to_json
+
+Status = Literal["answered", "partial", "abstained"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run cost. ``steps`` counts as the papers do: one per model call, repairs and Finish included."""
+
+    model_calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    calls: int = 0
+    repairs: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        return self.model_calls
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One finished run. ``events`` is its whole trace."""
+
+    query: str
+    strategy: str
+    status: Status
+    answer: Answer
+    plan: Plan
+    results: tuple[ToolResult, ...]
+    skips: tuple[Skip, ...]
+    cost: Cost
+    events: tuple[Event, ...] = field(default=(), repr=False)
+    limit: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON, without its trace."""
+        shown = ("query", "strategy", "status", "answer", "plan", "results", "skips", "cost", "limit")
+        return {name: to_json(getattr(self, name)) for name in shown}
+
+
+class Orchestrator:
+    """Runs queries over a set of tools with one model.
+
+    ``tools`` are tool sources (see :func:`callwright.catalog.open_catalog`), ``model`` a spec or a ChatModel (see
+    :func:`callwright.models.open_model`; ``None`` is the embedded model). As an async context manager it keeps tools
+    and model open between runs; otherwise each run opens and closes them.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Any],
+        *,
+        model: str | ChatModel | None = None,
+        strategy: str | Strategy = "layered",
+        planner: Planner | None = None,
+        limits: Limits | None = None,
+        sinks: Sequence[Sink] = (),
+        on_text: Callable[[str], None] | None = None,
+        only: Sequence[str] | None = None,
+    ) -> None:
+        self._sources = tools
+        self._model_spec = model
+        self._strategy = open_strategy(strategy)
+        self._planner = planner
+        self._limits = limits or Limits()
+        self._sinks = tuple(sinks)
+        self._on_text = on_text
+        self._only = frozenset(only) if only is not None else None
+        self._stack: AsyncExitStack | None = None
+        self._catalog: Catalog | None = None
+        self._model: ChatModel | None = None
+
+    async def __aenter__(self) -> Orchestrator:
+        async with AsyncExitStack() as stack:
+            self._catalog = await stack.enter_async_context(open_catalog(self._sources))
+            self._model = open_model(self._model_spec)
+            if self._model is not self._model_spec:
+                stack.push_async_callback(self._model.aclose)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        stack, self._stack, self._catalog, self._model = self._stack, None, None, None
+        if stack is not None:
+            await stack.aclose()
+
+    def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+        """:meth:`run` for callers without an event loop."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.run(query, conversation))
+        raise ConfigError("run_sync() was called inside a running event loop", hint="await orchestrator.run(...)")
+
+    async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+        """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the Run."""
+        if self._catalog is None or self._model is None:
+            async with self:
+                return await self.run(query, conversation)
+        return await _run(self, self._catalog, self._model, query, tuple(conversation))
+
+
+async def _run(
+    setup: Orchestrator, catalog: Catalog, model: ChatModel, query: str, conversation: tuple[Message, ...]
+) -> Run:
+    budget = Budget(setup._limits)
+    trace = Trace(setup._sinks)
+    tools = tuple(t for t in catalog.tools if setup._only is None or t.name in setup._only)
+    capabilities = await model.capabilities()
+    trace.add(
+        "run.start",
+        query=query,
+        tools=tools,
+        model=model.name,
+        strategy=setup._strategy.name,
+        mode=capabilities.mode,
+        limits=budget.limits,
+    )
+    questions = Questions(model, capabilities, budget, trace, setup._on_text)
+    executor = Executor(
+        caller=catalog.call,
+        gate=Gate(tools),
+        sources=Sources(query, conversation),
+        questions=questions,
+        budget=budget,
+        trace=trace,
+    )
+    job = Job(
+        query=query,
+        tools=tools,
+        planner=setup._planner or default_planner(),
+        executor=executor,
+        questions=questions,
+        limits=budget.limits,
+        trace=trace,
+        conversation=conversation,
+    )
+    limit = ""
+    try:
+        await setup._strategy.run(job)
+    except LimitReached as reached:
+        limit = reached.limit
+    answer = await _answer(job)
+    return _finished(setup, job, answer, budget, limit)
+
+
+async def _answer(job: Job) -> Answer:
+    """The Finish step; where a limit forbids the question, the answer says what was found without one."""
+    results, skips = tuple(job.executor.results), tuple(job.executor.skips)
+    limits = job.limits
+    try:
+        return await job.questions.converse(
+            finish(job.query, results, skips, mode=job.questions.mode, char_limit=limits.result_chars)
+        )
+    except LimitReached:
+        return await job.questions.converse(
+            finish(job.query, results, skips, mode=None, char_limit=limits.result_chars)
+        )
+
+
+def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
+    executor = job.executor
+    found = any(r.ok for r in executor.results)
+    status: Status = "abstained" if not found else "partial" if answer.missing or limit else "answered"
+    cost = Cost(budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs))
+    job.trace.add("answer", **to_json(answer))
+    job.trace.add("run.end", status=status, limit=limit, cost=cost)
+    return Run(
+        query=job.query,
+        strategy=setup._strategy.name,
+        status=status,
+        answer=answer,
+        plan=job.plan,
+        results=tuple(executor.results),
+        skips=tuple(executor.skips),
+        cost=cost,
+        events=tuple(job.trace.events),
+        limit=limit,
+    )

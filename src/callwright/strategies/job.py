@@ -1,0 +1,69 @@
+"""What a strategy works with: one run's query, tools, plan and executor. All strategies share its accounting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from callwright.execution.bind import Bound, View, question, read
+from callwright.execution.executor import Executor
+from callwright.execution.questions import Questions
+from callwright.limits import Limits
+from callwright.plan import Plan
+from callwright.protocols import Planner
+from callwright.trace import Trace
+from callwright.types import Message, Tool
+
+
+@dataclass(slots=True)
+class Job:
+    """One run, from a strategy's point of view. ``plan`` is set by the strategy as it makes or grows it."""
+
+    query: str
+    tools: tuple[Tool, ...]
+    planner: Planner
+    executor: Executor
+    questions: Questions
+    limits: Limits
+    trace: Trace
+    conversation: tuple[Message, ...] = ()
+    plan: Plan = field(default_factory=Plan)
+
+    async def bind(self, tools: tuple[Tool, ...], prompt: str, index: int, total: int, finish: bool) -> Bound:
+        """Ask the model once what to call of ``tools`` now."""
+        view = View(
+            query=self.query,
+            tools=tools,
+            results=tuple(self.executor.results),
+            index=index,
+            total=total,
+            conversation=self.conversation,
+            may_finish=finish,
+            result_chars=self.limits.result_chars,
+            reply_tokens=self.limits.reply_tokens,
+        )
+        reply = await self.questions.ask(question(view, self.questions.mode, prompt))
+        bound = read(view, self.questions.mode, reply)
+        if bound.malformed:
+            self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
+        return bound
+
+    def record_plan(self) -> None:
+        """Write the plan as it now stands into the trace."""
+        self.trace.add(
+            "plan",
+            planner=self.planner.name,
+            revision=self.plan.revision,
+            slots=self.plan.slots,
+            edges=self.plan.edges,
+            layers=[[slot.id for slot in layer] for layer in self.plan.layers],
+        )
+
+
+class Strategy(Protocol):
+    """How a run goes from query to results. Raises LimitReached when a limit ends it."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, job: Job) -> None: ...

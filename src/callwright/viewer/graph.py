@@ -1,0 +1,71 @@
+"""The plan as SVG: layers are columns, dependencies curves, the colour of a box says what became of its tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _TOP = 196, 40, 84, 16, 34
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    x: int
+    y: int
+    label: str
+    state: str
+    title: str
+
+
+def plan_svg(
+    layers: Sequence[Sequence[str]],
+    edges: Sequence[Sequence[str]],
+    slots: Mapping[str, Any],
+    states: Mapping[str, str],
+) -> str:
+    """SVG text. ``slots`` maps slot id to its event data, ``states`` to ok | failed | skipped | idle."""
+    if not layers:
+        return "<p class=quiet>No plan was recorded.</p>"
+    boxes = _place(layers, slots, states)
+    width = len(layers) * (_WIDTH + _GAP_X) - _GAP_X + 8
+    height = _TOP + max(len(layer) for layer in layers) * (_HEIGHT + _GAP_Y) + 4
+    parts = [f'<svg class=plan viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">']
+    parts += [
+        f'<text class=layer x="{4 + k * (_WIDTH + _GAP_X)}" y="18">Layer {k + 1}</text>' for k in range(len(layers))
+    ]
+    parts += [_curve(boxes[a], boxes[b]) for a, b in edges if a in boxes and b in boxes]
+    parts += [_rectangle(box) for box in boxes.values()]
+    return "".join([*parts, "</svg>"])
+
+
+def _place(layers: Sequence[Sequence[str]], slots: Mapping[str, Any], states: Mapping[str, str]) -> dict[str, _Box]:
+    boxes = {}
+    for column, layer in enumerate(layers):
+        for row, slot in enumerate(layer):
+            data = slots.get(slot, {})
+            boxes[slot] = _Box(
+                4 + column * (_WIDTH + _GAP_X),
+                _TOP + row * (_HEIGHT + _GAP_Y),
+                str(data.get("tool", slot)),
+                states.get(slot, "idle"),
+                str(data.get("reason") or ""),
+            )
+    return boxes
+
+
+def _curve(a: _Box, b: _Box) -> str:
+    x1, y1, x2, y2 = a.x + _WIDTH, a.y + _HEIGHT // 2, b.x, b.y + _HEIGHT // 2
+    bend = max(30, (x2 - x1) // 2)
+    return f'<path class=edge d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
+
+
+def _rectangle(box: _Box) -> str:
+    label = box.label if len(box.label) <= 25 else box.label[:24] + "…"
+    title = f"{box.label}: {box.state}" + (f" ({box.title})" if box.title else "")
+    return (
+        f'<g class="box {box.state}"><title>{escape(title)}</title>'
+        f'<rect x="{box.x}" y="{box.y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>'
+        f'<text x="{box.x + 10}" y="{box.y + 25}">{escape(label)}</text></g>'
+    )

