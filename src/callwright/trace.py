@@ -75,7 +75,7 @@ class JsonlSink:
         self.path = Path(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: TextIO = self.path.open("w", encoding="utf-8")
+            self._file: TextIO = self.path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n")
         except OSError as exc:
             raise TraceError(
                 f"cannot write the trace {self.path}: {exc.strerror}", hint="choose another --trace"
@@ -149,7 +149,7 @@ def blobs(events: Iterable[Event]) -> dict[str, str]:
 def read_jsonl(path: Path | str) -> list[Event]:
     """The events of a JSONL trace, migrated to the current version. A half-written last line is dropped."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = Path(path).read_text(encoding="utf-8", errors="surrogatepass").rstrip("\n").split("\n")
     except OSError as exc:
         raise TraceError(f"cannot read the trace {path}: {exc.strerror}") from exc
     events = []

@@ -1,0 +1,95 @@
+"""Plans: layers are a view of a DAG, and what is not a DAG is named."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.errors import PlanError
+from callwright.plan import Plan, Slot
+
+NAMES = st.lists(st.text("abcdefgh", min_size=1, max_size=3), unique=True, max_size=12)
+
+
+@st.composite
+def dags(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, str]]]:
+    names = draw(NAMES)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return draw(st.permutations(names)), edges
+
+
+@given(st.lists(st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=4), max_size=5))
+def test_layers_are_the_inverse_of_from_layers(layers: list[list[str]]) -> None:
+    plan = Plan.from_layers(layers)
+    assert [[slot.tool for slot in layer] for layer in plan.layers] == layers
+    assert plan.problems() == ()
+
+
+@given(dags())
+def test_every_slot_lies_exactly_one_layer_behind_its_latest_dependency(dag: tuple[list[str], list]) -> None:
+    names, edges = dag
+    plan = Plan.from_edges(names, edges)
+    depth = {slot.id: k for k, layer in enumerate(plan.layers) for slot in layer}
+    assert set(depth) == set(names)
+    for slot in plan.slots:
+        assert depth[slot.id] == 1 + max((depth[b] for b in slot.after), default=-1)
+
+
+@given(dags())
+def test_running_what_is_ready_reaches_every_slot_in_as_many_waves_as_layers(dag: tuple[list[str], list]) -> None:
+    plan = Plan.from_edges(*dag)
+    finished: set[str] = set()
+    waves = 0
+    while ready := plan.ready(finished):
+        assert all(slot.after <= finished for slot in ready)
+        finished |= {slot.id for slot in ready}
+        waves += 1
+    assert finished == {slot.id for slot in plan.slots}
+    assert waves == len(plan.layers)
+
+
+def test_a_tool_planned_twice_gets_two_slots() -> None:
+    plan = Plan.from_layers([["search"], ["fetch"], ["search"]])
+    assert [slot.id for slot in plan.slots] == ["search", "fetch", "search#2"]
+
+
+def test_empty_layers_are_dropped_without_losing_the_order() -> None:
+    assert [[s.tool for s in layer] for layer in Plan.from_layers([["a"], [], ["b"]]).layers] == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("slots", "kind"),
+    [
+        ((Slot("a", "a", frozenset("b")), Slot("b", "b", frozenset("a"))), "cycle"),
+        ((Slot("a", "a", frozenset("x")),), "dangling"),
+        ((Slot("a", "a"), Slot("a", "b")), "duplicate"),
+        ((Slot("a", "nowhere"),), "unknown_tool"),
+    ],
+)
+def test_each_problem_is_found_and_named(slots: tuple[Slot, ...], kind: str) -> None:
+    plan = Plan(slots)
+    assert kind in {problem.kind for problem in plan.problems(["a", "b"])}
+    with pytest.raises(PlanError, match=r"kind"):
+        plan.require_sound(["a", "b"])
+
+
+def test_a_cycle_has_no_layers() -> None:
+    with pytest.raises(PlanError):
+        _ = Plan((Slot("a", "a", frozenset("a")),)).layers
+    with pytest.raises(PlanError):
+        Plan.from_edges(["a", "b"], [("a", "b"), ("b", "a")])
+
+
+def test_an_edge_to_a_tool_outside_the_plan_is_an_error() -> None:
+    with pytest.raises(PlanError, match="'ghost'"):
+        Plan.from_edges(["a"], [("a", "ghost")])
+
+
+def test_growing_a_plan_is_a_new_revision_and_leaves_the_old_one_alone() -> None:
+    plan = Plan.from_layers([["a"]])
+    grown = plan.grown(Slot("b", "b", frozenset("a")))
+    assert (plan.revision, grown.revision) == (0, 1)
+    assert len(plan.slots) == 1
+    assert grown.edges == (("a", "b"),)
