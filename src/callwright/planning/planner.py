@@ -1,0 +1,57 @@
+"""Query and tools -> a plan in which every tool stands exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from callwright.errors import PlanError
+from callwright.plan import Plan
+from callwright.planning.schema_order import claims
+from callwright.protocols import Planner
+from callwright.types import Tool
+
+
+def require_distinct(tools: Sequence[Tool]) -> None:
+    """PlanError if two tools have the same name: a plan could not tell them apart."""
+    names = [t.name for t in tools]
+    for name in names:
+        if names.count(name) > 1:
+            raise PlanError(
+                f"{names.count(name)} tools are named {name!r}",
+                hint="give one of them a prefix where it is loaded, or leave one out",
+            )
+
+
+class SchemaPlanner:
+    """Order by schemas alone: a tool waits for the tools whose outputs its required inputs need."""
+
+    name = "schema"
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
+        """A plan with every tool exactly once, in the order given. Raises PlanError on names used twice."""
+        del query  # this planner looks at the tools only
+        require_distinct(tools)
+        found = claims(tools)
+        plan = Plan.from_edges([t.name for t in tools], [(c.producer, c.consumer) for c in found])
+        reasons: dict[str, list[str]] = {}
+        for claim in found:
+            reasons.setdefault(claim.consumer, []).append(claim.reason)
+        return replace(plan, slots=tuple(replace(s, reason="; ".join(reasons.get(s.id, ()))) for s in plan.slots))
+
+
+class AllInOnePlanner:
+    """No order at all: every tool in the first layer."""
+
+    name = "all-in-one"
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
+        """A plan without dependencies. Raises PlanError on names used twice."""
+        del query
+        require_distinct(tools)
+        return Plan.from_edges([t.name for t in tools], ())
+
+
+def default_planner() -> Planner:
+    """The planner used when none is chosen."""
+    return SchemaPlanner()
