@@ -1,9 +1,9 @@
 """Tool descriptions as users have them <-> :class:`~callwright.types.Tool`.
 
 Recognised: OpenAI chat (``{"type": "function", "function": {…}}``) and Responses (flat), Anthropic
-(``input_schema``), MCP (``inputSchema``, ``outputSchema``, ``annotations``), Gemini (``functionDeclarations``), Bedrock
-(``toolSpec``), ToolBench ``api_list`` entries, and the plain forms of data sets (NESTFUL, ComplexFuncBench, NesTools,
-Seal-Tools, BFCL, xLAM, TaskBench). :mod:`callwright.wire.schemas` says what is normalised in the schemas.
+(``input_schema``), MCP (``inputSchema``, ``outputSchema``, ``annotations``), Gemini (``functionDeclarations``),
+Bedrock (``toolSpec``), ToolBench ``api_list`` entries, and the plain forms of data sets (NESTFUL, ComplexFuncBench,
+NesTools, Seal-Tools, BFCL, xLAM, TaskBench). :mod:`callwright.wire.schemas` says what is normalised in the schemas.
 """
 
 from __future__ import annotations

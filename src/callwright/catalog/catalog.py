@@ -1,0 +1,155 @@
+"""Every tool of a run under one name each, wherever it comes from, and one way to call them."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from callwright.catalog.schemas import SchemaLimits, admit
+from callwright.catalog.sources import SourceSpec, sources_of
+from callwright.errors import CatalogError
+from callwright.protocols import ToolSource
+from callwright.types import JsonObject, Tool, ToolOutput, digest
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A tool under its name here, and as its source knows it."""
+
+    tool: Tool
+    original: Tool
+    source: ToolSource
+
+
+class Catalog:
+    """Tools from one or more open sources. Made by :func:`open_catalog`; usable while that block is open."""
+
+    def __init__(self, entries: Sequence[_Entry], problems: Sequence[str] = ()) -> None:
+        self._entries = {entry.tool.name: entry for entry in entries}
+        self.tools: tuple[Tool, ...] = tuple(entry.tool for entry in entries)
+        self.problems: tuple[str, ...] = tuple(problems)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._entry(name).tool
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever anything about any tool changes. The order of the sources does not matter."""
+        return digest(sorted(tool.digest for tool in self.tools))
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutput:
+        """Run one tool. What goes wrong in the world is in the output; an unknown name raises CatalogError."""
+        entry = self._entry(name)
+        return await entry.source.call(entry.original, arguments)
+
+    def _entry(self, name: str) -> _Entry:
+        if name not in self._entries:
+            near = difflib.get_close_matches(name, self._entries, n=3)
+            raise CatalogError(
+                f"there is no tool {name!r} in the catalogue",
+                hint=f"near: {', '.join(near)}"
+                if near
+                else f"there are {len(self)} tools: {', '.join(self._entries)[:300]}",
+            )
+        return self._entries[name]
+
+
+@asynccontextmanager
+async def open_catalog(
+    sources: Sequence[SourceSpec] | SourceSpec,
+    *,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    prefix: bool = False,
+    limits: SchemaLimits | None = None,
+) -> AsyncIterator[Catalog]:
+    """Open every source and put its tools under one name each. Sources are closed when the block ends.
+
+    A spec is text (:data:`callwright.catalog.sources.FORMS`), a path, a function, a module, a Tool or a ToolSource.
+
+    Names: the first tool of a name keeps it; a later one is called ``<source>_<name>``, and if that is taken too
+    ``<source>_<name>_2`` and so on. Every such renaming stands in ``catalog.problems``. ``prefix=True`` puts the
+    source's name before every name. ``include`` and ``exclude`` are shell patterns (``get_*``) on the final names.
+
+    Raises CatalogError where a source cannot be opened. A single tool that cannot be used is left out, its reason in
+    ``catalog.problems``.
+    """
+    specs: list[Any] = list(sources) if isinstance(sources, list | tuple) else [sources]
+    opened = [source for spec in specs for source in sources_of(spec)]
+    async with AsyncExitStack() as stack:
+        for source in opened:
+            stack.push_async_callback(source.aclose)
+        offers = await _open(opened)
+        yield _merged(offers, include, exclude, prefix, limits or SchemaLimits())
+
+
+async def _open(sources: Sequence[ToolSource]) -> list[tuple[ToolSource, Sequence[Tool]]]:
+    """Open all at once: servers take seconds to start. The first failure is raised, the rest are cancelled."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(source.open()) for source in sources]
+    except* CatalogError as errors:
+        raise _first(errors) from None
+    return [(source, task.result()) for source, task in zip(sources, tasks, strict=True)]
+
+
+def _first(group: BaseExceptionGroup[Any]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _merged(
+    offers: Sequence[tuple[ToolSource, Sequence[Tool]]],
+    include: Sequence[str],
+    exclude: Sequence[str],
+    prefix: bool,
+    limits: SchemaLimits,
+) -> Catalog:
+    problems: list[str] = []
+    entries: dict[str, _Entry] = {}
+    for source, tools in offers:
+        problems += getattr(source, "problems", ())
+        for original in tools:
+            try:
+                tool, notes = admit(original, limits)
+            except CatalogError as error:
+                problems.append(f"{original.name} ({source.name}) left out: {error.message}")
+                continue
+            name = _free_name(original.name, source.name, entries, prefix)
+            if not _wanted(name, include, exclude):
+                continue
+            if name != original.name and not prefix:
+                problems.append(f"{original.name} of {source.name} is called {name}: the name was taken")
+            problems += notes
+            entries[name] = _Entry(replace(tool, name=name), original, source)
+    return Catalog(tuple(entries.values()), problems)
+
+
+def _free_name(name: str, source: str, taken: dict[str, _Entry], prefix: bool) -> str:
+    if not prefix and name not in taken:
+        return name
+    owner = re.sub(r"\W+", "_", source).strip("_").lower() or "source"
+    made = f"{owner}_{name}"
+    return next(n for n in (made, *(f"{made}_{i}" for i in range(2, len(taken) + 3))) if n not in taken)
+
+
+def _wanted(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    wanted = not include or any(fnmatchcase(name, pattern) for pattern in include)
+    return wanted and not any(fnmatchcase(name, pattern) for pattern in exclude)

@@ -1,0 +1,271 @@
+"""Python functions as tools: schema from signature, annotations and docstring; called in a thread or awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, TypeVar, overload
+
+from callwright.catalog.annotations import NoJsonForm, described, schema_of, with_default
+from callwright.catalog.conversion import NotConvertible, dump, load
+from callwright.catalog.docstrings import Docstring, parse_docstring
+from callwright.catalog.shapes import hints_of
+from callwright.errors import CallwrightError, CatalogError, Failure, ToolError
+from callwright.types import DESTRUCTIVE, Effects, JsonObject, Tool, ToolOutput
+
+F = TypeVar("F", bound=Callable[..., Any])
+_MARK = "__callwright_tool__"
+_MESSAGE_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What ``@tool`` says of a function. Empty fields are read from the function itself."""
+
+    name: str = ""
+    description: str = ""
+    effects: Effects = DESTRUCTIVE
+    output_schema: JsonObject | None = None
+
+
+@overload
+def tool(function: F, /) -> F: ...
+@overload
+def tool(
+    *, name: str = ..., description: str = ..., effects: Effects = ..., output_schema: JsonObject | None = ...
+) -> Callable[[F], F]: ...
+def tool(
+    function: F | None = None,
+    /,
+    *,
+    name: str = "",
+    description: str = "",
+    effects: Effects = DESTRUCTIVE,
+    output_schema: JsonObject | None = None,
+) -> F | Callable[[F], F]:
+    """Mark a function as a tool. The function itself stays as it is and can be called as before.
+
+    ``effects``: say ``effects=READ`` for what only reads; otherwise the worst is assumed and calls are not repeated.
+    """
+
+    def mark(marked: F) -> F:
+        setattr(marked, _MARK, Declaration(name, description, effects, output_schema))
+        return marked
+
+    return mark(function) if function is not None else mark
+
+
+@dataclass(frozen=True)
+class FunctionTool:
+    """A function with its tool. ``run`` never raises for what the function does."""
+
+    tool: Tool
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    hints: dict[str, Any] = field(default_factory=dict)
+
+    async def run(self, arguments: JsonObject) -> ToolOutput:
+        try:
+            bound = self._bind(arguments)
+        except (ValueError, TypeError) as error:
+            return _failed(f"the arguments do not fit: {error}")
+        try:
+            result = await self._call(bound)
+            return ToolOutput(dump(result))
+        except ToolError as error:
+            return _failed(str(error) or "the tool refused the call")
+        except NotConvertible as error:
+            return _failed(f"the tool ran, but its result cannot be written as JSON: {error}")
+        except Exception as error:  # a tool may raise anything: it is the world's failure, and data
+            return _failed(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+    async def _call(self, bound: inspect.BoundArguments) -> Any:
+        if _is_async(self.function):
+            return await self.function(*bound.args, **bound.kwargs)
+        result = await asyncio.to_thread(self.function, *bound.args, **bound.kwargs)
+        return await result if inspect.isawaitable(result) else result
+
+    def _bind(self, arguments: JsonObject) -> inspect.BoundArguments:
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        left = dict(arguments)
+        for parameter in self.signature.parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                named |= {key: self._load(parameter.name, key, value) for key, value in left.items()}
+                left = {}
+            elif parameter.name in left:
+                value = self._load(parameter.name, parameter.name, left.pop(parameter.name))
+                if parameter.kind is parameter.POSITIONAL_ONLY:
+                    positional.append(value)
+                else:
+                    named[parameter.name] = value
+        if left:
+            raise NotConvertible(f"unknown argument {', '.join(map(repr, left))}")
+        return self.signature.bind(*positional, **named)
+
+    def _load(self, parameter: str, key: str, value: Any) -> Any:
+        if value is None and self.signature.parameters[parameter].default is None:
+            return None
+        try:
+            return load(self.hints.get(parameter, Any), value)
+        except ValueError as error:
+            raise NotConvertible(f"{key!r}: {error}") from None
+
+
+def tool_from_function(function: Callable[..., Any], *, source: str = "") -> FunctionTool:
+    """Read a function's signature, annotations and docstring. Raises CatalogError naming what has no JSON form."""
+    declared: Declaration = getattr(function, _MARK, None) or Declaration()
+    name = declared.name or _name_of(function)
+    about = parse_docstring(inspect.getdoc(function))
+    try:
+        signature = inspect.signature(function)
+        hints = hints_of(_hinted(function))
+        made = Tool(
+            name=name,
+            description=declared.description or about.summary,
+            input_schema=_input_schema(signature, hints, about),
+            output_schema=declared.output_schema or _output_schema(hints, about),
+            effects=declared.effects,
+            source=source,
+        )
+    except CatalogError as error:
+        raise CatalogError(f"function {name!r}: {error.message}", hint=error.hint) from None
+    except (ValueError, TypeError) as error:
+        raise CatalogError(f"function {name!r} has no readable signature: {error}") from None
+    return FunctionTool(made, function, signature, hints)
+
+
+def functions_of(module: ModuleType) -> tuple[Callable[..., Any], ...]:
+    """The functions marked with ``@tool``; where none is, the public functions that the module itself defines."""
+    values = list(vars(module).values())
+    marked = tuple(dict.fromkeys(v for v in values if callable(v) and isinstance(vars_of(v).get(_MARK), Declaration)))
+    if marked:
+        return marked
+    listed = getattr(module, "__all__", None)
+    names = listed if listed is not None else [n for n in vars(module) if not n.startswith("_")]
+    found = [getattr(module, name, None) for name in names]
+    return tuple(f for f in found if inspect.isfunction(f) and f.__module__ == module.__name__)
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """``vars()`` that is empty for what has none."""
+    found = getattr(value, "__dict__", {})
+    return dict(found)
+
+
+class FunctionSource:
+    """Functions of this process as a tool source."""
+
+    def __init__(self, functions: Iterable[Callable[..., Any]], *, name: str = "python") -> None:
+        self._name = name
+        self._functions = tuple(functions)
+        self._tools: dict[str, FunctionTool] = {}
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def open(self) -> Sequence[Tool]:
+        made = [tool_from_function(function, source=self._name) for function in self._functions]
+        self._tools = {m.tool.name: m for m in made}
+        if len(self._tools) < len(made):
+            names = [m.tool.name for m in made]
+            twice = sorted({n for n in names if names.count(n) > 1})
+            raise CatalogError(
+                f"{self._name}: two functions are called {twice[0]!r}", hint="name one with @tool(name=…)"
+            )
+        return tuple(m.tool for m in made)
+
+    async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
+        found = self._tools.get(tool.name)
+        if found is None:
+            raise CallwrightError(f"{self._name} has no function {tool.name!r}", hint="open() the source first")
+        return await found.run(arguments)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def _failed(message: str) -> ToolOutput:
+    return ToolOutput(failure=Failure("tool_error", message[:_MESSAGE_CHARS]))
+
+
+def _is_async(function: Any) -> bool:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _hinted(function: Any) -> Any:
+    """Where the annotations are: behind partials, and in ``__call__`` of callable objects."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.isfunction(function) or inspect.ismethod(function):
+        return inspect.unwrap(function)
+    return function.__init__ if inspect.isclass(function) else type(function).__call__
+
+
+def _name_of(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__name__", "")
+    if name == "<lambda>":
+        raise CatalogError("a lambda has no name to call it by", hint="use def, or tool(name=…)(lambda …)")
+    return name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(function).__name__).lower()
+
+
+def _input_schema(signature: inspect.Signature, hints: dict[str, Any], about: Docstring) -> JsonObject:
+    properties: JsonObject = {}
+    defs: JsonObject = {}
+    required: list[str] = []
+    extra: JsonObject | bool = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise CatalogError(f"*{parameter.name} has no name that a call could give", hint="take a list instead")
+        schema = _parameter_schema(parameter, hints)
+        defs |= schema.pop("$defs", {})
+        if parameter.kind is parameter.VAR_KEYWORD:
+            extra = schema or True
+            continue
+        text = about.parameters.get(parameter.name)
+        if text and not described(hints.get(parameter.name)):
+            schema["description"] = text
+        properties[parameter.name] = schema
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+    made: JsonObject = {"type": "object", "properties": properties}
+    made |= {"required": required} if required else {}
+    made["additionalProperties"] = extra
+    return {**made, "$defs": defs} if defs else made
+
+
+def _parameter_schema(parameter: inspect.Parameter, hints: dict[str, Any]) -> JsonObject:
+    annotation = hints.get(parameter.name, Any)
+    try:
+        schema = schema_of(annotation | None if _lacks_none(annotation, parameter) else annotation)
+    except NoJsonForm as error:
+        raise CatalogError(f"parameter {parameter.name!r}: {error.message}", hint=error.hint) from None
+    return schema if parameter.default is parameter.empty else with_default(schema, parameter.default)
+
+
+def _lacks_none(annotation: Any, parameter: inspect.Parameter) -> bool:
+    """``x: int = None`` takes null, whatever it says."""
+    return parameter.default is None and isinstance(annotation, type)
+
+
+def _output_schema(hints: dict[str, Any], about: Docstring) -> JsonObject | None:
+    """The return annotation's schema; none where nothing is annotated or JSON cannot carry it."""
+    if hints.get("return", Any) is Any:
+        return None
+    try:
+        schema = schema_of(hints["return"])
+    except NoJsonForm:
+        return None
+    if not schema:
+        return None
+    return {**schema, "description": about.returns} if about.returns and "description" not in schema else schema

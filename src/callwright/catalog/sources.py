@@ -1,0 +1,172 @@
+"""What a user may name as a place of tools -> tool sources."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from callwright.catalog.functions import FunctionSource, functions_of
+from callwright.catalog.lists import ListSource
+from callwright.catalog.modules import attribute, load_file, load_module
+from callwright.errors import CatalogError
+from callwright.jsontext import JsonError, parse
+from callwright.protocols import ToolSource
+from callwright.types import Tool
+
+SourceSpec: TypeAlias = "str | Path | ModuleType | Tool | ToolSource | Callable[..., Any]"
+
+FORMS = """a tool source is one of
+  pkg.module or pkg.module:attr        Python functions (marked with @tool, or all public ones)
+  file.py or file.py:attr              the same, from a file
+  folder                               holding tools.py, mcp.json, tools.json or openapi.json/.yaml
+  file.json, file.yaml                 an OpenAPI document, an mcpServers configuration, a list of tools
+                                       (OpenAI, Anthropic, MCP …), a ToolBench document
+  https://…                            an OpenAPI document
+  mcp+https://…, mcp+http://…          an MCP server (streamable HTTP)
+  in Python also: a function, a module, a Tool, a ToolSource"""
+
+_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(:[A-Za-z_][\w.]*)?$")
+_FOLDER_FILES = ("tools.py", "mcp.json", "tools.json", "openapi.json", "openapi.yaml", "openapi.yml")
+_DOCUMENTS = (".json", ".jsonl", ".yaml", ".yml")
+
+
+def sources_of(spec: SourceSpec) -> list[ToolSource]:
+    """The tool sources that one spec names, not yet opened. Raises CatalogError with the forms that exist."""
+    if isinstance(spec, str):
+        return _of_text(spec.strip())
+    if isinstance(spec, Path):
+        return _of_path(spec, str(spec))
+    if isinstance(spec, ModuleType):
+        return _of_module(spec, spec.__name__)
+    return _of_object(spec, "")
+
+
+def _of_text(spec: str) -> list[ToolSource]:
+    if spec.startswith(("mcp+http://", "mcp+https://")):
+        from callwright.catalog.mcp import MCPSource
+
+        return [MCPSource.http(spec.removeprefix("mcp+"))]
+    if spec.startswith(("http://", "https://")):
+        return [_openapi(spec)]
+    path, colon, name = spec.rpartition(":")
+    if colon and path.endswith(".py"):
+        return _of_object(attribute(load_file(_existing(path)), name, spec), Path(path).stem)
+    if Path(spec).expanduser().exists():
+        return _of_path(Path(spec).expanduser(), spec)
+    if _MODULE.match(spec) and not spec.endswith((*_DOCUMENTS, ".py")):
+        return _of_module_name(spec)
+    if spec.endswith((*_DOCUMENTS, ".py")) or "/" in spec:
+        raise CatalogError(f"there is no {spec!r}", hint=FORMS)
+    raise CatalogError(f"{spec!r} is no tool source", hint=FORMS)
+
+
+def _existing(path: str) -> Path:
+    found = Path(path).expanduser()
+    if not found.is_file():
+        raise CatalogError(f"there is no file {path!r}", hint=FORMS)
+    return found
+
+
+def _of_module_name(spec: str) -> list[ToolSource]:
+    name, _, inner = spec.partition(":")
+    try:
+        module = load_module(name)
+    except CatalogError as error:
+        cause = error.__cause__
+        if isinstance(cause, ModuleNotFoundError) and cause.name == name.partition(".")[0]:
+            raise CatalogError(f"{spec!r} is neither a file nor a module that can be imported", hint=FORMS) from None
+        raise
+    short = name.rpartition(".")[2]
+    return _of_object(attribute(module, inner, spec), short) if inner else _of_module(module, short)
+
+
+def _of_path(path: Path, spec: str) -> list[ToolSource]:
+    if path.is_dir():
+        found = [source for name in _FOLDER_FILES if (path / name).exists() for source in _of_path(path / name, spec)]
+        if not found:
+            raise CatalogError(f"the folder {spec!r} holds none of {', '.join(_FOLDER_FILES)}", hint=FORMS)
+        return found
+    if path.suffix == ".py":
+        name = path.parent.resolve().name if path.name == "tools.py" else path.stem
+        return _of_module(load_file(path), name)
+    if path.suffix not in _DOCUMENTS:
+        raise CatalogError(f"{spec!r} is no document of tools", hint=FORMS)
+    return _of_document(path)
+
+
+def _of_document(path: Path) -> list[ToolSource]:
+    if path.suffix in (".yaml", ".yml"):
+        return [_openapi(path)]
+    raw = _read(path)
+    if isinstance(raw, Mapping):
+        if "openapi" in raw or "swagger" in raw:
+            return [_openapi(path)]
+        servers = raw.get("mcpServers", raw.get("servers"))
+        if isinstance(servers, Mapping):
+            from callwright.catalog.mcp import sources_from_config
+
+            return list(sources_from_config(servers, folder=path.parent))
+        if isinstance(raw.get("api_list"), list) and "tool_name" in raw:
+            from callwright.catalog.toolbench import ToolBenchSource
+
+            return [ToolBenchSource(raw, name=path.stem)]
+    return [ListSource.read(raw, name=path.stem)]
+
+
+def _read(path: Path) -> Any:
+    try:
+        text = path.read_bytes()
+        if path.suffix == ".jsonl":
+            return [parse(line) for line in text.splitlines() if line.strip()]
+        return parse(text)
+    except OSError as error:
+        raise CatalogError(f"{path} cannot be read: {error.strerror}") from error
+    except JsonError as error:
+        raise CatalogError(f"{path} is not JSON: {error}") from error
+
+
+def _openapi(document: str | Path) -> ToolSource:
+    from callwright.catalog.openapi import OpenAPISource
+
+    source: ToolSource = OpenAPISource(document)
+    return source
+
+
+def _of_module(module: ModuleType, name: str) -> list[ToolSource]:
+    functions = functions_of(module)
+    if not functions:
+        raise CatalogError(f"{name}: the module holds no function", hint="mark functions with @callwright.tool")
+    return [FunctionSource(functions, name=name)]
+
+
+def _of_object(value: Any, name: str) -> list[ToolSource]:
+    if isinstance(value, Tool):
+        return [ListSource([value], name=value.source or "list")]
+    if _is_source(value):
+        return [value]
+    if isinstance(value, ModuleType):
+        return _of_module(value, value.__name__.rpartition(".")[2])
+    if isinstance(value, str | Path):
+        return sources_of(value)
+    if isinstance(value, Mapping) or (isinstance(value, Sequence) and value and isinstance(value[0], Mapping)):
+        return [ListSource.read(value, name=name or "list")]
+    if isinstance(value, Sequence):
+        return [source for item in value for source in _of_object(item, name)]
+    if callable(value):
+        return [FunctionSource([value], name=name or _origin(value))]
+    raise CatalogError(f"a {type(value).__name__} is no tool source", hint=FORMS)
+
+
+def _origin(function: Any) -> str:
+    """The module a function stands in, as the name of its source."""
+    module = inspect.getmodule(function)
+    name = getattr(module, "__name__", "") or getattr(function, "__module__", "") or "python"
+    return "python" if name == "__main__" else name.rpartition(".")[2]
+
+
+def _is_source(value: Any) -> bool:
+    return not isinstance(value, type) and all(callable(getattr(value, m, None)) for m in ("open", "call", "aclose"))
