@@ -1,0 +1,199 @@
+"""The schema gate (RETO Eq. 11): the one door between what a model wrote and what a tool receives.
+
+The exact check comes first, so that a call which is right is never touched. Only then: text to object, lossless
+conversions, renames, unknown keys, and the check again. What still fails is a :class:`Refusal` that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from callwright.errors import Violation
+from callwright.gate import keys, violations
+from callwright.gate.coerce import coerce
+from callwright.gate.grounding import Sources, ground
+from callwright.gate.schema import BadSchema, Compiled, compiled_for
+from callwright.jsontext import JsonError, mend, parse
+from callwright.types import SEAL, CheckedCall, Edit, Json, JsonObject, Tool, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A call that may not be executed, and why, most relevant reason first.
+
+    ``arguments`` is what the lossless ``edits`` made of the call's own (None where it is no JSON object); ``tool`` is
+    None for a tool that is not in view.
+    """
+
+    call: ToolCall
+    tool: Tool | None
+    arguments: JsonObject | None
+    violations: tuple[Violation, ...]
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """All reasons, one a line: what a model is shown."""
+        return "\n".join(v.message for v in self.violations)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    tool: Tool
+    schema: Compiled | None
+    declared: frozenset[str] | None
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """Arguments on their way through the gate, with every change made so far."""
+
+    arguments: JsonObject
+    edits: list[Edit] = field(default_factory=list)
+
+
+class Gate:
+    """Checks calls of the given tools. Schemas are compiled on first use and shared by all gates of the process."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._entries: dict[str, _Entry] = {}
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self._tools.values())
+
+    def with_tool(self, tool: Tool) -> Gate:
+        """The same gate with one tool replaced or added, as a schema overlay does for one run."""
+        return Gate({**self._tools, tool.name: tool}.values())
+
+    def check(self, call: ToolCall, sources: Sources | None = None) -> CheckedCall | Refusal:
+        """Let the call through as it is, or as lossless edits make it, or say why not. Never raises for a call.
+
+        With ``sources``, identifiers must come from somewhere and optional values from anywhere: see
+        :mod:`callwright.gate.grounding`.
+        """
+        entry = self._entry(call.tool)
+        if entry is None:
+            return Refusal(call, None, None, (violations.unknown_tool(call.tool, self._tools),))
+        if entry.schema is None:
+            said = f"The schema of tool '{call.tool}' cannot be used, so it cannot be called: {entry.problem}."
+            return Refusal(call, entry.tool, None, (Violation("bad_schema", said),))
+        arguments = call.arguments
+        if type(arguments) is dict and _exact(entry, arguments):
+            draft = _Draft(arguments)
+        else:
+            found = self._mended(call, entry)
+            if isinstance(found, Refusal):
+                return found
+            draft = found
+        if sources is None:
+            return CheckedCall(call.id, entry.tool, draft.arguments, tuple(draft.edits), (), call.slot, SEAL)
+        return self._grounded(call, entry, draft, sources)
+
+    def _entry(self, name: str) -> _Entry | None:
+        entry = self._entries.get(name)
+        if entry is None and name in self._tools:
+            entry = self._entries[name] = _entry_for(self._tools[name])
+        return entry
+
+    def _mended(self, call: ToolCall, entry: _Entry) -> _Draft | Refusal:
+        """Everything that may be done to a call which is not right as it stands."""
+        assert entry.schema is not None
+        read = _as_object(call.arguments)
+        if isinstance(read, Violation):
+            return Refusal(call, entry.tool, None, (read,))
+        draft = read
+        if not _exact(entry, draft.arguments):
+            _convert(draft, entry.schema)
+        if _exact(entry, draft.arguments):
+            return draft
+        kept, edits = keys.drop(draft.arguments, entry.schema.root)
+        if _exact(entry, kept):
+            return _Draft(kept, [*draft.edits, *edits])
+        found = violations.from_errors(entry.schema, draft.arguments)
+        return Refusal(call, entry.tool, draft.arguments, found, tuple(draft.edits))
+
+    def _grounded(self, call: ToolCall, entry: _Entry, draft: _Draft, sources: Sources) -> CheckedCall | Refusal:
+        assert entry.schema is not None
+        verdict = ground(draft.arguments, entry.tool, sources, entry.schema.accepts)
+        edits = (*draft.edits, *verdict.edits)
+        if verdict.violations:
+            return Refusal(call, entry.tool, verdict.arguments, verdict.violations, edits)
+        return CheckedCall(call.id, entry.tool, verdict.arguments, edits, verdict.warnings, call.slot, SEAL)
+
+
+def _entry_for(tool: Tool) -> _Entry:
+    try:
+        schema = compiled_for(tool)
+    except BadSchema as exc:
+        return _Entry(tool, None, None, str(exc))
+    return _Entry(tool, schema, keys.declared_keys(tool.input_schema))
+
+
+def _exact(entry: _Entry, arguments: JsonObject) -> bool:
+    """Whether the arguments are right as they stand: valid, and no key that the tool does not know."""
+    assert entry.schema is not None
+    if entry.declared is not None and not arguments.keys() <= entry.declared:
+        return False
+    return entry.schema.accepts(arguments)
+
+
+def _convert(draft: _Draft, schema: Compiled) -> None:
+    """Lossless conversions, then renames, then conversions of what was renamed."""
+    value, edits = coerce(draft.arguments, schema)
+    value, renames = keys.rename(value, schema.root)
+    draft.edits += [*edits, *renames]
+    if renames:
+        value, more = coerce(value, schema)
+        draft.edits += more
+    draft.arguments = value
+
+
+def _as_object(arguments: Json) -> _Draft | Violation:
+    """The arguments as an object. Text is parsed, unwrapped where it was encoded twice, mended where it is broken."""
+    if isinstance(arguments, dict):
+        return _Draft(arguments)
+    if arguments is None or (isinstance(arguments, str) and arguments.strip() in ("", "null")):
+        return _Draft({}, [Edit("", arguments, {}, "empty_arguments")])
+    if not isinstance(arguments, str):
+        return _not_object(arguments)
+    try:
+        value = parse(arguments)
+        edits = []
+        if isinstance(value, str):
+            value = parse(value)
+            edits = [Edit("", arguments, value, "unwrap_json")]
+        return _Draft(value, edits) if isinstance(value, dict) else _single(value, arguments)
+    except JsonError:
+        return _from_broken(arguments)
+
+
+def _single(value: Json, arguments: str) -> _Draft | Violation:
+    """A list of one object is that object."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        return _Draft(value[0], [Edit("", arguments, value[0], "list_to_single")])
+    return _not_object(value)
+
+
+def _from_broken(arguments: str) -> _Draft | Violation:
+    try:
+        mended = mend(arguments)
+        if isinstance(mended.value, str):
+            mended = mend(mended.value)
+    except JsonError as exc:
+        said = f"The arguments are not a JSON object: {exc}."
+        return Violation("not_json", said, "", "", "object", arguments)
+    if mended.truncated:
+        said = "The arguments stop in the middle: the JSON object is never closed. Give the whole object again."
+        return Violation("truncated", said, "", "", "object", arguments)
+    if not isinstance(mended.value, dict):
+        return _single(mended.value, arguments)
+    return _Draft(mended.value, [Edit("", arguments, mended.value, "mend_json")])
+
+
+def _not_object(value: Json) -> Violation:
+    said = f"The arguments must be a JSON object, not {type(value).__name__}."
+    return Violation("not_json", said, "", "type", "object", value)

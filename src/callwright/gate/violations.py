@@ -1,0 +1,229 @@
+"""From a validator's errors to violations a small model can act on, most relevant first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from rapidfuzz import fuzz, process
+
+from callwright.errors import Violation
+from callwright.gate.schema import Compiled
+from callwright.types import Json, canonical
+
+_ORDER = {
+    word: rank
+    for rank, words in enumerate(
+        (
+            ("required", "dependentRequired"),
+            ("type",),
+            ("enum", "const"),
+            ("format", "pattern"),
+            ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+            ("minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "contains"),
+            ("additionalProperties", "unevaluatedProperties", "propertyNames", "falseSchema"),
+        )
+    )
+    for word in words
+}
+_SHOWN = 12  # allowed values listed in a message
+
+
+def from_errors(schema: Compiled, value: Json) -> tuple[Violation, ...]:
+    """Everything the schema has against the value; never empty for a value it refuses."""
+    found: list[Violation] = []
+    for error in schema.errors(value):
+        found += _from_error(error, schema, value)
+    if not found and not schema.accepts(value):
+        message = f"the arguments are nested more than {schema.max_depth} levels deep, or hold what JSON cannot"
+        found.append(Violation("schema", message, "", "", None, None))
+    unique = {(v.path, v.keyword, v.message): v for v in found}
+    return tuple(sorted(unique.values(), key=_relevance))
+
+
+def unknown_tool(name: str, known: Iterable[str]) -> Violation:
+    """The violation for a call of a tool that is not in view, with the nearest names that are."""
+    names = list(known)
+    near = nearest(name, names)
+    said = f"There is no tool '{name}'." + (f" Did you mean '{near}'?" if near else "")
+    return Violation("unknown_tool", f"{said} Tools: {_listed(names)}.", "", "", names[:50], name)
+
+
+def nearest(name: str, known: Iterable[str], least: float = 70) -> str:
+    """The most similar of the known names, or "" where none is similar."""
+    hit = process.extractOne(name, list(known), scorer=fuzz.WRatio, score_cutoff=least)
+    return hit[0] if hit else ""
+
+
+def _relevance(violation: Violation) -> tuple[int, int, str]:
+    return (_ORDER.get(violation.keyword, 9), violation.path.count("/"), violation.path)
+
+
+def _from_error(error: Any, schema: Compiled, value: Json) -> list[Violation]:
+    kind = error.kind
+    keyword = str(kind.name)
+    path = _pointer(error.instance_path)
+    if keyword in ("anyOf", "oneOf") and hasattr(kind, "context"):
+        best = _best_branch(kind.context, len(error.instance_path))
+        if best:
+            return [v for inner in best for v in _from_error(inner, schema, value)]
+    where = f"'{path[1:].replace('/', '.')}'" if path else "the arguments"
+    node = _schema_at(schema.schema, error.schema_path)
+    if keyword == "required":
+        return [_missing(kind.value, path, node, error.instance)]
+    if keyword in ("additionalProperties", "unevaluatedProperties"):
+        return [_unknown(key, path, node, error.instance) for key in kind.value]
+    expected = _expected(keyword, kind, node)
+    message = _MESSAGES.get(keyword, _other)(where, expected, error)
+    return [Violation("schema", message + _hint(node), path, keyword, expected, error.instance)]
+
+
+def _missing(key: str, path: str, node: Any, got: Any) -> Violation:
+    part = _property(node, key)
+    about = part.get("description") if isinstance(part, dict) else None
+    wanted = _describe(part)
+    inside = f" in '{path[1:].replace('/', '.')}'" if path else ""
+    message = f"Missing required key '{key}'{inside}{f' ({wanted})' if wanted else ''}."
+    if isinstance(about, str) and about.strip():
+        message += f" {_short(about)}"
+    unknown = [k for k in got if k not in (node.get("properties") or {})] if isinstance(got, dict) else []
+    near = nearest(key, unknown) if unknown else ""
+    if near:
+        message += f" You gave '{near}', which is no key of this tool."
+    return Violation("schema", message, f"{path}/{_escaped(key)}", "required", part, None)
+
+
+def _unknown(key: str, path: str, node: Any, got: Any) -> Violation:
+    known = list(node.get("properties") or {}) if isinstance(node, dict) else []
+    near = nearest(key, [k for k in known if not isinstance(got, dict) or k not in got] or known)
+    said = f" Did you mean '{near}'?" if near else ""
+    message = f"Unknown key '{key}'.{said} Known keys: {_listed(known)}."
+    given = got.get(key) if isinstance(got, dict) else None
+    return Violation("schema", message, f"{path}/{_escaped(key)}", "additionalProperties", known, given)
+
+
+def _expected(keyword: str, kind: Any, node: Any) -> Any:
+    if isinstance(node, dict) and keyword in node:
+        return node[keyword]
+    try:
+        return kind.value
+    except Exception:  # kinds without a value
+        return None
+
+
+def _says_type(where: str, expected: Any, error: Any) -> str:
+    names = expected if isinstance(expected, list) else [expected]
+    return f"{where} must be {' or '.join(map(str, names))}, not {_shown(error.instance)}."
+
+
+def _says_options(where: str, expected: Any, error: Any) -> str:
+    options = expected if isinstance(expected, list) else [expected]
+    near = nearest(str(error.instance), [str(o) for o in options if isinstance(o, str)])
+    said = f" Nearest: {_shown(near)}." if near else ""
+    return f"{where} must be one of {_listed(options)}, not {_shown(error.instance)}.{said}"
+
+
+def _says_format(where: str, expected: Any, error: Any) -> str:
+    example = _FORMAT_EXAMPLES.get(str(expected), "")
+    return f"{where} must be a {expected}{f' such as {example}' if example else ''}, not {_shown(error.instance)}."
+
+
+def _says_pattern(where: str, expected: Any, error: Any) -> str:
+    return f"{where} must match the pattern {expected}, not {_shown(error.instance)}."
+
+
+def _other(where: str, _expected: Any, error: Any) -> str:
+    return f"{where}: {_short(str(error.message))}."
+
+
+_MESSAGES = {
+    "type": _says_type,
+    "enum": _says_options,
+    "const": _says_options,
+    "format": _says_format,
+    "pattern": _says_pattern,
+}
+_FORMAT_EXAMPLES = {
+    "date": "2024-05-03",
+    "date-time": "2024-05-03T10:00:00Z",
+    "time": "10:00:00Z",
+    "email": "name@example.org",
+    "uri": "https://example.org/page",
+    "uuid": "6f1c2c1e-0d4b-4a53-9a3e-3a4d0f6f5b11",
+    "ipv4": "192.0.2.1",
+    "duration": "PT1H30M",
+}
+
+
+def _hint(node: Any) -> str:
+    about = node.get("description") if isinstance(node, dict) else None
+    return f" It means: {_short(about)}" if isinstance(about, str) and about.strip() else ""
+
+
+def _best_branch(context: list[list[Any]], depth: int) -> list[Any]:
+    """The branch that the value came nearest to: its errors lie deepest, and are fewest."""
+
+    def near(errors: list[Any]) -> tuple[int, int]:
+        here = sum(1 for e in errors if len(e.instance_path) <= depth and str(e.kind.name) in ("type", "const"))
+        return (here, len(errors))
+
+    ranked = sorted((errors for errors in context if errors), key=near)
+    clear = ranked and (len(ranked) == 1 or near(ranked[0]) < near(ranked[1]))
+    return ranked[0] if clear and near(ranked[0])[0] == 0 else []
+
+
+def _schema_at(schema: Json, path: list[str | int]) -> Any:
+    """The schema object that holds the failing keyword, references on the way followed where they are local."""
+    node = schema
+    for key in path[:-1]:
+        try:
+            node = _local(schema, node["$ref"]) if key == "$ref" else node[key]
+        except (KeyError, IndexError, TypeError):
+            return {}
+    return node if isinstance(node, dict) else {}
+
+
+def _local(schema: Json, reference: str) -> Any:
+    node = schema
+    for part in reference.removeprefix("#").split("/")[1:]:
+        node = node[part.replace("~1", "/").replace("~0", "~")]
+    return node
+
+
+def _property(node: Any, key: str) -> Any:
+    properties = node.get("properties") if isinstance(node, dict) else None
+    return properties.get(key) if isinstance(properties, dict) else None
+
+
+def _describe(part: Any) -> str:
+    """A property's type and options in a few words."""
+    if not isinstance(part, dict):
+        return ""
+    if isinstance(part.get("enum"), list):
+        return "one of " + _listed(part["enum"])
+    kind = part.get("type")
+    named = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
+    return f"{named}, {part['format']}" if named and isinstance(part.get("format"), str) else named
+
+
+def _listed(values: list[Any]) -> str:
+    shown = ", ".join(_shown(v) for v in values[:_SHOWN])
+    return shown + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "") if values else "none"
+
+
+def _shown(value: Any) -> str:
+    return _short(f"'{value}'" if isinstance(value, str) else canonical(value), 80)
+
+
+def _short(text: str, most: int = 200) -> str:
+    text = re.sub(r"\s+", " ", text).strip()
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _pointer(path: list[str | int]) -> str:
+    return "".join("/" + _escaped(str(key)) for key in path)
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,164 @@
+"""JSON as models write it when they miss: read only after the strict parser refused, every change named.
+
+A document that stops in the middle is *reported* as truncated. What a library would close for us is a guess about
+text that nobody wrote, and a guess may become a call that changes the world.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass
+
+from callwright.jsontext.scan import Span, first_span
+from callwright.jsontext.strict import JsonError, parse
+from callwright.types import Json
+
+MAX_CHARS = 262_144  # longer broken documents are refused: mending is not linear, refusing is
+_MAX_DEPTH = 100
+_FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(```|\Z)", re.DOTALL)
+_PYTHON_WORD = re.compile(r"\b(True|False|None)\b|'")
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What could be read of a broken document, and everything that was wrong with it.
+
+    ``truncated``: the text stops before its value ends. ``value`` then holds what was there, closed where it stopped:
+    good enough to show, never to act upon.
+    """
+
+    value: Json
+    problems: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+def mend(text: str | bytes) -> Mended:
+    """Read a document that may be fenced, surrounded by prose, Python-like or slightly malformed.
+
+    Strict JSON comes back with no problems. Raises JsonError where there is no object or array to be read, where two
+    different ones stand side by side, or where the text is longer than MAX_CHARS.
+    """
+    try:
+        return Mended(parse(text))
+    except JsonError as exc:
+        refused = exc
+    plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    if len(plain) > MAX_CHARS:
+        raise JsonError(f"not JSON ({refused.reason}), and too long to mend: {len(plain)} characters", MAX_CHARS)
+    problems: list[str] = []
+    if isinstance(text, bytes) and "\ufffd" in plain:
+        problems.append("bytes that are not UTF-8 replaced")
+    body = _unfenced(plain.replace(_BOM, ""), problems)
+    if body != plain:
+        try:
+            return Mended(parse(body), tuple(problems) or ("byte order mark or fence removed",))
+        except JsonError as exc:
+            refused = exc
+    return _from_span(body, problems, refused)
+
+
+def _unfenced(text: str, problems: list[str]) -> str:
+    """The inside of the first code fence, unless the fence stands inside the value itself."""
+    found = _FENCE.search(text)
+    if not found:
+        return text.strip()
+    opened = first_span(text)
+    if opened is not None and opened.start < found.start():
+        return text.strip()
+    problems.append("code fence removed")
+    if text[: found.start()].strip() or text[found.end() :].strip():
+        problems.append("text around the fence dropped")
+    return found[2].strip()
+
+
+def _from_span(body: str, problems: list[str], refused: JsonError) -> Mended:
+    span = first_span(body)
+    if span is None:
+        raise refused
+    inside = body[span.start : span.end]
+    if body[: span.start].strip():
+        problems.append("text before the value dropped")
+    _note_tail(body, span, problems)
+    value = _read(inside, span, problems)
+    return Mended(value, tuple(problems), truncated=not span.closed)
+
+
+def _note_tail(body: str, span: Span, problems: list[str]) -> None:
+    """What follows the value: surplus closing brackets and prose are dropped, another value is not ours to choose."""
+    tail = body[span.end :].strip()
+    if not tail:
+        return
+    if not tail.strip("]}) \t\r\n;,"):
+        problems.append("surplus closing brackets dropped")
+        return
+    other = first_span(tail)
+    if other is not None and tail[other.start : other.end] != body[span.start : span.end]:
+        raise JsonError("two different values stand side by side", span.end + other.start)
+    problems.append("text after the value dropped")
+
+
+def _read(text: str, span: Span, problems: list[str]) -> Json:
+    try:
+        return parse(text)
+    except JsonError as exc:
+        refused = exc
+    if _depth(text) > _MAX_DEPTH:
+        raise JsonError(f"not JSON ({refused.reason}), and nested too deeply to mend", span.start)
+    if span.closed and _PYTHON_WORD.search(text):
+        try:
+            return _python(text, problems)
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            pass
+    return _repaired(text, refused, problems)
+
+
+def _python(text: str, problems: list[str]) -> Json:
+    """A Python literal. Raises what ``ast.literal_eval`` raises, or ValueError for what JSON cannot say."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape in a model's text is not this program's warning
+        value = _jsonable(ast.literal_eval(text))
+    problems.append("Python literal read as JSON")
+    return value
+
+
+def _jsonable(value: object) -> Json:
+    if isinstance(value, dict):
+        if not all(isinstance(k, str) for k in value):
+            raise ValueError("a key that is not text")
+        return {k: _jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(v) for v in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and value - value == 0:  # neither infinite nor NaN
+        return value
+    raise ValueError(f"{type(value).__name__} is not JSON")
+
+
+def _repaired(text: str, refused: JsonError, problems: list[str]) -> Json:
+    import json_repair  # 20 ms to import, and most processes never need it
+
+    try:
+        found = json_repair.repair_json(text, return_objects=True, skip_json_loads=True, logging=True)
+        value, log = found if isinstance(found, tuple) else (found, [])
+        value = _jsonable(value)
+    except Exception as exc:  # a library for broken input may break on it: then the document stays refused
+        raise JsonError(f"{refused.reason}; not mendable either ({type(exc).__name__})", refused.position) from None
+    if type(value) is not ({"{": dict, "[": list}[text[0]]):
+        raise refused
+    problems += [str(entry.get("text", "mended")) for entry in log] or ["syntax mended"]
+    return value
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for char in text:
+        if char in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "}]":
+            depth -= 1
+    return deepest

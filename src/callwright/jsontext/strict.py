@@ -1,0 +1,53 @@
+"""RFC 8259, nothing more: what every parser must refuse is refused, and no number is changed on the way.
+
+orjson does the work. Where it differs from what the project needs, this module makes it right: an integer of more
+than 64 bits keeps every digit (orjson would round it to a float, and an identifier would become another one).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import orjson
+
+from callwright.types import Json
+
+MAX_DEPTH = 1024  # arrays and objects inside each other; RFC 8259 section 9 lets a parser set a limit
+_LONG_INTEGER = re.compile(r"\d{19}")
+_LONG_INTEGER_BYTES = re.compile(rb"\d{19}")
+_EXACT = json.JSONDecoder()  # used only on documents that orjson has found correct
+
+
+class JsonError(ValueError):
+    """The text is not a JSON document. ``position`` counts characters from 0 (bytes, where bytes were given)."""
+
+    def __init__(self, reason: str, position: int = 0, line: int = 1, column: int = 1) -> None:
+        super().__init__(f"{reason} at line {line}, column {column}")
+        self.reason = reason
+        self.position = position
+        self.line = line
+        self.column = column
+
+
+def parse(text: str | bytes) -> Json:
+    """The value of one JSON document (RFC 8259, UTF-8). Raises JsonError saying what is wrong and where.
+
+    The last of two equal keys wins. Refused although a parser may accept them: a byte order mark, lone surrogates,
+    numbers beyond a double's range, more than MAX_DEPTH levels. Integers keep all their digits.
+    """
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise JsonError(exc.msg or "not JSON", exc.pos, exc.lineno, exc.colno) from None
+    pattern = _LONG_INTEGER_BYTES if isinstance(text, bytes) else _LONG_INTEGER
+    if pattern.search(text):  # type: ignore[arg-type]
+        return _exact(text if isinstance(text, str) else text.decode("utf-8"))
+    return value
+
+
+def _exact(text: str) -> Json:
+    try:
+        return _EXACT.decode(text)
+    except (ValueError, RecursionError) as exc:
+        raise JsonError(f"a number too long, or too deep a document around it ({type(exc).__name__})") from None
