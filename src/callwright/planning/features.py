@@ -1,0 +1,300 @@
+"""Numbers that speak for or against "b needs what a returns", for every ordered pair of tools under one query.
+
+All of them are relative to the query and the tools at hand (overlaps, ranks, shares), none names a domain, and none
+depends on the order in which the tools are listed. :data:`NAMES` gives their meaning; the shipped trees are bound to
+them by :data:`DIGEST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from callwright.flow import GENERIC, VERBS, Field, Link, Profile, links_between, profile
+from callwright.planning.query import Given, Mention, QueryView
+from callwright.planning.schema_order import echoes
+from callwright.types import Tool, digest
+
+Array = np.ndarray[Any, Any]
+
+_VERBS = tuple(VERBS)
+_NO_GIVEN = Given(0.0, 0.0, 0.0, 0, 0.0)
+
+FLOW = (
+    "flow_required",  # best link into a required input
+    "flow_any",  # best link into any input
+    "flow_open",  # best of link * (1 - what the query gives) over required inputs
+    "flow_sum",  # sum of links >= 0.5
+    "flow_share",  # share of required inputs with a link >= 0.5
+    "flow_echo",  # the best output repeats what a must be given itself
+    "flow_declared",  # a declares its output
+    "flow_id",  # the best-fed input is an identifier
+    "flow_out_id",  # the best output is an identifier
+    "flow_generic",  # the best-fed input has no telling name
+    "flow_depth",  # how deep the best output lies
+    "flow_named",  # words of the best-fed input in the query
+    "flow_near",  # a fitting value close to them
+    "flow_enum",
+    "flow_count",  # fitting values in the query
+    "flow_strength",
+)
+TEXT = (
+    "subject_subject",  # overlap of what a and b are about
+    "subject_input",  # a's subject in b's input names
+    "subject_input_about",  # a's subject in b's input descriptions
+    "subject_about",  # a's subject in b's description
+    "about_subject",  # b's subject in a's description
+    "about_about",
+    "output_input",  # words of a's outputs in b's inputs
+    "output_about",  # words of a's output descriptions in b's input descriptions
+    "output_goal",  # words of a's outputs in b's description
+    "shared_inputs",  # overlap of input names
+    "shared_outputs",
+)
+ASKED = (
+    "place_gap",  # b asked for later than a
+    "first_gap",
+    "clause_gap",
+    "cover_a",
+    "cover_b",
+    "later_b",
+    "back_b",
+    "later_a",
+    "back_a",
+    "rank_gap",  # difference of mention ranks, as a share of the tools
+)
+TOOL = (
+    "verb",  # which kind of verb, -1 for none
+    "required",
+    "optional",
+    "given_mean",  # how well the query gives its required inputs
+    "given_min",
+    "open_required",  # required inputs the query hardly gives
+    "outputs",
+    "ids_wanted",  # required identifiers
+    "place_rank",
+)
+CONTEXT = (
+    "in_rank",  # rank of a among b's possible producers, 0 best
+    "in_margin",  # a's link minus the best other producer's
+    "out_rank",
+    "in_max",  # best link into b from anywhere
+    "in_count",  # producers of b with a link >= 0.5
+    "in_max_a",  # best link into a from anywhere
+    "out_max_b",
+    "both_ways",  # flow_required minus that of the reverse
+    "between",  # best chain a -> c -> b through a third tool
+    "tools",
+    "clauses",
+    "values",  # values per required input over all tools
+)
+_MIRRORED = (*FLOW, "subject_input", "subject_about", "output_input", "output_about")
+NAMES = (
+    *FLOW,
+    *TEXT,
+    *ASKED,
+    *(f"a_{n}" for n in TOOL),
+    *(f"b_{n}" for n in TOOL),
+    *CONTEXT,
+    *(f"back_{n}" for n in _MIRRORED),  # the same for b -> a
+)
+DIGEST = digest(list(NAMES))
+_MIRROR = [NAMES.index(n) for n in _MIRRORED]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    """One tool under one query."""
+
+    profile: Profile
+    mention: Mention
+    given: tuple[Given, ...]  # per input
+    words_in: frozenset[str]
+    words_out: frozenset[str]
+    about_in: frozenset[str]
+    about_out: frozenset[str]
+
+    @property
+    def wanted(self) -> list[tuple[Field, Given]]:
+        return [(f, g) for f, g in zip(self.profile.inputs, self.given, strict=True) if f.required]
+
+
+def pair_features(query: str, tools: Sequence[Tool]) -> Array:
+    """Features of every ordered pair: float32 of shape (N, N, F); [i, j] speaks of "j needs i". The diagonal is 0.
+
+    Rows and columns follow ``tools``; permuting the tools permutes the result and changes nothing else.
+    """
+    profiles = [profile(t) for t in tools]
+    view = QueryView(query, profiles)
+    seen = [_look(view, p) for p in profiles]
+    count = len(seen)
+    made = np.zeros((count, count, len(NAMES)), dtype=np.float32)
+    place = _ranks([t.mention.place for t in seen])
+    per_tool = [_tool_features(t, place[i]) for i, t in enumerate(seen)]
+    values = len(view.values) / max(1, sum(len(t.wanted) for t in seen))
+    for i, a in enumerate(seen):
+        for j, b in enumerate(seen):
+            if i != j:
+                head = (*_flow(a, b), *_text(a, b), *_asked(a, b, place[i], place[j], count))
+                made[i, j, : len(head)] = head
+                made[i, j, len(head) : len(head) + 2 * len(TOOL)] = (*per_tool[i], *per_tool[j])
+    _fill_context(made, count, len(view.breaks), values)
+    made[:, :, -len(_MIRRORED) :] = np.swapaxes(made, 0, 1)[:, :, _MIRROR]
+    return made
+
+
+def _look(view: QueryView, p: Profile) -> _Tool:
+    return _Tool(
+        profile=p,
+        mention=view.mention(p),
+        given=tuple(view.given(f) for f in p.inputs),
+        words_in=frozenset(w for f in p.inputs for w in f.name if w not in GENERIC),
+        words_out=frozenset(w for f in p.outputs for w in f.name if w not in GENERIC),
+        about_in=frozenset(w for f in p.inputs for w in f.about if w not in GENERIC),
+        about_out=frozenset(w for f in p.outputs for w in f.about if w not in GENERIC),
+    )
+
+
+@lru_cache(maxsize=16_384)
+def _links(a: _Key, b: _Key) -> tuple[Link, ...]:
+    return tuple(links_between(a.profile, b.profile))
+
+
+class _Key:
+    """A profile hashed by identity, so that links between two tools are found once."""
+
+    __slots__ = ("profile",)
+
+    def __init__(self, p: Profile) -> None:
+        self.profile = p
+
+    def __hash__(self) -> int:
+        return id(self.profile)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and other.profile is self.profile
+
+
+def _flow(a: _Tool, b: _Tool) -> tuple[float, ...]:
+    found = _links(_Key(a.profile), _Key(b.profile))
+    given = {f.text: g for f, g in zip(b.profile.inputs, b.given, strict=True)}
+    required = [x for x in found if x.input.required]
+    best = max(
+        required or found,
+        key=lambda x: x.score * (1 - 0.5 * given[x.input.text].strength),
+        default=None,
+    )
+    wanted = sum(f.required for f in b.profile.inputs)
+    g = given[best.input.text] if best else _NO_GIVEN
+    return (
+        required[0].score if required else 0.0,
+        found[0].score if found else 0.0,
+        max((x.score * (1 - given[x.input.text].strength) for x in required), default=0.0),
+        sum(x.score for x in found if x.score >= 0.5),
+        sum(x.score >= 0.5 for x in required) / max(1, wanted),
+        float(best is not None and echoes(a.profile, best)),
+        float(a.profile.declares_output),
+        float(best is not None and best.input.identifies),
+        float(best is not None and best.output.identifies),
+        float(best is not None and not set(best.input.name) - GENERIC),
+        float(len(best.output.path)) if best else 0.0,
+        g.named,
+        g.near,
+        g.enum,
+        float(min(g.count, 5)),
+        g.strength,
+    )
+
+
+def _over(a: frozenset[str], b: frozenset[str]) -> float:
+    """Overlap coefficient: shared words over the smaller set."""
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def _text(a: _Tool, b: _Tool) -> tuple[float, ...]:
+    pa, pb = a.profile, b.profile
+    return (
+        _jaccard(pa.subject, pb.subject),
+        _over(pa.subject - GENERIC, b.words_in),
+        _over(pa.subject - GENERIC, b.about_in),
+        _over(pa.subject - GENERIC, pb.about),
+        _over(pb.subject - GENERIC, pa.about),
+        _jaccard(pa.about, pb.about),
+        _over(a.words_out, b.words_in),
+        _jaccard(a.about_out, b.about_in),
+        _over(a.words_out, pb.about),
+        _jaccard(frozenset(f.path[-1] for f in pa.inputs), frozenset(f.path[-1] for f in pb.inputs)),
+        _jaccard(a.words_out, b.words_out),
+    )
+
+
+def _asked(a: _Tool, b: _Tool, rank_a: float, rank_b: float, count: int) -> tuple[float, ...]:
+    ma, mb = a.mention, b.mention
+    return (
+        mb.place - ma.place,
+        mb.first - ma.first,
+        float(mb.clause - ma.clause),
+        ma.cover,
+        mb.cover,
+        mb.later,
+        mb.back,
+        ma.later,
+        ma.back,
+        (rank_b - rank_a) / max(1, count - 1),
+    )
+
+
+def _tool_features(t: _Tool, rank: float) -> tuple[float, ...]:
+    wanted = t.wanted
+    strengths = [g.strength for _, g in wanted]
+    return (
+        float(_VERBS.index(t.profile.verb)) if t.profile.verb else -1.0,
+        float(len(wanted)),
+        float(len(t.profile.inputs) - len(wanted)),
+        sum(strengths) / len(strengths) if strengths else 1.0,
+        min(strengths, default=1.0),
+        float(sum(s < 0.3 for s in strengths)),
+        float(min(20, sum(f.declared for f in t.profile.outputs))),
+        float(sum(f.identifies for f, _ in wanted)),
+        rank,
+    )
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """How many values are smaller, ties counted half: the same whatever the order."""
+    return [sum(v < x for v in values) + 0.5 * (sum(v == x for v in values) - 1) for x in values]
+
+
+def _fill_context(made: Array, count: int, clauses: int, values: float) -> None:
+    """The features that compare a pair with the other pairs of the same query."""
+    link = made[:, :, 0] + 0.25 * made[:, :, 1]
+    start = len(FLOW) + len(TEXT) + len(ASKED) + 2 * len(TOOL)
+    for i in range(count):
+        for j in range(count):
+            if i == j:
+                continue
+            others = [link[k, j] for k in range(count) if k not in (i, j)]
+            ahead = [link[i, k] for k in range(count) if k not in (i, j)]
+            chain = [min(link[i, k], link[k, j]) for k in range(count) if k not in (i, j)]
+            made[i, j, start : start + len(CONTEXT)] = (
+                sum(x > link[i, j] for x in others),
+                link[i, j] - max(others, default=0.0),
+                sum(x > link[i, j] for x in ahead),
+                link[:, j].max(),
+                (made[:, j, 0] >= 0.5).sum(),
+                link[:, i].max(),
+                link[j].max(),
+                made[i, j, 0] - made[j, i, 0],
+                max(chain, default=0.0),
+                count,
+                clauses,
+                min(values, 5.0),
+            )
