@@ -1,3 +1,141 @@
-"""Callwright makes small and open language models use tools reliably."""
+"""Callwright makes small and open language models use tools reliably.
+
+::
+
+    from callwright import Orchestrator, tool
+
+    @tool
+    def population(city: str) -> int:
+        "How many people live in a city."
+        ...
+
+    run = Orchestrator([population]).run_sync("How many people live in Oslo?")
+    print(run.answer.text)
+
+Light names are here at once; those that need optional libraries are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from callwright.errors import (
+    CallwrightError,
+    CatalogError,
+    ConfigError,
+    Failure,
+    MissingExtra,
+    ModelError,
+    PlanError,
+    ToolError,
+    TraceError,
+    Violation,
+    WeightsError,
+)
+from callwright.limits import Budget, Limits
+from callwright.plan import Plan, Slot
+from callwright.trace import Event, JsonlSink, MemorySink, Trace, read_jsonl
+from callwright.types import (
+    DESTRUCTIVE,
+    READ,
+    READ_LOCAL,
+    WRITE,
+    Answer,
+    CheckedCall,
+    Citation,
+    Edit,
+    Effects,
+    Message,
+    Reply,
+    Skip,
+    Statement,
+    Tool,
+    ToolCall,
+    ToolOutput,
+    ToolResult,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from callwright.catalog import Catalog, open_catalog, tool
+    from callwright.gate import Gate, Refusal
+    from callwright.models import open_model
+    from callwright.orchestrator import Orchestrator, Run
+    from callwright.planning import open_planner
 
 __version__ = "0.1.0"
+
+_LATER = {
+    "Catalog": "callwright.catalog",
+    "Gate": "callwright.gate",
+    "Orchestrator": "callwright.orchestrator",
+    "Refusal": "callwright.gate",
+    "Run": "callwright.orchestrator",
+    "open_catalog": "callwright.catalog",
+    "open_model": "callwright.models",
+    "open_planner": "callwright.planning",
+    "tool": "callwright.catalog",
+}
+
+__all__ = [
+    "DESTRUCTIVE",
+    "READ",
+    "READ_LOCAL",
+    "WRITE",
+    "Answer",
+    "Budget",
+    "CallwrightError",
+    "Catalog",
+    "CatalogError",
+    "CheckedCall",
+    "Citation",
+    "ConfigError",
+    "Edit",
+    "Effects",
+    "Event",
+    "Failure",
+    "Gate",
+    "JsonlSink",
+    "Limits",
+    "MemorySink",
+    "Message",
+    "MissingExtra",
+    "ModelError",
+    "Orchestrator",
+    "Plan",
+    "PlanError",
+    "Refusal",
+    "Reply",
+    "Run",
+    "Skip",
+    "Slot",
+    "Statement",
+    "Tool",
+    "ToolCall",
+    "ToolError",
+    "ToolOutput",
+    "ToolResult",
+    "Trace",
+    "TraceError",
+    "Usage",
+    "Violation",
+    "WeightsError",
+    "open_catalog",
+    "open_model",
+    "open_planner",
+    "read_jsonl",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        value = getattr(import_module(_LATER[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'callwright' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

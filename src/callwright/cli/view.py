@@ -19,6 +19,6 @@ def write_page(trace: Path, html: Path | None) -> None:
 def write(text: str, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        target.write_text(text, encoding="utf-8", errors="replace")  # a reply may hold lone surrogates
     except OSError as exc:
         raise TraceError(f"cannot write the page {target}: {exc.strerror}", hint="choose another --html") from exc
