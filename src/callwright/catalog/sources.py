@@ -20,7 +20,7 @@ from callwright.types import Tool
 SourceSpec: TypeAlias = "str | Path | ModuleType | Tool | ToolSource | Callable[..., Any]"
 
 FORMS = """a tool source is one of
-  pkg.module or pkg.module:attr        Python functions (marked with @tool, or all public ones)
+  pkg.module or pkg.module:attr        Python functions: those in TOOLS, or marked with @tool, or all public ones
   file.py or file.py:attr              the same, from a file
   folder                               holding tools.py, mcp.json, tools.json or openapi.json/.yaml
   file.json, file.yaml                 an OpenAPI document, an mcpServers configuration, a list of tools
@@ -137,9 +137,14 @@ def _openapi(document: str | Path) -> ToolSource:
 
 
 def _of_module(module: ModuleType, name: str) -> list[ToolSource]:
+    listed = getattr(module, "TOOLS", None)
+    if isinstance(listed, Sequence) and listed:
+        return _of_object(listed, name)
     functions = functions_of(module)
     if not functions:
-        raise CatalogError(f"{name}: the module holds no function", hint="mark functions with @callwright.tool")
+        raise CatalogError(
+            f"{name}: the module holds no tool", hint="mark functions with @tool, or list them in TOOLS"
+        )
     return [FunctionSource(functions, name=name)]
 
 
@@ -155,7 +160,9 @@ def _of_object(value: Any, name: str) -> list[ToolSource]:
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and value and isinstance(value[0], Mapping)):
         return [ListSource.read(value, name=name or "list")]
     if isinstance(value, Sequence):
-        return [source for item in value for source in _of_object(item, name)]
+        functions = [item for item in value if _is_function(item)]
+        others = [source for item in value if not _is_function(item) for source in _of_object(item, name)]
+        return [*([FunctionSource(functions, name=name or _origin(functions[0]))] if functions else []), *others]
     if callable(value):
         return [FunctionSource([value], name=name or _origin(value))]
     raise CatalogError(f"a {type(value).__name__} is no tool source", hint=FORMS)
@@ -166,6 +173,10 @@ def _origin(function: Any) -> str:
     module = inspect.getmodule(function)
     name = getattr(module, "__name__", "") or getattr(function, "__module__", "") or "python"
     return "python" if name == "__main__" else name.rpartition(".")[2]
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) and not _is_source(value) and not isinstance(value, Tool | ModuleType)
 
 
 def _is_source(value: Any) -> bool:

@@ -1,0 +1,262 @@
+"""MCP servers as tool sources, through the official SDK (``mcp>=2``): stdio and streamable HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from callwright.catalog.mcp_results import CONNECTION_CLOSED, failure_of, output_of
+from callwright.catalog.servers import Server, servers_from_config
+from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra
+from callwright.types import JsonObject, Tool, ToolOutput
+from callwright.wire.tools import tool_from_wire
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+_MAX_PAGES = 200
+_STDERR_CHARS = 1_500
+
+
+def sources_from_config(
+    servers: Mapping[str, Any], *, folder: Path | None = None, environ: Mapping[str, str] | None = None
+) -> tuple[MCPSource, ...]:
+    """One source per server of an ``mcpServers`` object (:func:`~callwright.catalog.servers.servers_from_config`)."""
+    return tuple(MCPSource(server) for server in servers_from_config(servers, folder=folder, environ=environ))
+
+
+class MCPSource:
+    """One MCP server. Its connection lives in a task of its own, so that its end disturbs nobody else's code.
+
+    Effects come from the annotations of trusted servers; of others the worst case is assumed. A connection that was
+    lost is made again by the next call.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.problems: tuple[str, ...] = ()
+        self._connection = _Connection(server)
+
+    @classmethod
+    def http(
+        cls, url: str, *, name: str = "", headers: Mapping[str, str] | None = None, trusted: bool = False
+    ) -> MCPSource:
+        """A server at a URL (streamable HTTP)."""
+        return cls(Server(name or urlsplit(url).hostname or "mcp", url=url, headers=headers or {}, trusted=trusted))
+
+    @classmethod
+    def stdio(cls, command: str, *args: str, name: str = "", cwd: str = "", trusted: bool = False) -> MCPSource:
+        """A server started as a process of ours."""
+        return cls(Server(name or Path(command).stem, command=command, args=args, cwd=cwd, trusted=trusted))
+
+    @property
+    def name(self) -> str:
+        return self.server.name
+
+    async def open(self) -> Sequence[Tool]:
+        listed = await self._connection.start()
+        tools: list[Tool] = []
+        problems: list[str] = []
+        for raw in listed:
+            try:
+                tools.append(tool_from_wire(raw, source=f"mcp {self.name}", trusted=self.server.trusted))
+            except CatalogError as error:
+                problems.append(f"{self.name}: {error.message}")
+        self.problems = tuple(problems)
+        return tuple(tools)
+
+    async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
+        return await self._connection.call(tool, arguments)
+
+    async def aclose(self) -> None:
+        await self._connection.stop()
+
+
+class _Connection:
+    """A client and the task it lives in."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._group: asyncio.TaskGroup | None = None
+        self._client: Client | None = None
+        self._closing = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._status: int | None = None  # of the last HTTP error: the SDK does not hand it on
+
+    async def start(self) -> Sequence[JsonObject]:
+        """Connect and list the tools. Raises CatalogError saying why the server cannot be used."""
+        if self._group is None:
+            self._group = await asyncio.TaskGroup().__aenter__()
+        ready: asyncio.Future[Sequence[JsonObject]] = asyncio.get_running_loop().create_future()
+        self._closing = asyncio.Event()
+        self._task = self._group.create_task(self._live(ready, self._closing))
+        return await ready
+
+    async def stop(self) -> None:
+        """End the connection and the server process."""
+        self._closing.set()
+        if self._task is not None and self._client is None:
+            self._task.cancel()  # still connecting
+        group, self._group = self._group, None
+        if group is not None:
+            await group.__aexit__(None, None, None)
+
+    async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
+        from mcp import MCPError
+
+        try:
+            client = await self._connected()
+        except CatalogError as error:
+            return ToolOutput(failure=Failure("unavailable", error.message, retryable=True))
+        self._status = None
+        try:
+            return output_of(await client.call_tool(tool.name, arguments))
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                self._lose(client)
+            return ToolOutput(failure=failure_of(error.code, error.message, tool.effects, status=self._status))
+        except Exception as error:  # whatever the SDK makes of a nonsensical answer, or of a broken stream
+            self._lose(client)
+            said = f"{type(error).__name__}: {error}"[:500]
+            return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, tool.effects))
+
+    async def _connected(self) -> Client:
+        async with self._lock:
+            if self._group is None:
+                raise CallwrightError(
+                    f"MCP server {self._server.name!r} is not open", hint="call inside open_catalog()"
+                )
+            if self._client is None:
+                await self.start()
+            assert self._client is not None
+            return self._client
+
+    def _lose(self, client: Client) -> None:
+        if self._client is client:
+            self._client = None
+            self._closing.set()
+
+    async def _live(self, ready: asyncio.Future[Sequence[JsonObject]], closing: asyncio.Event) -> None:
+        """Hold one connection until ``closing``. Never raises: what goes wrong is said through ``ready``."""
+        client: Client | None = None
+        with tempfile.TemporaryFile() as stderr:
+            try:
+                async with (
+                    asyncio.timeout(self._server.seconds) as limit,
+                    _opened(self._server, stderr, self) as client,
+                ):
+                    listed = await _listed(client)
+                    limit.reschedule(None)
+                    self._client = client
+                    if not ready.done():
+                        ready.set_result(listed)
+                    await closing.wait()
+            except Exception as error:
+                if not ready.done():
+                    ready.set_exception(_unusable(self._server, error, stderr))
+            finally:
+                if client is not None and self._client is client:
+                    self._client = None
+                if not ready.done():
+                    ready.cancel()
+
+    async def note_status(self, response: Any) -> None:
+        """HTTP response hook."""
+        if response.status_code >= 400:
+            self._status = response.status_code
+
+
+@asynccontextmanager
+async def _opened(server: Server, stderr: IO[bytes], connection: _Connection) -> AsyncIterator[Client]:
+    try:
+        from mcp import Client, StdioServerParameters
+        from mcp.client.stdio import stdio_client
+    except ImportError:
+        raise MissingExtra("an MCP server", "mcp") from None
+    if server.url:
+        async with _over_http(server, connection) as client:
+            yield client
+        return
+    parameters = StdioServerParameters(
+        command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd or None
+    )
+    errlog: Any = stderr  # only its file descriptor is used
+    async with Client(stdio_client(parameters, errlog=errlog)) as client:
+        yield _unvalidated(client)
+
+
+@asynccontextmanager
+async def _over_http(server: Server, connection: _Connection) -> AsyncIterator[Client]:
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    from callwright.http.egress import parse_target
+
+    target = parse_target(server.url)
+    if isinstance(target, Failure):
+        raise CatalogError(f"MCP server {server.name!r}: {target.message}")
+    async with create_mcp_http_client(headers=dict(server.headers)) as http:
+        http.event_hooks["response"].append(connection.note_status)
+        async with Client(streamable_http_client(server.url, http_client=http)) as client:
+            yield _unvalidated(client)
+
+
+def _unvalidated(client: Client) -> Client:
+    """The SDK checks results against the server's own output schema with an engine whose regular expressions can run
+    for ever; and a result that differs from its schema is still a result."""
+
+    async def accept(name: str, result: Any) -> None:
+        del name, result
+
+    setattr(client.session, "validate_tool_result", accept)  # noqa: B010
+    return client
+
+
+async def _listed(client: Client) -> list[JsonObject]:
+    """Every page of ``tools/list``."""
+    found: list[JsonObject] = []
+    cursor: str | None = None
+    for _ in range(_MAX_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        found += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+        if not page.next_cursor or page.next_cursor == cursor:
+            return found
+        cursor = page.next_cursor
+    raise CatalogError(f"the server's tool list does not end after {_MAX_PAGES} pages")
+
+
+def _unusable(server: Server, error: BaseException, stderr: IO[bytes]) -> CallwrightError:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, MissingExtra):
+        return error
+    if isinstance(error, TimeoutError):
+        why = f"it did not answer within {server.seconds:g} seconds"
+    elif isinstance(error, FileNotFoundError):
+        why = f"there is no command {server.command!r}" if not server.cwd or Path(server.cwd).is_dir() else str(error)
+    else:
+        why = error.message if isinstance(error, CallwrightError) else f"{type(error).__name__}: {error}"
+    tail = _without_secrets(_tail(stderr), server)
+    return CatalogError(
+        f"MCP server {server.name!r} cannot be used: {why}" + (f"\n  it wrote: {tail}" if tail else ""),
+        hint=f"it is configured as: {server.shown}" if server.shown else "",
+    )
+
+
+def _without_secrets(text: str, server: Server) -> str:
+    for value in (*server.env.values(), *server.headers.values()):
+        text = text.replace(value, "…") if len(value) >= 6 else text
+    return text
+
+
+def _tail(stderr: IO[bytes]) -> str:
+    size = stderr.seek(0, 2)
+    stderr.seek(max(0, size - _STDERR_CHARS))
+    return stderr.read().decode("utf-8", "replace").strip()

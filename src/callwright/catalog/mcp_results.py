@@ -1,0 +1,97 @@
+"""What an MCP server answered to ``tools/call`` -> ToolOutput. Knows the SDK's shapes, does no I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from callwright.errors import Failure
+from callwright.jsontext import JsonError, parse
+from callwright.types import Effects, Json, JsonObject, ToolOutput
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
+CONNECTION_CLOSED = -32000  # the SDK's code for a connection that ended
+REQUEST_TIMEOUT = -32001
+_INTERNAL_ERROR = -32603
+_ERROR_CHARS = 2_000
+
+
+def output_of(result: CallToolResult) -> ToolOutput:
+    """``structuredContent`` where the server sends it, else its content blocks; ``isError`` is a Failure."""
+    content = content_of(result)
+    if result.is_error:
+        return ToolOutput(
+            failure=Failure("tool_error", _as_text(content)[:_ERROR_CHARS] or "the tool reported an error")
+        )
+    return ToolOutput(content)
+
+
+def content_of(result: CallToolResult) -> Json:
+    """A JSON value: text alone stays text, or becomes the object or array that it spells; several blocks a list."""
+    if result.structured_content is not None:
+        return result.structured_content
+    blocks = [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content]
+    if blocks and all(block.get("type") == "text" for block in blocks):
+        return _parsed("\n".join(str(block.get("text", "")) for block in blocks))
+    parts = [_summary(block) for block in blocks]
+    return parts[0] if len(parts) == 1 else parts or None
+
+
+def failure_of(code: int, message: str, effects: Effects, *, status: int | None = None) -> Failure:
+    """A JSON-RPC error -> Failure. Where the answer is lost, a tool that may write may have written."""
+    if code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+        kind = "unavailable" if code == CONNECTION_CLOSED else "timeout"
+        return Failure(
+            "timeout" if kind == "timeout" else "unavailable",
+            f"the MCP server did not answer: {message}"[:_ERROR_CHARS],
+            retryable=True,
+            outcome_unknown=effects.may_write,
+        )
+    if code == _INTERNAL_ERROR and status is not None:
+        return _of_status(status, message, effects)
+    return Failure("tool_error", message[:_ERROR_CHARS] or f"MCP error {code}", detail={"code": code})
+
+
+def _of_status(status: int, message: str, effects: Effects) -> Failure:
+    said = f"the MCP server answered HTTP {status}: {message}"[:_ERROR_CHARS]
+    if status in (401, 403):
+        return Failure("auth", said, status=status)
+    if status == 429:
+        return Failure("rate_limit", said, retryable=True, status=status)
+    if status >= 500:
+        return Failure("unavailable", said, retryable=True, outcome_unknown=effects.may_write, status=status)
+    return Failure("tool_error", said, status=status)
+
+
+def _parsed(text: str) -> Json:
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return parse(text)
+    except JsonError:
+        return text
+
+
+def _summary(block: JsonObject) -> Json:
+    """One content block without its bulk: a model can read neither an image's bytes nor a sound's."""
+    kind = block.get("type")
+    if kind == "text":
+        return _parsed(str(block.get("text", "")))
+    if kind == "resource":
+        inner = block.get("resource", {})
+        kept = {k: inner[k] for k in ("uri", "mimeType", "text") if k in inner}
+        return {"type": "resource", **kept, **_bytes(inner.get("blob"))}
+    kept = {k: v for k, v in block.items() if k not in ("data", "annotations", "_meta", "icons")}
+    return {**kept, **_bytes(block.get("data"))}
+
+
+def _bytes(data: Any) -> JsonObject:
+    """The size of base64 data, in bytes."""
+    return {"bytes": len(data) * 3 // 4 - data[-2:].count("=")} if isinstance(data, str) else {}
+
+
+def _as_text(content: Json) -> str:
+    from callwright.types import canonical
+
+    return content if isinstance(content, str) else "" if content is None else canonical(content)
