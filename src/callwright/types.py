@@ -207,7 +207,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model answered. ``text`` is raw; ``tool_calls`` only what the *server* parsed natively."""
+    """What the model answered. ``text`` is raw; ``tool_calls`` only what the *server* parsed natively.
+
+    ``reasoning`` is what the model thought aloud before its answer (``reasoning_content``, ``<think>``), kept apart.
+    ``estimated``: the server counted no tokens, ``usage`` is our estimate.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -215,6 +219,8 @@ class Reply:
     finish_reason: str = "stop"  # stop | length | tool_calls | cut (ended by our own watcher)
     model: str = ""
     seconds: float = 0.0
+    reasoning: str = ""
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
