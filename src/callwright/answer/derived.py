@@ -1,0 +1,236 @@
+"""Numbers that stand in no result but follow from them: sums, differences, averages, ratios, counts, products.
+
+Any number can be had by combining enough others, so a combination counts only where the sentence announces it
+(total, longer than, on average, …) and over fields of one kind.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from callwright.answer.claims import Claims
+from callwright.answer.facts import Facts, Figure, Leaf
+from callwright.answer.lexicon import AVERAGE, DIFFERENCE, PRODUCT, RATIO, SUM
+from callwright.answer.matching import close
+from callwright.answer.quantity import Moment, Number
+from callwright.answer.units import UNITS, conversions, same
+from callwright.answer.words import fold, tokens
+
+_POOL = 48
+_COLUMN = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    text: str
+    leaves: tuple[Leaf, ...]
+
+
+def derive(claim: Number | Moment, claims: Claims, facts: Facts, used: Sequence[Leaf]) -> Derivation | None:
+    """How the stated value follows from the results, or None."""
+    if isinstance(claim, Moment):
+        return None
+    for ways in (_counts, _columns, _pairs, _spans, _products):
+        for text, value, leaves in ways(claim, claims, facts):
+            if close(claim, value, 0.0005):
+                return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
+    return None
+
+
+_Way = tuple[str, float, list[Leaf]]
+
+
+def _counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    if n.value < 0 or n.value != int(n.value) or n.unit:
+        return
+    for length, leaf in facts.lists[:2000]:
+        if length == n.value:
+            yield f"the number of entries of {leaf.where or leaf.result}", float(length), [leaf]
+    said = " " + " ".join(tokens(claims.text)) + " "
+    tally: dict[tuple[tuple[str, ...], str], list[Leaf]] = {}
+    for leaf in facts.leaves[:_COLUMN]:
+        value = leaf.value
+        if isinstance(value, bool):
+            tally.setdefault((leaf.shape, str(value)), []).append(leaf)
+        elif isinstance(value, str) and 0 < len(value) < 60:
+            words = " ".join(tokens(value))
+            if words and f" {words} " in said or f" {words.removesuffix('s')}s " in said:
+                tally.setdefault((leaf.shape, words), []).append(leaf)
+    for (shape, word), leaves in tally.items():
+        if len(leaves) == n.value:
+            yield f"the number of {shape[-1]} = {word}", float(len(leaves)), leaves
+    groups: dict[tuple[str, ...], set[str]] = {}
+    for leaf in facts.leaves[:_COLUMN]:
+        if isinstance(leaf.value, str) and len(leaf.value) < 60:
+            groups.setdefault(leaf.shape, set()).add(fold(leaf.value))
+    for shape, distinct in groups.items():
+        if len(distinct) == n.value and len(shape) > 1:
+            yield f"the number of different {shape[-1]}", float(len(distinct)), []
+    yield "the number of calls that were made", float(len(facts.results)), []
+    yield from _thresholds(n, claims, facts)
+
+
+def _thresholds(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    """ "Three of them cost less than 100"."""
+    limits = [m for m in claims.numbers if m is not n]
+    for limit in limits[:3]:
+        for shape, column in list(facts.columns.items())[:40]:
+            values = [f.number.value for f in column[:_COLUMN] if f.number is not None]
+            if len(values) > 1:
+                for test, count in (("above", sum(v > limit.value for v in values)),
+                                    ("below", sum(v < limit.value for v in values))):  # fmt: skip
+                    if count == n.value and count:
+                        yield f"the number of {shape[-1]} {test} {limit.value:g}", float(count), []
+
+
+def _told(column: Sequence[Figure], unit: str) -> list[tuple[float, Figure]]:
+    """The column's values in the unit of the claim."""
+    found = []
+    for figure in column[:_COLUMN]:
+        if figure.number is None:
+            continue
+        if same(unit, figure.unit):
+            found.append((figure.number.value, figure))
+        else:
+            found += [(v, figure) for v in conversions(figure.number.value, figure.unit, unit)[:1]]
+    return found
+
+
+def _columns(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    total, mean = SUM.search(claims.text), AVERAGE.search(claims.text)
+    if not total and not mean:
+        return
+    for key, column in facts.keys.items():
+        told = _told(column, n.unit)
+        mentioned = [p for p in told if any(m.labels & p[1].leaf.labels for m in claims.mentions)]
+        by_shape = [[p for p in told if p[1].leaf.shape == s] for s in {f.leaf.shape for f in column[:_COLUMN]}]
+        for pairs in (mentioned, told, *(by_shape if len(by_shape) > 1 else ())):
+            if len(pairs) < 2:
+                continue
+            values = [v for v, _ in pairs]
+            leaves = [f.leaf for _, f in pairs]
+            if total:
+                yield f"the sum of {key}", sum(values), leaves
+            if mean:
+                yield f"the average of {key}", sum(values) / len(values), leaves
+
+
+def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]:
+    """The figures a calculation may rest on: those the sentence speaks of, of the claim's own kind first."""
+    words = claims.attributes
+    scored = []
+    for figure in facts.figures[:_COLUMN]:
+        if figure.number is None:
+            continue
+        score = 2 * sum(bool(m.labels & figure.leaf.labels) for m in claims.mentions) + len(
+            words & figure.leaf.attributes
+        )
+        stated = any(close(m, figure.number.value) for m in claims.numbers if m is not n)
+        if score or stated:
+            scored.append((-(score + 4 * stated), len(scored), figure))
+    scored.sort(key=lambda s: s[:2])
+    return [(f.number.value, f) for _, _, f in scored[:_POOL] if f.number is not None]
+
+
+def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    gap, share, total = DIFFERENCE.search(claims.text), RATIO.search(claims.text), SUM.search(claims.text)
+    gap = gap or (n.unit == "" and False) or None
+    if not (gap or share or total):
+        return
+    pool = _pool(n, claims, facts)
+    for (_, f), (_, g) in itertools.combinations(pool, 2):
+        alike = f.leaf.key == g.leaf.key or (f.unit and f.unit == g.unit) or f.leaf.record == g.leaf.record
+        if not alike or f.leaf is g.leaf:
+            continue
+        for a, b in _in_unit(f, g, n.unit):
+            if gap:
+                yield f"{f.leaf.where} minus {g.leaf.where}", abs(a - b), [f.leaf, g.leaf]
+            if total and (f.leaf.key == g.leaf.key or f.unit):
+                yield f"{f.leaf.where} plus {g.leaf.where}", a + b, [f.leaf, g.leaf]
+        if share and f.number and g.number:
+            yield from _shares(n, f, g)
+
+
+def _in_unit(f: Figure, g: Figure, unit: str) -> list[tuple[float, float]]:
+    if f.number is None or g.number is None:
+        return []
+    if same(unit, f.unit) and same(unit, g.unit):
+        return [(f.number.value, g.number.value)]
+    if unit in ("C", "F", "K"):
+        return []
+    one, two = conversions(f.number.value, f.unit, unit), conversions(g.number.value, g.unit, unit)
+    return [(one[0], two[0])] if one and two else []
+
+
+def _shares(n: Number, f: Figure, g: Figure) -> Iterator[_Way]:
+    a, b = (f.number.value, g.number.value) if f.number and g.number else (0.0, 0.0)
+    for x, y, p, q in ((a, b, f, g), (b, a, g, f)):
+        if not y:
+            continue
+        leaves = [p.leaf, q.leaf]
+        name = f"{p.leaf.where} over {q.leaf.where}"
+        if n.unit == "%":
+            yield name, 100 * x / y, leaves
+            yield name, 100 * abs(x - y) / abs(y), leaves
+        elif abs(x / y) < 1e9:
+            yield name, x / y, leaves
+            if p.unit and n.unit and p.unit == n.unit:
+                yield name, x / y, leaves
+
+
+def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    """The time between two moments of the same record, or of two that the sentence speaks of."""
+    if not n.unit or UNITS[n.unit].dimension not in ("time", "years"):
+        return
+    timed = [f for f in facts.moment_figures if f.moment is not None][:40]
+    for f, g in itertools.combinations(timed, 2):
+        if f.moment is None or g.moment is None:
+            continue
+        seconds = _between(f.moment, g.moment)
+        if seconds is None:
+            continue
+        for value in {abs(seconds), 86400 - abs(seconds) if abs(seconds) < 86400 else abs(seconds)}:
+            if UNITS[n.unit].dimension == "years":
+                yield "the time between two dates", float(int(value / 31556952)), [f.leaf, g.leaf]
+            else:
+                told = value / UNITS[n.unit].factor
+                yield f"{f.leaf.where} to {g.leaf.where}", told, [f.leaf, g.leaf]
+                if n.unit == "day":
+                    yield f"{f.leaf.where} to {g.leaf.where}, both counted", told + 1, [f.leaf, g.leaf]
+
+
+def _between(a: Moment, b: Moment) -> float | None:
+    import datetime as dt
+
+    try:
+        if a.has_time and b.has_time and (a.day is None or b.day is None):
+            return ((b.hour or 0) * 60 + (b.minute or 0) - (a.hour or 0) * 60 - (a.minute or 0)) * 60.0
+        if None in (a.year, a.month, a.day, b.year, b.month, b.day):
+            return None
+        one = dt.datetime(a.year or 1, a.month or 1, a.day or 1, (a.hour or 0) % 24, a.minute or 0)
+        two = dt.datetime(b.year or 1, b.month or 1, b.day or 1, (b.hour or 0) % 24, b.minute or 0)
+    except ValueError:
+        return None
+    shift = (a.offset or 0) - (b.offset or 0) if a.offset is not None and b.offset is not None else 0
+    return (two - one).total_seconds() + shift * 60
+
+
+def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    """An amount of the question (or of the sentence) times a figure: exchange, nights at a price, several of a kind."""
+    if not PRODUCT.search(claims.text):
+        return
+    amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
+    for result in facts.results:
+        for value in result.arguments.values():
+            if isinstance(value, int | float) and not isinstance(value, bool) and value:
+                amounts.add(float(value))
+    for amount in sorted(amounts)[:12]:
+        for value, figure in _pool(n, claims, facts):
+            if not value or value == 1 or amount == 1:
+                continue
+            where = figure.leaf.where
+            yield f"{amount:g} times {where}", amount * value, [figure.leaf]
+            if n.unit and UNITS[n.unit].dimension == "money":
+                yield f"{amount:g} divided by {where}", amount / value, [figure.leaf]

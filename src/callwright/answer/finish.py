@@ -1,0 +1,228 @@
+"""The Finish step (RETO, section 3.3 and A.6): one question, answered from the execution summary only, then checked.
+
+``finish`` does no I/O: it yields at most ``1 + mend`` questions and is sent the replies. Nothing unconfirmed is kept
+without its mark, and nothing is dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+from callwright import prompts
+from callwright.answer.facts import Facts, facts_of
+from callwright.answer.reply import Draft, Drafts, read, schema_for, split
+from callwright.answer.summary import summarise
+from callwright.answer.support import Fix, Verdict, check
+from callwright.protocols import ChatRequest, ReplyMode
+from callwright.types import (
+    READ_LOCAL,
+    Answer,
+    Citation,
+    Edit,
+    Message,
+    Reply,
+    Skip,
+    Statement,
+    Tool,
+    ToolResult,
+    canonical,
+)
+
+UNCONFIRMED = "(not confirmed by any result)"
+_FORMATS = {
+    "schema": 'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], "missing": ["what could not be found, and why"]}',
+    "native": "Call the tool Finish exactly once.",
+    "text": "Output exactly TWO lines:\nAction: Finish\n"
+    'Action Input: {"return_type": "give_answer", "final_answer": "..."}',
+}
+_MAX_TOKENS = 400
+
+
+def finish(
+    query: str,
+    results: Sequence[ToolResult],
+    skips: Sequence[Skip] = (),
+    *,
+    mode: ReplyMode = "text",
+    char_limit: int = 6_000,
+    mend: int = 1,
+) -> Generator[ChatRequest, Reply, Answer]:
+    """Ask for the final answer, check every statement, mend or mark what no result confirms.
+
+    ``char_limit`` bounds the execution summary; ``mend`` how many statements the model may be asked to restate.
+    Where no call succeeded there is nothing to answer from: the model is not asked at all.
+    """
+    done = [r for r in results if r.ok and not _empty(r.content)]
+    if not done:
+        return abstain(results, skips)
+    facts = facts_of(query, results, skips)
+    ids = [r.id for r in results]
+    request = _question(query, results, skips, mode, char_limit, ids)
+    reply = yield request
+    drafts = read(reply, ids)
+    if not drafts.statements and not drafts.missing:
+        return abstain(results, skips, "the model gave no answer")
+    statements, edits = [], []
+    texts = []
+    for position, draft in enumerate(drafts.statements):
+        statement, made, left = yield from _settle(draft, facts, request, reply, mend, position)
+        mend = left
+        statements.append(statement)
+        edits += made
+        texts.append(draft.glue + statement.text if position else statement.text)
+    missing = _missing(drafts, results, facts)
+    return Answer(_text("".join(texts), missing, facts), tuple(statements), missing, tuple(edits))
+
+
+def check_answer(text: str, query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()) -> Answer:
+    """Check an answer that somebody else wrote, mending what can be mended without a model. Pure."""
+    facts = facts_of(query, results, skips)
+    ids = [r.id for r in results]
+    statements, edits, texts = [], [], []
+    for position, draft in enumerate(split(text, ids)):
+        verdict = check(draft.text, facts, draft.results)
+        statement, made = _decide(draft, verdict, facts, position)
+        statements.append(statement)
+        edits += made
+        texts.append(draft.glue + statement.text)
+    return Answer("".join(texts), tuple(statements), (), tuple(edits))
+
+
+def _empty(content: object) -> bool:
+    return content is None or content in ("", [], {})
+
+
+def _question(
+    query: str, results: Sequence[ToolResult], skips: Sequence[Skip], mode: ReplyMode, limit: int, ids: Sequence[str]
+) -> ChatRequest:
+    summary = summarise(query, results, skips, limit)
+    messages = prompts.render("finish", format=_FORMATS[mode], summary=summary, query=query)
+    if mode == "schema":
+        return ChatRequest(messages, "answer", schema=schema_for(ids), max_tokens=_MAX_TOKENS)
+    if mode == "native":
+        tool = Tool("Finish", "Give the final answer.", schema_for(ids), effects=READ_LOCAL)
+        return ChatRequest(messages, "answer", tools=(tool,), tool_choice="required", max_tokens=_MAX_TOKENS)
+    return ChatRequest(messages, "answer", max_tokens=_MAX_TOKENS, stop=("\nObservation:", "\nHuman:"))
+
+
+def _settle(
+    draft: Draft, facts: Facts, request: ChatRequest, reply: Reply, mend: int, position: int
+) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
+    """Check one statement; mend it by rule, else by one question, else mark it."""
+    verdict = check(draft.text, facts, draft.results)
+    if verdict.support == "unsupported" and not _mends(draft, verdict, facts) and mend > 0:
+        mend -= 1
+        restated = yield _restate(draft, verdict, facts, request, reply)
+        found = _restated(restated, draft, facts)
+        if found is not None:
+            text, again = found
+            edit = Edit(f"/statements/{position}/text", draft.text, text, "answer.restated")
+            support = "mended" if again.support == "supported" else again.support
+            return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
+    statement, edits = _decide(draft, verdict, facts, position)
+    return statement, edits, mend
+
+
+def _decide(draft: Draft, verdict: Verdict, facts: Facts, position: int) -> tuple[Statement, list[Edit]]:
+    if verdict.support != "unsupported":
+        return Statement(draft.text, verdict.support, verdict.citations), []
+    path = f"/statements/{position}/text"
+    fixed = _mends(draft, verdict, facts)
+    if fixed is not None:
+        text, again = fixed
+        edits = [Edit(path, f.before, f.text, "answer.value") for f in verdict.fixes]
+        return Statement(text, "mended", again.citations, tuple(verdict.problems)), edits
+    marked = f"{draft.text.rstrip()} {UNCONFIRMED}"
+    edit = Edit(path, draft.text, marked, "answer.marked")
+    return Statement(marked, "unsupported", (), tuple(verdict.problems)), [edit]
+
+
+def _mends(draft: Draft, verdict: Verdict, facts: Facts) -> tuple[str, Verdict] | None:
+    """The statement with its wrong values replaced, if the result then holds."""
+    if not verdict.mendable:
+        return None
+    text = apply(draft.text, verdict.fixes)
+    again = check(text, facts, draft.results)
+    return (text, again) if again.support == "supported" else None
+
+
+def apply(text: str, fixes: Sequence[Fix]) -> str:
+    for fix in sorted(fixes, key=lambda f: f.span, reverse=True):
+        text = text[: fix.span[0]] + fix.text + text[fix.span[1] :]
+    return text
+
+
+def _restate(draft: Draft, verdict: Verdict, facts: Facts, request: ChatRequest, reply: Reply) -> ChatRequest:
+    evidence = _evidence(draft, verdict, facts)
+    asked = prompts.render(
+        "finish_restate", statement=draft.text, problems="; ".join(verdict.problems), evidence=evidence
+    )
+    said = Message("assistant", reply.text or "(tool call)")
+    return ChatRequest((*request.messages, said, *asked), "answer.restate", max_tokens=120, stop=("\n\n",))
+
+
+def _evidence(draft: Draft, verdict: Verdict, facts: Facts) -> str:
+    quotes = [f"{c.result}: {c.quote}" for c in verdict.citations if c.quote]
+    quotes += [f"{f.leaf.result}: {facts.quote(f.leaf)}" for f in verdict.fixes]
+    return "The summary says: " + "; ".join(dict.fromkeys(quotes)) + "\n" if quotes else ""
+
+
+def _restated(reply: Reply, draft: Draft, facts: Facts) -> tuple[str, Verdict] | None:
+    text = " ".join(reply.text.strip().strip('"').split("\n")[0].split())
+    if not text or "NOT KNOWN" in text.upper():
+        return None
+    verdict = check(text, facts, draft.results)
+    return (text, verdict) if verdict.support in ("supported", "limitation") else None
+
+
+def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "") -> Answer:
+    """The honest answer where there is nothing to answer from: what is missing, and which tool failed how."""
+    missing = [_failed(r) for r in results if not r.ok]
+    missing += [f"{_call(r)} returned nothing" for r in results if r.ok and _empty(r.content)]
+    missing += [f"{s.tool} was skipped: {s.reason}" for s in skips]
+    lead = "I could not answer this from the tools' results"
+    if why:
+        lead += f": {why}"
+    text = f"{lead}." if missing else f"{lead}: no tool was called." if not why else f"{lead}."
+    if missing:
+        text = f"{text[:-1]}: {'; '.join(missing)}."
+    return Answer(text, (Statement(text, "limitation"),), tuple(missing))
+
+
+def _call(result: ToolResult) -> str:
+    arguments = canonical(result.arguments)[1:-1]
+    return f"{result.tool}({arguments if len(arguments) <= 100 else arguments[:99] + '…'})"
+
+
+def _failed(result: ToolResult) -> str:
+    failure = result.failure
+    if failure is None:
+        return ""
+    message = " ".join(failure.message.split())
+    return (
+        f"{_call(result)} failed ({failure.kind}): {message if len(message) <= 160 else message[:159] + '…'}".rstrip(
+            ". "
+        )
+    )
+
+
+def _missing(drafts: Drafts, results: Sequence[ToolResult], facts: Facts) -> tuple[str, ...]:
+    """What the model says is missing, and every failure that no later success made good."""
+    good = {(r.tool, canonical(r.arguments)) for r in results if r.ok}
+    slots = {r.slot for r in results if r.ok and r.slot}
+    failed = [
+        _failed(r)
+        for r in results
+        if not r.ok and (r.tool, canonical(r.arguments)) not in good and not (r.slot and r.slot in slots)
+    ]
+    cut = ["the end of the answer: the reply was cut off"] if drafts.cut else []
+    return tuple(dict.fromkeys((*drafts.missing, *failed, *cut)))
+
+
+def _text(text: str, missing: Sequence[str], facts: Facts) -> str:
+    left = [m for m in missing if m not in text]
+    if not left:
+        return text.strip()
+    lines = "\n".join(f"- {m}" for m in left)
+    return f"{text.strip()}\n\nMissing:\n{lines}".strip()

@@ -1,0 +1,110 @@
+"""Words with a part to play: those that carry no claim, those that judge, those that announce a calculation."""
+
+from __future__ import annotations
+
+import re
+
+# Words an honest paraphrase may add without claiming anything.
+GLUE = frozenset(
+    """
+a an the this that these those there here it its they them their he she his her we our you your i me my us who whom
+which what when where why how whose is are was were be been being am do does did done doing have has had having will
+would shall should can could may might must and or but nor so yet if then else than as at by for from in into of off on
+onto out over to up upon with within without about above across after again against along also although among around
+because before behind below beneath beside besides between beyond both down during each either every except few first
+last less like many more most much near neither never next no none not now once one only other others our own per
+plus same second several since some still such through throughout thus together too total toward towards under until
+very via was way well while whole yes zero according additionally respectively currently current approximately roughly
+nearly almost exactly just however therefore overall altogether combined following follows followed based given
+provided listed list lists listing found find finds show shows shown showing showed returned returns return indicate
+indicates indicated report reports reported say says said state states stated note noted include includes included
+including contain contains contained show result results response data information info detail details answer summary
+question request requested query requests tool tools record records entry entries item items value values number numbers
+figure figures amount amounts thing things kind type part name named names called known available exist exists equal
+equals equivalent correspond corresponds come comes came go goes going get gets got getting make makes made take takes
+taken took give gives gave use uses used using need needs needed want see seen look looks put set sets stand stands
+stood sit sits lie lies located location place places situated happen happens happening occur occurs begin begins
+beginning begun began start starts starting end ends ending finish run runs last expect expected work works working
+mean means meaning due planned scheduled schedule time times date dates day days today tomorrow yesterday week weeks
+month months year years hour hours minute minutes degrees degree percent point points unit units long short away far
+ago later earlier early late another third half double twice different difference compared comparison versus
+ranging range ranges between least most maximum minimum maximal minimal average averages sum adds
+i'm sorry please let know help hope hello hi thanks thank welcome feel free sure certainly further additional
+please also well great here's latest recent exact specific certain per piece pieces people person total totals
+two three four five six seven eight nine ten eleven twelve dozen hundred thousand million billion
+top bottom left right back full partial instead meanwhile finally lastly firstly secondly next previous
+""".split()
+)
+
+# Capitalised words that name nothing in particular.
+NOT_NAMES = frozenset(
+    """
+i the a an it this that these those there here they we you he she its my your our their in on at for from to of by with
+and or but if when while where what which who how why yes no not monday tuesday wednesday thursday friday saturday sunday
+january february march april may june july august september october november december jan feb mar apr jun jul aug sep
+sept oct nov dec am pm utc gmt cet cest est pst mr mrs ms dr sir madam please note however additionally also finally
+lastly meanwhile therefore based according unfortunately sorry regarding overall total both all each every some most
+several one two three four five six seven eight nine ten first second third next then api id ids url urls json ok
+celsius fahrenheit kelvin km kilometers miles usd eur gbp name date time price rating title description status type
+address location email phone number genre version source link links result results details information summary answer
+here's i'm it's let's don't
+""".split()
+)
+
+# Judgements: claims although they hold no number. Supported only by a word of the results or the question.
+JUDGEMENT = frozenset(
+    """
+best worst better worse good bad great excellent amazing wonderful beautiful lovely stunning charming romantic famous
+popular busiest busy crowded quiet cheap cheapest expensive priciest affordable inexpensive costly pricey bargain
+luxurious luxury comfortable convenient reliable unreliable safe safest dangerous risky easy easiest difficult hard
+simple fast fastest slow slowest quick quickest modern historic ancient oldest newest youngest largest biggest smallest
+tallest highest lowest longest shortest nearest closest farthest richest poorest hottest coldest warmest wettest
+driest sunniest strongest weakest heaviest lightest important significant major minor key leading top-rated
+recommended ideal perfect suitable unsuitable favourite favorite renowned celebrated iconic unique rare common usual
+typical typically usually always never often rarely frequently seldom guaranteed refundable free complimentary
+delayed cancelled canceled punctual direct nonstop award-winning award awards successful unsuccessful profitable healthy
+unhealthy fresh delicious tasty spicy exciting boring interesting impressive remarkable growing declining rising
+falling increasing decreasing booming thriving struggling clean dirty polluted friendly helpful strict lenient
+legal illegal official unofficial verified trusted bestselling best-selling acclaimed critically beloved
+""".split()
+)
+
+SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|in all|overall|adds? up|both|aggregate|grand total|costs?|"
+                 r"round trip|all (?:two|three|four|five|six|\d+))\b", re.IGNORECASE)  # fmt: skip
+DIFFERENCE = re.compile(
+    r"\b(?:difference|differs?|gap|between|increase[ds]?|decrease[ds]?|rose|fell|grew|dropped|change[ds]?|remain\w*|left|"
+    r"than|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?|short of|until|ago|"
+    r"range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
+    re.IGNORECASE,
+)
+AVERAGE = re.compile(r"\b(?:average[sd]?|mean|avg|on average|typical(?:ly)?)\b", re.IGNORECASE)
+RATIO = re.compile(
+    r"\b(?:times|twice|half|double|triple|ratio|per|percent|share|proportion|as (?:many|much|large|big|long)|each|"
+    r"one third|quarter|density|fraction|out of)\b|%",
+    re.IGNORECASE,
+)
+PRODUCT = re.compile(
+    r"\b(?:total|converts?|converted|conversion|exchange|equals?|equivalent|worth|would (?:be|cost)|comes? to|amounts? to|"
+    r"for (?:\w+ )?(?:nights?|days?|people|persons?|tickets?|guests?|pieces?|units?)|nights?|each|gets? you|buys?|"
+    r"costs?|corresponds?|is about|makes)\b|=",
+    re.IGNORECASE,
+)
+LIMITATION = re.compile(
+    r"\b(?:could(?:n['’]t| not) (?:be )?(?:found|find|retriev\w*|determin\w*|obtain\w*|fetch\w*|get|provide\w*|access\w*|"
+    r"complet\w*|locat\w*|confirm\w*|check\w*|verif\w*|reach\w*)|unable to|not able to|no (?:information|data|results?|"
+    r"records?|details?|match\w*|entries)|not (?:available|found|provided|known|included|listed|specified|possible|"
+    r"given|contained|mentioned)|"
+    r"unavailable|unknown|missing|failed|fails|can(?:not|['’]t) (?:be )?(?:\w+ ?)?(?:provide|find|found|answer|determine|"
+    r"confirm|tell|say|retrieve|check|known|access)\w*|did not (?:return|provide|include|contain|succeed|find)|"
+    r"didn['’]t (?:return|provide|find)|do(?:es)? not (?:contain|include|say|provide|list|have|mention|exist)|"
+    r"don['’]t have|doesn['’]t (?:exist|contain|include|say|provide|list|mention)|timed out|time-?out|error|"
+    r"was skipped|were skipped|skipped|not executed|no answer|encountered|i apologi[sz]e|sorry|limitation|"
+    r"temporarily|try again)\b",
+    re.IGNORECASE,
+)
+COURTESY = re.compile(
+    r"^\W*(?:let me know|please (?:let|feel|note|try|contact|check)|feel free|i hope|hope this|enjoy|thank|you(?:'re)? welcome|"
+    r"happy to|if you (?:have|need|want|would)|is there anything|here (?:is|are) (?:the|a|an|some|your)\b[^.]{0,80}:?$|"
+    r"the (?:following|results?|details?|answers?)\b[^.\d]{0,60}(?:follows?|are|is)\s*:?$|cheers|sure|certainly)",
+    re.IGNORECASE,
+)

@@ -1,0 +1,287 @@
+"""Is a statement what the results say? Checked claim by claim: value, unit, whose it is and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from callwright.answer.binding import Bound, bind
+from callwright.answer.claims import Claims, claims_of, content_words
+from callwright.answer.derived import derive
+from callwright.answer.facts import Facts, Figure, Leaf
+from callwright.answer.lexicon import COURTESY, JUDGEMENT, LIMITATION
+from callwright.answer.matching import close, figures_for, offsets_in, same_moment, weekday_fits
+from callwright.answer.quantity import Moment, Number, Span
+from callwright.answer.words import concepts, fold, stem, tokens
+from callwright.types import Citation, Support
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What a wrong value should be: replace ``span`` of the statement by ``text``."""
+
+    span: Span
+    before: str
+    text: str
+    leaf: Leaf
+
+
+@dataclass
+class Verdict:
+    """What the check of one statement found. ``fixes`` holds a replacement for every problem that has exactly one."""
+
+    support: Support
+    problems: list[str] = field(default_factory=list)
+    citations: tuple[Citation, ...] = ()
+    fixes: list[Fix] = field(default_factory=list)
+    derived: list[str] = field(default_factory=list)
+    checked: int = 0  # claims that were looked up
+
+    @property
+    def mendable(self) -> bool:
+        return bool(self.problems) and len(self.fixes) == len(self.problems)
+
+
+def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> Verdict:
+    """Check one statement. ``cited`` are the results it names: looked at first, then all the others."""
+    if COURTESY.search(text) and not any(c.isdigit() for c in text):
+        return Verdict("unchecked")
+    claims = claims_of(text, facts)
+    verdict = Verdict("supported")
+    leaves: list[Leaf] = []
+    for number in claims.numbers:
+        _number(number, claims, facts, cited, verdict, leaves)
+    for moment in claims.moments:
+        _moment(moment, claims, facts, cited, verdict, leaves)
+    for span, word in claims.identifiers:
+        _identifier(word, span, facts, verdict)
+    for _, name in claims.names:
+        _name(name, facts, verdict)
+    _truths(claims, facts, verdict, leaves)
+    _words(claims, facts, verdict)
+    verdict.citations = _citations(claims, facts, cited, leaves)
+    if verdict.problems:
+        verdict.support = "unsupported"
+    elif LIMITATION.search(text):
+        verdict.support = "limitation"
+    elif not verdict.checked and not verdict.citations:
+        verdict.support = "unchecked"
+    return verdict
+
+
+def _number(
+    n: Number, claims: Claims, facts: Facts, cited: Sequence[str], verdict: Verdict, leaves: list[Leaf]
+) -> None:
+    verdict.checked += 1
+    found = figures_for(n, facts, claims.text)
+    bound = bind([f for f, _ in found], n, claims, facts, cited)
+    if bound.figure is not None:
+        leaves.append(bound.figure.leaf)
+        if any(how == "converted" for f, how in found if f is bound.figure):
+            verdict.derived.append(f"{claims.text[slice(*n.span)]} is {_shown(bound.figure)} converted")
+        return
+    if any(q.unit == n.unit and close(n, q.value) for q in facts.query_numbers) and not bound.rival:
+        return
+    if _in_arguments(n, facts) and not bound.rival:
+        return
+    if _at_query_unit(n, facts) and not bound.rival:
+        return
+    how = derive(n, claims, facts, leaves)
+    if how is not None:
+        verdict.derived.append(how.text)
+        leaves.extend(how.leaves)
+        return
+    _refuse(claims.text[slice(*n.span)], bound, verdict, facts, n)
+
+
+def _in_arguments(n: Number, facts: Facts) -> bool:
+    return any(close(n, v) for v in _argument_numbers(facts))
+
+
+def _argument_numbers(facts: Facts) -> list[float]:
+    found: list[float] = []
+    for result in facts.results:
+        for value in result.arguments.values():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                found.append(float(value))
+            elif isinstance(value, str) and value.replace(".", "", 1).lstrip("-").isdigit() and len(value) < 300:
+                found.append(float(value))
+    return found
+
+
+def _at_query_unit(n: Number, facts: Facts) -> bool:
+    return not n.unit and any(q.value == n.value for q in facts.query_numbers)
+
+
+def _refuse(stated: str, bound: Bound, verdict: Verdict, facts: Facts, claim: Number | Moment) -> None:
+    if bound.rival is None:
+        verdict.problems.append(f"{stated} stands in no result")
+        return
+    right = _shown(bound.rival)
+    if bound.taken is not None:
+        verdict.problems.append(f"{stated} is {_about(bound.taken.leaf)}; {_about(bound.rival.leaf)} is {right}")
+    else:
+        verdict.problems.append(f"{stated} stands in no result; {_about(bound.rival.leaf)} is {right}")
+    text = _rewritten(claim, bound.rival)
+    if bound.only and text:
+        verdict.fixes.append(Fix(_replaced(claim), stated, text, bound.rival.leaf))
+
+
+def _about(leaf: Leaf) -> str:
+    return f"{leaf.result} {leaf.where}" if leaf.path else leaf.result
+
+
+def _shown(figure: Figure) -> str:
+    value = figure.leaf.part or figure.leaf.value
+    text = value if isinstance(value, str) else format(value, ",") if isinstance(value, int | float) else str(value)
+    unit = figure.leaf.unit
+    return f"{text[:80]} {unit}".rstrip() if not isinstance(value, str) else text[:80]
+
+
+def _replaced(claim: Number | Moment) -> Span:
+    return claim.span
+
+
+def _rewritten(claim: Number | Moment, figure: Figure) -> str:
+    """The right value as the statement may say it: with the result's own digits and unit."""
+    value = figure.leaf.value
+    if isinstance(claim, Moment) or figure.number is None:
+        return value if isinstance(value, str) and len(value) <= 40 and not figure.leaf.part else ""
+    if figure.leaf.part or (isinstance(value, str) and len(value) > 24):
+        return ""
+    digits = (
+        value
+        if isinstance(value, str)
+        else f"{value:,}"
+        if isinstance(value, int) and value >= 10_000
+        else str(value)
+    )
+    if isinstance(value, str) and figure.number.span != (0, len(value)):
+        return value if figure.number.span[0] <= 1 and not value.isalpha() else ""
+    unit = figure.unit or claim.unit
+    return _with_unit(digits, unit)
+
+
+_WRITTEN = {"C": "°C", "F": "°F", "deg": "°", "h": "hours", "min": "minutes", "s": "seconds", "day": "days"}
+
+
+def _with_unit(digits: str, unit: str) -> str:
+    if not unit:
+        return digits
+    if unit == "%":
+        return f"{digits}%"
+    return f"{digits} {_WRITTEN.get(unit, unit)}"
+
+
+def _moment(
+    m: Moment, claims: Claims, facts: Facts, cited: Sequence[str], verdict: Verdict, leaves: list[Leaf]
+) -> None:
+    verdict.checked += 1
+    stated = claims.text[slice(*m.span)]
+    if not weekday_fits(m):
+        verdict.problems.append(f"{stated} is not that day of the week")
+        return
+    found = [(f, how) for f in facts.moment_figures if (how := same_moment(m, f, offsets_in_cached(facts)))]
+    bound = bind([f for f, _ in found], m, claims, facts, cited)
+    if bound.figure is not None:
+        leaves.append(bound.figure.leaf)
+        return
+    if bound.rival is None or bound.taken is None:
+        if any(_same_asked(m, q) for q in facts.query_moments) or _moment_in_arguments(m, facts):
+            return
+    how = derive(m, claims, facts, leaves)
+    if how is not None:
+        verdict.derived.append(how.text)
+        leaves.extend(how.leaves)
+        return
+    _refuse(stated, bound, verdict, facts, m)
+
+
+def offsets_in_cached(facts: Facts) -> tuple[int, ...]:
+    found = facts.memo.get("offsets")
+    if found is None:
+        found = facts.memo["offsets"] = offsets_in(facts)
+    return found  # type: ignore[no-any-return]
+
+
+def _same_asked(m: Moment, asked: Moment) -> bool:
+    pairs = ((m.year, asked.year), (m.month, asked.month), (m.day, asked.day), (m.hour, asked.hour),
+             (m.minute, asked.minute), (m.weekday, asked.weekday))  # fmt: skip
+    told = [(a, b) for a, b in pairs if a is not None and b is not None]
+    return bool(told) and all(a == b for a, b in told)
+
+
+def _moment_in_arguments(m: Moment, facts: Facts) -> bool:
+    from callwright.answer.quantity import moments
+
+    return any(
+        _same_asked(m, other)
+        for result in facts.results
+        for value in result.arguments.values()
+        if isinstance(value, str) and len(value) < 200
+        for other in moments(value)
+    )
+
+
+def _identifier(word: str, span: Span, facts: Facts, verdict: Verdict) -> None:
+    verdict.checked += 1
+    if "".join(tokens(word)) in facts.squeezed:
+        return
+    verdict.problems.append(f"{word} stands in no result")
+
+
+def _name(name: str, facts: Facts, verdict: Verdict) -> None:
+    verdict.checked += 1
+    unknown = [w for w in tokens(name) if not _known(w, facts)]
+    if unknown:
+        verdict.problems.append(f"{name} stands in no result")
+
+
+def _known(word: str, facts: Facts) -> bool:
+    if word in facts.vocabulary or len(word) < 2 or word == "s":
+        return True
+    return stem(word) in facts.vocabulary or any(c in facts.vocabulary for c in concepts(word)) or (
+        len(word) >= 4 and word in facts.squeezed
+    )  # fmt: skip
+
+
+def _truths(claims: Claims, facts: Facts, verdict: Verdict, leaves: list[Leaf]) -> None:
+    """Yes and no: a statement must not deny what a result affirms, nor affirm what it denies."""
+
+
+def _words(claims: Claims, facts: Facts, verdict: Verdict) -> None:
+    """Judgements and content words that nothing known contains."""
+    carried, unknown = content_words(claims.text, facts)
+    judged = [w for w in tokens(claims.text) if w in JUDGEMENT and not _word_known(w, facts)]
+    hard = verdict.checked
+    if judged and not LIMITATION.search(claims.text):
+        verdict.problems.append("no result says: " + ", ".join(dict.fromkeys(judged)))
+        return
+    if hard or not carried or LIMITATION.search(claims.text):
+        return
+    if unknown and len(unknown) / len(carried) > 0.34:
+        verdict.problems.append("no result says: " + ", ".join(dict.fromkeys(unknown)))
+
+
+def _word_known(word: str, facts: Facts) -> bool:
+    return word in facts.vocabulary or stem(word) in facts.vocabulary
+
+
+def _citations(claims: Claims, facts: Facts, cited: Sequence[str], leaves: Iterable[Leaf]) -> tuple[Citation, ...]:
+    made = [Citation(leaf.result, facts.quote(leaf)) for leaf in leaves]
+    if not made:
+        made = _by_words(claims, facts, cited)
+    return tuple(dict.fromkeys(made))[:8]
+
+
+def _by_words(claims: Claims, facts: Facts, cited: Sequence[str]) -> list[Citation]:
+    """No number to point at: the text leaves whose words the statement uses."""
+    said = " " + " ".join(tokens(claims.text)) + " "
+    for leaf in facts.leaves[:4000]:
+        value = leaf.value
+        if isinstance(value, str) and 2 < len(value) <= 80 and (not cited or leaf.result in cited):
+            words = " ".join(tokens(value))
+            if words and f" {words} " in said:
+                return [Citation(leaf.result, facts.quote(leaf))]
+    return [Citation(r, "") for r in cited if r in facts.texts]

@@ -1,0 +1,140 @@
+from collections.abc import Generator, Sequence
+
+from callwright.answer import UNCONFIRMED, finish
+from callwright.errors import Failure
+from callwright.protocols import ChatRequest
+from callwright.types import Answer, Reply, Skip, ToolCall, ToolResult, canonical
+
+PARIS = ToolResult("r1", "city_info", {"city": "Paris"}, {"name": "Paris", "population": 2102650, "area_km2": 105.4})
+LONDON = ToolResult(
+    "r2", "city_info", {"city": "London"}, {"name": "London", "population": 8866180, "area_km2": 1572.0}
+)
+BROKEN = ToolResult("r3", "weather", {"city": "Paris"}, None, Failure("timeout", "no reply within 30 s"))
+QUERY = "How many people live in Paris and in London, and what is the weather in Paris?"
+
+
+def drive(
+    dialogue: Generator[ChatRequest, Reply, Answer], replies: Sequence[str | Reply]
+) -> tuple[Answer, list[ChatRequest]]:
+    """Play the model's part; returns the answer and every question that was put."""
+    asked: list[ChatRequest] = []
+    left = list(replies)
+    try:
+        request = next(dialogue)
+        while True:
+            asked.append(request)
+            reply = left.pop(0)
+            request = dialogue.send(reply if isinstance(reply, Reply) else Reply(reply))
+    except StopIteration as done:
+        assert not left, "the answer was made without asking for every scripted reply"
+        return done.value, asked
+
+
+def statements(*pairs: tuple[str, list[str]], missing: Sequence[str] = ()) -> str:
+    return canonical({"statements": [{"text": t, "results": r} for t, r in pairs], "missing": list(missing)})
+
+
+def test_a_true_answer_passes_unchanged_and_cites_where_it_stands() -> None:
+    reply = statements(("Paris has 2,102,650 inhabitants.", ["r1"]), ("London has about 8.9 million.", ["r2"]))
+    answer, _ = drive(finish(QUERY, [PARIS, LONDON], [], mode="schema", char_limit=2000), [reply])
+    assert answer.text == "Paris has 2,102,650 inhabitants. London has about 8.9 million."
+    assert [s.support for s in answer.statements] == ["supported", "supported"]
+    assert answer.statements[0].citations[0].result == "r1"
+    assert answer.statements[0].citations[0].quote == '"population":2102650'
+    assert answer.edits == ()
+
+
+def test_a_changed_number_is_mended_as_an_edit() -> None:
+    reply = statements(("Paris has 2,302,650 inhabitants.", ["r1"]))
+    answer, asked = drive(finish(QUERY, [PARIS], [], mode="schema", char_limit=2000), [reply])
+    assert answer.text == "Paris has 2,102,650 inhabitants."
+    assert answer.statements[0].support == "mended"
+    assert (answer.edits[0].before, answer.edits[0].after) == ("2,302,650", "2,102,650")
+    assert len(asked) == 1
+
+
+def test_the_right_number_of_the_wrong_city_is_mended() -> None:
+    reply = statements(("Paris has a population of 8,866,180.", ["r2"]))
+    answer, _ = drive(finish(QUERY, [PARIS, LONDON], [], mode="schema", char_limit=2000), [reply])
+    assert answer.text == "Paris has a population of 2,102,650."
+
+
+def test_a_claim_that_no_result_holds_is_put_to_the_model_once_and_then_marked() -> None:
+    reply = statements(("London is the busiest city of Europe.", ["r2"]))
+    answer, asked = drive(finish(QUERY, [LONDON], [], mode="schema", char_limit=2000), [reply, "NOT KNOWN"])
+    assert answer.text == f"London is the busiest city of Europe. {UNCONFIRMED}"
+    assert answer.statements[0].support == "unsupported"
+    assert asked[1].messages[: len(asked[0].messages)] == asked[0].messages, "the prompt's prefix is reused"
+    assert not answer.grounded
+
+
+def test_a_restated_claim_is_checked_again_before_it_is_taken() -> None:
+    reply = statements(("London is the busiest city of Europe.", ["r2"]))
+    good, _ = drive(finish(QUERY, [LONDON], mode="schema"), [reply, "London has 8,866,180 inhabitants."])
+    assert good.text == "London has 8,866,180 inhabitants."
+    assert good.statements[0].support == "mended"
+    bad, _ = drive(finish(QUERY, [LONDON], mode="schema"), [reply, "London has 9,999,999 inhabitants."])
+    assert bad.statements[0].support == "unsupported"
+
+
+def test_no_question_is_asked_where_every_call_failed() -> None:
+    answer, asked = drive(finish(QUERY, [BROKEN], [Skip("city_info", "not in this layer")], mode="schema"), [])
+    assert asked == []
+    assert "weather" in answer.text
+    assert "timeout" in answer.text
+    assert answer.missing[0].startswith('weather("city":"Paris") failed (timeout)')
+    assert answer.grounded
+
+
+def test_a_failure_beside_a_success_is_said_to_be_missing() -> None:
+    reply = statements(("Paris has 2,102,650 inhabitants.", ["r1"]))
+    answer, _ = drive(finish(QUERY, [PARIS, BROKEN], mode="schema"), [reply])
+    assert "no reply within 30 s" in answer.text
+    assert len(answer.missing) == 1
+
+
+def test_the_papers_two_lines_are_read() -> None:
+    reply = 'Action: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "Paris has 2.1 million people. London has 8.9 million."}'
+    answer, asked = drive(finish(QUERY, [PARIS, LONDON], mode="text"), [reply])
+    assert answer.text == "Paris has 2.1 million people. London has 8.9 million."
+    assert [c.result for s in answer.statements for c in s.citations] == ["r1", "r2"]
+    assert asked[0].schema is None
+
+
+def test_plain_prose_and_its_own_citation_tags_are_read() -> None:
+    answer, _ = drive(
+        finish(QUERY, [PARIS, LONDON], mode="text"), ["Paris: 2,102,650 people [r1]. London: 8,866,180 (r2)."]
+    )
+    assert answer.text == "Paris: 2,102,650 people. London: 8,866,180."
+    assert [s.support for s in answer.statements] == ["supported", "supported"]
+
+
+def test_turns_the_model_plays_itself_are_dropped() -> None:
+    reply = "Paris has 2,102,650 inhabitants.\nHuman: and Rome?\nRome has 3 million."
+    answer, _ = drive(finish(QUERY, [PARIS], mode="text"), [reply])
+    assert answer.text == "Paris has 2,102,650 inhabitants."
+
+
+def test_a_native_finish_call_is_read() -> None:
+    call = ToolCall(
+        "c1",
+        "Finish",
+        {"statements": [{"text": "Paris has 2,102,650 inhabitants.", "results": ["r1"]}], "missing": []},
+    )
+    answer, asked = drive(finish(QUERY, [PARIS], mode="native"), [Reply("", (call,))])
+    assert asked[0].tools[0].name == "Finish"
+    assert answer.text == "Paris has 2,102,650 inhabitants."
+
+
+def test_a_reply_cut_in_the_middle_keeps_its_whole_statements_and_says_so() -> None:
+    reply = '{"statements": [{"text": "Paris has 2,102,650 inhabitants.", "results": ["r1"]}, {"text": "London ha'
+    answer, _ = drive(finish(QUERY, [PARIS, LONDON], mode="schema"), [Reply(reply, finish_reason="length")])
+    assert answer.statements[0].text == "Paris has 2,102,650 inhabitants."
+    assert any("cut off" in m for m in answer.missing)
+
+
+def test_the_decoding_schema_lets_only_existing_results_be_cited() -> None:
+    request = next(finish(QUERY, [PARIS, LONDON], mode="schema"))
+    assert request.schema is not None
+    cited = request.schema["properties"]["statements"]["items"]["properties"]["results"]
+    assert cited["items"]["enum"] == ["r1", "r2"]
