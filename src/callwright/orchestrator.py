@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal
 
-from callwright.answer import finish
+from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
 from callwright.errors import ConfigError
 from callwright.execution.executor import Executor
@@ -185,10 +185,8 @@ async def _answer(job: Job) -> Answer:
         return await job.questions.converse(
             finish(job.query, results, skips, mode=job.questions.mode, char_limit=limits.result_chars)
         )
-    except LimitReached:
-        return await job.questions.converse(
-            finish(job.query, results, skips, mode=None, char_limit=limits.result_chars)
-        )
+    except LimitReached as reached:
+        return abstain(results, skips, f"the run's limit of {reached.limit} was reached before the answer")
 
 
 def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:

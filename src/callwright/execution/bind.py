@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from callwright import prompts
 from callwright.dialects import parse_calls
 from callwright.execution.render import results_text, signatures
-from callwright.jsontext import parse_object
+from callwright.jsontext import JsonError, mend
 from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import Json, JsonObject, Message, Reply, Skip, Tool, ToolCall, ToolResult
 
@@ -76,10 +76,10 @@ def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
         return Bound(reply.tool_calls)
     parsed = parse_calls(reply.text, view.tools)
     if parsed.calls:
-        return Bound(parsed.calls, finished=bool(parsed.finish))
+        return Bound(parsed.calls, finished=parsed.finish is not None)
     if view.may_finish:
         return Bound(finished=True)
-    reason = _first_line(parsed.text) if _says_no_call(reply.text) else "the reply held no call"
+    reason = parsed.reason or "the reply held no call"
     return Bound(skips=tuple(Skip(t.name, reason) for t in view.tools))
 
 
@@ -121,14 +121,15 @@ def _arguments(tool: Tool) -> JsonObject:
 
 
 def _read_schema(view: View, text: str) -> Bound:
-    value, problem = parse_object(text)
+    value, truncated, problem = _object_of(text)
     if value is None:
-        return Bound(malformed=problem or "the reply is not a JSON object", finished=view.may_finish)
+        return Bound(malformed=problem, finished=view.may_finish)
     if view.may_finish:
-        return _read_action(value.get("action"))
+        return Bound(finished=True, malformed="the reply was cut off") if truncated else _read_action(value.get("action"))
     calls: list[ToolCall] = []
     skips: list[Skip] = []
-    for entry in value.get("calls") or ():
+    entries = value.get("calls") or ()
+    for entry in entries[:-1] if truncated else entries:  # the entry that was cut off is never completed
         if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
             continue
         if "no_call" in entry:
@@ -140,18 +141,21 @@ def _read_schema(view: View, text: str) -> Bound:
     return Bound(tuple(calls), tuple(skips))
 
 
+def _object_of(text: str) -> tuple[JsonObject | None, bool, str]:
+    """The reply as an object, whether it was cut off, and why there is none."""
+    try:
+        found = mend(text)
+    except JsonError as exc:
+        return None, False, str(exc)
+    if not isinstance(found.value, dict):
+        return None, False, "the reply is no JSON object"
+    return found.value, found.truncated, ""
+
+
 def _read_action(action: Json) -> Bound:
     if not isinstance(action, dict) or action.get("tool") in (None, FINISH):
         return Bound(finished=True)
     return Bound((ToolCall("", str(action["tool"]), action.get("arguments") or {}),))
-
-
-def _says_no_call(text: str) -> bool:
-    return "no call" in text.lower()
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]
 
 
 _FORMATS: dict[tuple[ReplyMode, bool], str] = {

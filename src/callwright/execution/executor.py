@@ -56,12 +56,13 @@ class Executor:
     async def settle(self, calls: Sequence[ToolCall], allowed: Iterable[str]) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction."""
         view = frozenset(allowed)
+        gate = Gate(tool for tool in self._gate.tools if tool.name in view)
         numbered = [self._number(call) for call in calls]
         done: dict[str, ToolResult | None] = {}
 
         async def one(call: ToolCall) -> None:
             async with self._places:
-                done[call.id] = await self._settle_one(call, view)
+                done[call.id] = await self._settle_one(call, gate)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -80,9 +81,9 @@ class Executor:
         self._numbered += 1
         return replace(call, id=f"r{self._numbered}")
 
-    async def _settle_one(self, call: ToolCall, view: frozenset[str]) -> ToolResult | None:
+    async def _settle_one(self, call: ToolCall, gate: Gate) -> ToolResult | None:
         self._trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot)
-        checked = await self._check(call, view)
+        checked = await self._check(call, gate)
         if checked is None:
             return None
         key = canonical([checked.tool.name, checked.arguments])
@@ -92,8 +93,8 @@ class Executor:
         self._seen[key] = call.id
         return await self._run(checked)
 
-    async def _check(self, call: ToolCall, view: frozenset[str]) -> CheckedCall | None:
-        verdict = self._gate.check(call, self._sources, view)
+    async def _check(self, call: ToolCall, gate: Gate) -> CheckedCall | None:
+        verdict = gate.check(call, self._sources)
         if isinstance(verdict, Refusal):
             self._trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
             verdict = await self._mend_refusal(verdict)

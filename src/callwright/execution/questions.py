@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TypeVar
 
-from callwright.dialects import Cutter
+from callwright.dialects import Cutter, cut
 from callwright.limits import Budget
 from callwright.protocols import Capabilities, ChatModel, ChatRequest
 from callwright.trace import Trace
@@ -40,15 +40,18 @@ class Questions:
         self._trace = trace
         self._on_text = on_text
 
-    async def ask(self, request: ChatRequest) -> Reply:
-        """One model call. Raises LimitReached before a call that a limit forbids, ModelError if it cannot be made."""
+    async def ask(self, request: ChatRequest, calls: int | None = 1) -> Reply:
+        """One model call, its reply cut where the answer is complete (``calls`` of them; None: as many as come).
+
+        Raises LimitReached before a call that a limit forbids, ModelError if it cannot be made.
+        """
         self._admit(request)
-        cutter = None if request.schema is not None else Cutter()
+        cutter = None if request.schema is not None else Cutter(calls=calls)
         reply = await self.model.complete(request, self._watcher(cutter))
         discarded = ""
         if cutter is not None:
-            clean, discarded = cutter.split(reply.text)
-            reply = replace(reply, text=clean)
+            kept = cut(reply.text, calls=calls)
+            reply, discarded = replace(reply, text=kept.text), kept.discarded
         self._budget.charge(reply.usage)
         self._record(request, reply, discarded)
         return reply
@@ -82,7 +85,7 @@ class Questions:
         def watch(piece: str) -> bool:
             if show is not None:
                 show(piece)
-            return cutter.feed(piece) if cutter is not None else False
+            return cutter(piece) if cutter is not None else False
 
         return watch
 

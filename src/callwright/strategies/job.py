@@ -42,7 +42,7 @@ class Job:
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )
-        reply = await self.questions.ask(question(view, self.questions.mode, prompt))
+        reply = await self.questions.ask(question(view, self.questions.mode, prompt), calls=1 if finish else None)
         bound = read(view, self.questions.mode, reply)
         if bound.malformed:
             self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
