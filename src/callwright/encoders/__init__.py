@@ -1,0 +1,60 @@
+"""Texts to unit vectors. The default is MiniLM on onnxruntime; any other encoder is named by a spec.
+
+===========================================  ==================================================================
+``minilm``                                   all-MiniLM-L6-v2, int8, 384 wide; fetched on first use
+a folder with an ``.onnx`` file              run by onnxruntime, with the ``tokenizer.json`` beside it
+a folder of sentence-transformers            run by PyTorch (ToolBench-IR as its authors publish it)
+``https://host/v1#model``                    an OpenAI-compatible embeddings endpoint
+===========================================  ==================================================================
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from callwright.errors import ConfigError
+from callwright.protocols import Encoder
+
+__all__ = ["open_encoder"]
+
+
+def open_encoder(spec: str = "minilm", *, cache: Path | None = None, threads: int = 1) -> Encoder:
+    """The encoder that ``spec`` names, remembering what it encoded (in the file ``cache`` too, if given).
+
+    Raises ConfigError for a spec that names nothing, MissingExtra where a library is absent, WeightsError where
+    files are missing or broken.
+    """
+    from callwright.encoders.cached import CachedEncoder
+
+    return CachedEncoder(_open(spec.strip(), threads), cache)
+
+
+def _open(spec: str, threads: int) -> Encoder:
+    if spec in ("", "minilm", "minilm-int8"):
+        from callwright.encoders.minilm import open_minilm
+
+        return open_minilm(threads=threads)
+    if spec.startswith(("http://", "https://")):
+        from callwright.encoders.endpoint import EndpointEncoder
+
+        url, _, model = spec.partition("#")
+        return EndpointEncoder(url, model)
+    folder = Path(spec).expanduser()
+    if not folder.is_dir():
+        raise ConfigError(
+            f"there is no encoder {spec!r}",
+            hint="--encoder takes minilm, a model folder, or https://host/v1#model for an embeddings endpoint",
+        )
+    return _open_folder(folder, threads)
+
+
+def _open_folder(folder: Path, threads: int) -> Encoder:
+    from callwright.encoders.onnx import find_onnx, open_folder
+
+    if find_onnx(folder) is not None:
+        return open_folder(folder, threads=threads)
+    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+        raise ConfigError(f"{folder} is not an encoder: no .onnx file, no modules.json, no config.json")
+    from callwright.encoders.sentence import SentenceEncoder
+
+    return SentenceEncoder(folder)
