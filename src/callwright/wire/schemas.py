@@ -7,12 +7,12 @@ Understood beside the standard: drafts 4 to 2019, OpenAPI 3.0 (``nullable``), ty
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import isfinite
+from collections.abc import Mapping
 from typing import Any
 
 from callwright.errors import CatalogError
 from callwright.types import JsonObject
+from callwright.wire.keywords import ENUMS, EXAMPLES, KEYWORD_STEPS, ONLY_OF, names_of, truth
 from callwright.wire.typenames import any_of, says_optional, schema_of_type_name, without_marker
 
 MAX_DEPTH = 48
@@ -31,18 +31,12 @@ _ONE_SCHEMA = (
     "then",
     "else",
 )
-_ONLY_OF: dict[str, tuple[str, ...]] = {
-    "object": ("properties", "required", "patternProperties", "additionalProperties"),
-    "array": ("items", "prefixItems"),
-}
 _RENAMED = {"default_value": "default", "desc": "description"}
-_ENUMS = ("allowed_values", "choices", "possible_values", "enum_values")
-_EXAMPLES = ("example", "example_value", "example_values")
 _NAME_KEYS = ("name", "parameter_name", "param_name", "field")
 
 
 _KEYWORDS = frozenset(
-    {*_SCHEMAS_BY_NAME, *_SCHEMA_LISTS, *_ONE_SCHEMA, *_RENAMED, *_ENUMS, *_EXAMPLES}
+    {*_SCHEMAS_BY_NAME, *_SCHEMA_LISTS, *_ONE_SCHEMA, *_RENAMED, *ENUMS, *EXAMPLES}
     | {"type", "items", "required", "description", "enum", "const", "default", "format", "$ref", "title", "examples"}
 )
 
@@ -53,7 +47,7 @@ def object_schema(raw: Any, required: Any = None) -> JsonObject:
     ``required`` are names given beside the map. Raises CatalogError on what cannot describe an object.
     """
     schema = _as_object(raw)
-    names = [*_names(required), *_names(schema.get("required"))]
+    names = [*names_of(required), *names_of(schema.get("required"))]
     if names:
         schema["required"] = list(dict.fromkeys(names))
     return schema
@@ -102,8 +96,12 @@ def _is_schema(raw: Mapping[str, Any]) -> bool:
     if isinstance(kind, list) and all(isinstance(k, str) for k in kind):
         return True
     inner = raw.get("properties")
-    if isinstance(inner, Mapping | list):
-        return not isinstance(inner, Mapping) or all(isinstance(v, Mapping | bool | str) for v in inner.values())
+    if isinstance(inner, Mapping) and not isinstance(kind, Mapping):  # a parameter may be called "properties"
+        return not isinstance(inner.get("type"), str) and all(
+            isinstance(v, Mapping | bool | str) for v in inner.values()
+        )
+    if isinstance(inner, list):
+        return True
     return any(isinstance(raw.get(key), list) for key in _SCHEMA_LISTS) or isinstance(raw.get("$ref"), str)
 
 
@@ -129,7 +127,7 @@ def _object_of(parameters: Mapping[str, Any]) -> JsonObject:
 
 def _properties(raw: Mapping[str, Any], depth: int) -> tuple[JsonObject, list[str]]:
     """Normalised property schemas, and the names that say of themselves that they are required."""
-    made = {str(name): _schema(value, depth + 1) for name, value in raw.items()}
+    made = {str(name): _untitled(str(name), _schema(value, depth + 1)) for name, value in raw.items()}
     said = {str(name): _says_required(value) for name, value in raw.items()}
     if any(v is False and _type_says_optional(raw[n]) for n, v in said.items()) and True not in said.values():
         # the convention of marking only the optional ones ("str, optional"): the unmarked are required
@@ -137,11 +135,19 @@ def _properties(raw: Mapping[str, Any], depth: int) -> tuple[JsonObject, list[st
     return made, [n for n, v in said.items() if v]
 
 
+def _untitled(name: str, schema: JsonObject) -> JsonObject:
+    """A title that only spells the name again (class dumps write them) costs tokens and says nothing."""
+    title = schema.get("title")
+    if isinstance(title, str) and title.replace(" ", "").lower() == name.replace("_", "").lower():
+        del schema["title"]
+    return schema
+
+
 def _says_required(raw: Any) -> bool | None:
     """What a parameter says of itself: required, optional, or nothing."""
     if not isinstance(raw, Mapping):
         return None
-    required, optional = _truth(raw.get("required")), _truth(raw.get("optional"))
+    required, optional = truth(raw.get("required")), truth(raw.get("optional"))
     if required is None and optional is None:
         return False if _type_says_optional(raw) else None
     return required if required is not None else not optional
@@ -150,18 +156,6 @@ def _says_required(raw: Any) -> bool | None:
 def _type_says_optional(raw: Any) -> bool:
     kind = raw.get("type") if isinstance(raw, Mapping) else raw
     return isinstance(kind, str) and says_optional(kind)
-
-
-def _truth(value: Any) -> bool | None:
-    if isinstance(value, str):
-        return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().lower())
-    return value if isinstance(value, bool) else None
-
-
-def _names(value: Any) -> list[str]:
-    values = value if isinstance(value, list | tuple) else [value]
-    names = [v for v in values if isinstance(v, str) and v]
-    return [] if _truth(value) is not None else list(dict.fromkeys(names))
 
 
 def _schema(raw: Any, depth: int) -> JsonObject:
@@ -182,8 +176,10 @@ def _schema(raw: Any, depth: int) -> JsonObject:
     schema = {
         _RENAMED.get(k, k) if _RENAMED.get(k) not in raw else k: v for k, v in raw.items() if isinstance(k, str)
     }
-    for step in _STEPS:
-        step(schema, depth)
+    _type(schema, depth)
+    for step in KEYWORD_STEPS:
+        step(schema)
+    _children(schema, depth)
     return schema
 
 
@@ -192,9 +188,14 @@ def _is_nested_map(raw: Mapping[str, Any]) -> bool:
     inner = raw.values()
     return (
         bool(raw)
-        and not any(k in _KEYWORDS for k in raw)
+        and not any(k in _KEYWORDS or str(k).startswith(("$", "x-")) for k in raw)
         and all(isinstance(v, Mapping) and "type" in v for v in inner)
     )
+
+
+def _merge(schema: JsonObject, more: JsonObject) -> None:
+    for key, value in more.items():
+        schema.setdefault(key, value)
 
 
 def _type(schema: JsonObject, depth: int) -> None:
@@ -206,140 +207,10 @@ def _type(schema: JsonObject, depth: int) -> None:
     elif isinstance(kind, Mapping):
         _merge(schema, _schema(kind, depth + 1))
     if "type" not in schema and not any(key in schema for key in (*_SCHEMA_LISTS, "$ref", "enum", "const")):
-        for implied, keys in _ONLY_OF.items():
+        for implied, keys in ONLY_OF.items():
             if isinstance(schema.get(keys[0]), Mapping | list) and schema[keys[0]]:
                 schema["type"] = implied
     schema.update({"type": schema.pop("type")} if "type" in schema else {})
-
-
-def _merge(schema: JsonObject, more: JsonObject) -> None:
-    for key, value in more.items():
-        schema.setdefault(key, value)
-
-
-def _fillers(schema: JsonObject, _depth: int) -> None:
-    """Drop what says nothing: nulls where no null may stand, empty enums, keywords of another type left empty."""
-    kinds = schema.get("type")
-    kinds = [kinds] if isinstance(kinds, str) else kinds or []
-    for kind, keys in _ONLY_OF.items():
-        for key in keys:
-            if key in schema and (schema[key] is None or (kind not in kinds and schema[key] in ([], {}, ""))):
-                del schema[key]
-    for key in [k for k, v in schema.items() if v is None and k not in ("const", "default")]:
-        del schema[key]
-    if schema.get("default", 0) is None and kinds and "null" not in kinds:
-        del schema["default"]
-    for key in ("title", "format", "pattern", "$schema"):
-        if key == "$schema" or not isinstance(schema.get(key, " "), str) or not schema.get(key, " "):
-            schema.pop(key, None)
-
-
-def _annotations(schema: JsonObject, _depth: int) -> None:
-    if not isinstance(schema.get("description", ""), str):
-        schema["description"] = str(schema["description"])
-    for key in _EXAMPLES:
-        if key in schema:
-            value = schema.pop(key)
-            if value not in ("", None):
-                schema.setdefault("examples", value if isinstance(value, list) else [value])
-    if "examples" in schema and not isinstance(schema["examples"], list):
-        schema["examples"] = [schema["examples"]]
-
-
-def _enum(schema: JsonObject, _depth: int) -> None:
-    for key in _ENUMS:
-        if isinstance(schema.get(key), list):
-            schema.setdefault("enum", schema.pop(key))
-    values = schema.get("enum")
-    if isinstance(values, Mapping):
-        values = list(values)
-    if isinstance(values, str):
-        values = [part.strip() for part in values.split(",")]
-    if not isinstance(values, list) or not values:
-        schema.pop("enum", None)
-        return
-    schema["enum"] = _fitting(values, schema)
-
-
-def _fitting(values: list[Any], schema: JsonObject) -> list[Any]:
-    """Enum values in the declared type where every one can be read in it (``"5"`` -> 5); else the type is dropped."""
-    kind = schema.get("type")
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    if reader is None or all(_is_of(v, str(kind)) for v in values):
-        return values
-    read = [v if _is_of(v, str(kind)) else reader(v) for v in values]
-    if any(v is None for v in read):
-        del schema["type"]
-        return values
-    return read
-
-
-def _is_of(value: Any, kind: str) -> bool:
-    if kind == "boolean" or isinstance(value, bool):
-        return kind == "boolean" and isinstance(value, bool)
-    return isinstance(value, {"string": (str,), "integer": (int,), "number": (int, float)}[kind])
-
-
-def _integer(value: Any) -> int | None:
-    try:
-        return int(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
-def _number(value: Any) -> float | None:
-    whole = _integer(value)
-    try:
-        return whole if whole is not None else float(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
-def _string(value: Any) -> str | None:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int | float) else None
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "integer": _integer,
-    "number": _number,
-    "boolean": _truth,
-    "string": _string,
-}
-
-
-def _required(schema: JsonObject, _depth: int) -> None:
-    """A flag belongs to the parent, which has read it already; a list loses what is no name."""
-    for key in ("required", "optional"):
-        if key in schema and (key == "optional" or not _names(schema[key])):
-            if key == "required" or _truth(schema[key]) is not None or isinstance(schema[key], list):
-                del schema[key]
-        elif key in schema:
-            schema[key] = _names(schema[key])
-
-
-def _older_drafts(schema: JsonObject, _depth: int) -> None:
-    for key, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(schema.get(key), bool) and schema.pop(key) and plain in schema:
-            schema[key] = schema.pop(plain)
-    if _truth(schema.pop("nullable", None)) and "type" in schema:
-        kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        schema["type"] = [*kinds, "null"] if "null" not in kinds else kinds
-        if "enum" in schema and None not in schema["enum"]:
-            schema["enum"] = [*schema["enum"], None]
-    for name, needs in _mapping(schema.pop("dependencies", None)).items():
-        listed = isinstance(needs, list)
-        schema.setdefault("dependentRequired" if listed else "dependentSchemas", {})[name] = needs
-    if isinstance(schema.get("items"), list):
-        schema["prefixItems"] = schema.pop("items")
-        if "additionalItems" in schema:
-            schema["items"] = schema.pop("additionalItems")
-    schema.pop("additionalItems", None)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _children(schema: JsonObject, depth: int) -> None:
@@ -360,35 +231,3 @@ def _children(schema: JsonObject, depth: int) -> None:
     for key in ("items", *_ONE_SCHEMA):
         if key in schema and not isinstance(schema[key], bool):
             schema[key] = _schema(schema[key], depth + 1)
-
-
-_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-
-
-def _bounds(schema: JsonObject, _depth: int) -> None:
-    """Bounds that are text become numbers; what is no number at all is dropped."""
-    for key in (*_NUMBERS, *_COUNTS):
-        if key in schema:
-            value = _bound(schema.pop(key), whole=key in _COUNTS)
-            if value is not None and (key != "multipleOf" or value > 0):
-                schema[key] = value
-
-
-def _bound(value: Any, *, whole: bool) -> float | None:
-    number = _number(value) if isinstance(value, str) else value
-    if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
-        return None
-    return number if not whole else int(number) if number >= 0 and number == int(number) else None
-
-
-_STEPS: tuple[Callable[[JsonObject, int], None], ...] = (
-    _type,
-    _required,
-    _older_drafts,
-    _fillers,
-    _annotations,
-    _enum,
-    _bounds,
-    _children,
-)

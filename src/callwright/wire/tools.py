@@ -182,11 +182,17 @@ def _input(raw: Mapping[str, Any]) -> JsonObject:
 
 
 def _output(raw: Mapping[str, Any]) -> JsonObject | None:
+    stated = _first(raw, _OUTPUTS[:2])
+    if stated is not None:
+        return any_schema(stated)
     found = _first(raw, _OUTPUTS)
     if isinstance(found, Mapping):
         by_status = next((found[k] for k in ("200", "201", "default") if isinstance(found.get(k), Mapping)), None)
         found = _body(by_status) if by_status is not None else found
-    return any_schema(found)
+    try:
+        return any_schema(found)
+    except CatalogError:
+        return None  # a sample answer, or prose: it was not given as a schema
 
 
 def _body(response: Mapping[str, Any]) -> Any:

@@ -15,8 +15,8 @@ from callwright.types import JsonObject
 JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
 _SPELLINGS: dict[str, str] = {
-    "string": "str text char character varchar enum file path binary byte bytes password strings html phone",
-    "integer": "int int32 int64 uint long short bigint integers ints",
+    "string": "str text char character varchar enum file path binary bytes password strings html phone time geopoint",
+    "integer": "int int32 int64 uint long short integers ints",
     "number": "float double num numeric decimal real float32 float64 numbers floats percentage",
     "boolean": "bool booleans true/false",
     "object": "dict dictionary map mapping hashmap hashtable json struct obj dicts objects record namedtuple",
@@ -41,14 +41,18 @@ _ANY = frozenset({"", "any", "object or null", "mixed", "unknown", "typing.any",
 
 _OPTIONAL = re.compile(r"\s*(?:,\s*optional(?:\s*[,.].*)?|\(\s*optional\s*\)|\s+optional)\s*$", re.IGNORECASE)
 _REQUIRED = re.compile(r"\s*(?:,\s*required|\(\s*required\s*\))\s*$", re.IGNORECASE)
-_DEFAULT = re.compile(r"\s*,?\s*(?:\(\s*)?defaults?\s*(?:=|:|to|is)\s*.*$", re.IGNORECASE)
+_DEFAULT = re.compile(r"\s*[,(]\s*defaults?\b.*$|\s+defaults?\s*(?:=|:|to|is)\s*.*$", re.IGNORECASE)
 _OF = re.compile(r"^(?:an?\s+)?(list|array|set|tuple|sequence|collection)s?\s+of\s+(.+)$", re.IGNORECASE)
 _GENERIC = re.compile(r"^([A-Za-z_.]+)\s*[\[<(](.*)[\]>)]$", re.DOTALL)
+_BRACKETED = re.compile(r"^([A-Za-z][A-Za-z _-]*?)\s*\([^()]*\)$")
 _DEPTH = 16
+_CHARS = 300  # longer texts are prose, and not worth reading as types
 
 
 def schema_of_type_name(text: str, depth: int = 0) -> JsonObject:
     """The schema a type name means; ``{}`` for any, ``{"x-type": text}`` for what is not understood."""
+    if len(text) > _CHARS:
+        return {"x-type": text[:_CHARS]}
     name = text.strip().strip("`")
     lowered = name.lower().removeprefix("typing.")
     if lowered in _ANY:
@@ -58,7 +62,7 @@ def schema_of_type_name(text: str, depth: int = 0) -> JsonObject:
     if lowered in _FORMATS:
         return {"type": "string", "format": _FORMATS[lowered]}
     if depth < _DEPTH:
-        for reading in (_suffixed, _english, _union, _generic):
+        for reading in (_suffixed, _english, _union, _generic, _explained):
             found = reading(name, depth + 1)
             if found is not None:
                 return found
@@ -67,18 +71,20 @@ def schema_of_type_name(text: str, depth: int = 0) -> JsonObject:
 
 def says_optional(text: str) -> bool:
     """``"str, optional"``: the marker belongs to the parameter, not to the type."""
-    return bool(_OPTIONAL.search(_DEFAULT.sub("", text)))
+    return len(text) <= _CHARS and bool(_OPTIONAL.search(_DEFAULT.sub("", text)))
 
 
 def without_marker(text: str) -> str:
     """A type name without ``, optional``, ``, required`` and ``, default 3``."""
+    if len(text) > _CHARS:
+        return text
     return _REQUIRED.sub("", _OPTIONAL.sub("", _DEFAULT.sub("", text)))
 
 
 def any_of(schemas: list[JsonObject]) -> JsonObject:
     """One schema for several alternatives: a list of types where that says the same, else ``anyOf``."""
     unique = [s for i, s in enumerate(schemas) if s not in schemas[:i]]
-    if any(not s for s in unique):
+    if not unique or {} in unique:
         return {}
     if len(unique) == 1:
         return unique[0]
@@ -123,6 +129,13 @@ def _generic(name: str, depth: int) -> JsonObject | None:
     if head == "union":
         return any_of(parts)
     return _container(_NAMES.get(head), head, parts)
+
+
+def _explained(name: str, depth: int) -> JsonObject | None:
+    """``TIME (24-hour HH:MM)``: what stands in brackets explains."""
+    match = _BRACKETED.match(name)
+    found = schema_of_type_name(match[1], depth) if match else {"x-type": name}
+    return None if "x-type" in found else found
 
 
 def _container(kind: str | None, head: str, parts: list[JsonObject]) -> JsonObject | None:
