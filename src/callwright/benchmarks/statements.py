@@ -1,0 +1,155 @@
+"""How many false statements does the answer's check catch, and how many true ones does it leave alone?
+
+``python -m callwright.benchmarks.statements [--half tune|test|all] [--verbose]`` checks planted statements over
+made-up tool results. The set was written before the check was tuned, and is split in two halves by hash: ``tune`` may be
+looked at, ``test`` is only reported. Kinds of false statements: *number* changed, right value of the wrong *entity*,
+unsupported *claim* without a number, swapped *unit*. Everything else is true.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callwright.answer import check, facts_of
+from callwright.answer.facts import Facts
+from callwright.benchmarks import statements_api, statements_travel, statements_world
+from callwright.types import ToolResult, digest
+
+FALSE = ("number", "entity", "claim", "unit")
+DIGEST = "99250b2ef6ca06df"  # of the whole set, frozen before the check was tuned
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One planted statement."""
+
+    scene: str
+    kind: str
+    text: str
+
+    @property
+    def false(self) -> bool:
+        return self.kind in FALSE
+
+    @property
+    def half(self) -> str:
+        return "test" if int(digest([self.scene, self.text]), 16) % 2 else "tune"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A question, what the tools replied, and statements about it."""
+
+    name: str
+    query: str
+    results: tuple[ToolResult, ...]
+    cases: tuple[Case, ...]
+
+
+def scenes() -> tuple[Scene, ...]:
+    """Every scene of the set."""
+    return tuple(
+        _scene(*row) for module in (statements_travel, statements_world, statements_api) for row in module.SCENES
+    )
+
+
+def _scene(name: str, query: str, calls: Sequence[tuple[str, dict[str, Any], Any]], lines: str) -> Scene:
+    results = tuple(
+        ToolResult(f"r{i}", tool, arguments, content) for i, (tool, arguments, content) in enumerate(calls, 1)
+    )
+    return Scene(name, query, results, tuple(_cases(name, lines)))
+
+
+def _cases(name: str, lines: str) -> Iterator[Case]:
+    for line in lines.strip().splitlines():
+        kind, _, text = line.partition(": ")
+        yield Case(name, kind, text.strip())
+
+
+def set_digest() -> str:
+    """Changes when any result or statement of the set changes."""
+    return digest([[s.name, s.query, s.results, s.cases] for s in scenes()])
+
+
+@dataclass
+class Scores:
+    """Counts per kind: how many statements, how many were flagged."""
+
+    total: Counter[str]
+    flagged: Counter[str]
+    wrong: list[tuple[Case, str]]
+    seconds: list[float]
+
+    def rate(self, *kinds: str) -> float:
+        total = sum(self.total[k] for k in kinds)
+        return sum(self.flagged[k] for k in kinds) / total if total else 0.0
+
+    @property
+    def true_kinds(self) -> tuple[str, ...]:
+        return tuple(k for k in self.total if k not in FALSE)
+
+
+def run(half: str = "all") -> Scores:
+    """Check every statement of one half ("tune", "test") or of both ("all")."""
+    scores = Scores(Counter(), Counter(), [], [])
+    for scene in scenes():
+        facts = facts_of(scene.query, scene.results)
+        for case in scene.cases:
+            if half in ("all", case.half):
+                _one(case, facts, scores)
+    return scores
+
+
+def _one(case: Case, facts: Facts, scores: Scores) -> None:
+    started = time.perf_counter()
+    verdict = check(case.text, facts)
+    scores.seconds.append(time.perf_counter() - started)
+    flagged = verdict.support == "unsupported"
+    scores.total[case.kind] += 1
+    scores.flagged[case.kind] += flagged
+    if flagged != case.false:
+        scores.wrong.append((case, "; ".join(verdict.problems or verdict.derived)))
+
+
+def report(scores: Scores, half: str) -> str:
+    """The table, as text."""
+    lines = [f"set {set_digest()}, half: {half}, {sum(scores.total.values())} statements"]
+    for kind in (*FALSE, *sorted(scores.true_kinds)):
+        word = "caught" if kind in FALSE else "false alarms"
+        lines.append(
+            f"  {kind:8} {scores.flagged[kind]:4} of {scores.total[kind]:4} {word} ({scores.rate(kind):.1%})"
+        )
+    true = scores.true_kinds
+    lines += [
+        f"  number + entity caught: {scores.rate('number', 'entity'):.1%}   claim + unit caught: "
+        f"{scores.rate('claim', 'unit'):.1%}   false alarms on {sum(scores.total[k] for k in true)} true: "
+        f"{scores.rate(*true):.1%}",
+        f"  p50 {sorted(scores.seconds)[len(scores.seconds) // 2] * 1e3:.2f} ms, max {max(scores.seconds) * 1e3:.2f} ms a check",
+    ]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m callwright.benchmarks.statements", description=__doc__)
+    parser.add_argument("--half", choices=("tune", "test", "all"), default="all")
+    parser.add_argument("--verbose", action="store_true", help="list what went wrong (never with the test half)")
+    options = parser.parse_args(arguments)
+    scores = run(options.half)
+    lines = [report(scores, options.half)]
+    if options.verbose and options.half == "tune":
+        grouped: dict[str, list[str]] = defaultdict(list)
+        for case, why in scores.wrong:
+            grouped[case.kind].append(f"    {case.scene}: {case.text}  [{why}]")
+        lines += [line for kind in sorted(grouped) for line in (f"  {kind}:", *grouped[kind])]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
