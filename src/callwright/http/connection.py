@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """Host name and port -> its addresses as text. Raises OSError when there are none."""
 
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _CURRENT: ContextVar[Target] = ContextVar("callwright_http_target")
 
 
@@ -170,14 +169,12 @@ class Exchange:
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keep aiohttp from repeating PUT and DELETE on its own when a kept-alive connection breaks."""
+    """Keep aiohttp from repeating requests on its own when a kept-alive connection breaks."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as exc:
-        if request.method in _SAFE:
-            raise
         raise Disconnected(str(exc)) from exc
 
 
