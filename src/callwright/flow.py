@@ -146,6 +146,7 @@ class Profile:
     verb: str
     inputs: tuple[Field, ...]
     outputs: tuple[Field, ...]
+    echoed: frozenset[tuple[str, ...]]  # names of outputs that repeat what the tool must be given itself
     index: dict[str, tuple[int, ...]]  # word -> outputs whose name or owner has it
 
     @property
@@ -204,6 +205,7 @@ def _profile(tool: Tool) -> Profile:
         verb=verb(tool.name),
         inputs=inputs,
         outputs=outputs,
+        echoed=frozenset(f.name for f in inputs if f.required),
         index={w: tuple(where) for w, where in index.items()},
     )
 
@@ -274,11 +276,16 @@ def link(producer: Tool, consumer: Tool, required: bool = False, floor: float = 
 
 
 def links_between(a: Profile, b: Profile) -> list[Link]:
-    """All links from ``a`` to ``b`` with any score, one per input, best first (ties by input order)."""
+    """All links from ``a`` to ``b`` with any score, one per input, best first (ties by input order).
+
+    An output that merely repeats one of the producer's own required inputs provides nothing.
+    """
     found: list[Link] = []
     for wanted in b.inputs:
         best, score = None, 0.0
         for i in _candidates(a, wanted):
+            if a.outputs[i].name in a.echoed and a.outputs[i].declared:
+                continue
             s = similarity(a.outputs[i], wanted, b)
             if s > score:
                 best, score = a.outputs[i], s

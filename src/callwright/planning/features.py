@@ -14,15 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from callwright.flow import GENERIC, VERBS, Field, Link, Profile, links_between, profile
-from callwright.planning.query import Given, Mention, QueryView
-from callwright.planning.schema_order import echoes
+from callwright.flow import GENERIC, STOP, VERBS, Field, Link, Profile, links_between, profile
+from callwright.planning.query import Given, Part, QueryView
 from callwright.types import Tool, digest
 
 Array = np.ndarray[Any, Any]
 
+PAYLOAD = frozenset(
+    """text data content message body input value amount title item query keyword description note number list image
+    file document subject string source total""".split(None)
+)
+"""Names of inputs that take whatever an earlier tool made."""
+
 _VERBS = tuple(VERBS)
-_NO_GIVEN = Given(0.0, 0.0, 0.0, 0, 0.0)
+_NO_GIVEN = Given(0.0, 0.0, 0.0, 0, 0.0, 0.0)
 
 FLOW = (
     "flow_required",  # best link into a required input
@@ -30,7 +35,8 @@ FLOW = (
     "flow_open",  # best of link * (1 - what the query gives) over required inputs
     "flow_sum",  # sum of links >= 0.5
     "flow_share",  # share of required inputs with a link >= 0.5
-    "flow_echo",  # the best output repeats what a must be given itself
+    "flow_local",  # best of link * (1 - what b's own part of the query gives) over required inputs
+    "flow_payload",  # b has an open required input that takes anything (text, data, amount) and a gives its type
     "flow_declared",  # a declares its output
     "flow_id",  # the best-fed input is an identifier
     "flow_out_id",  # the best output is an identifier
@@ -41,6 +47,7 @@ FLOW = (
     "flow_enum",
     "flow_count",  # fitting values in the query
     "flow_strength",
+    "flow_given_local",
 )
 TEXT = (
     "subject_subject",  # overlap of what a and b are about
@@ -54,6 +61,13 @@ TEXT = (
     "output_goal",  # words of a's outputs in b's description
     "shared_inputs",  # overlap of input names
     "shared_outputs",
+)
+SAID = (
+    "said_output",  # words of one of a's outputs stand in b's part of the query
+    "said_subject",  # what a is about stands in b's part, and is not b's own
+    "said_again",  # a's telling words stand again after a's own part
+    "part_overlap",  # words that both parts share
+    "same_part",
 )
 ASKED = (
     "place_gap",  # b asked for later than a
@@ -77,6 +91,10 @@ TOOL = (
     "outputs",
     "ids_wanted",  # required identifiers
     "place_rank",
+    "part_values",
+    "deficit",  # required inputs minus values in its part of the query
+    "found",
+    "payload",  # open required inputs that take anything
 )
 CONTEXT = (
     "in_rank",  # rank of a among b's possible producers, 0 best
@@ -92,10 +110,11 @@ CONTEXT = (
     "clauses",
     "values",  # values per required input over all tools
 )
-_MIRRORED = (*FLOW, "subject_input", "subject_about", "output_input", "output_about")
+_MIRRORED = (*FLOW, "subject_input", "subject_about", "output_input", "output_about", *SAID[:3])
 NAMES = (
     *FLOW,
     *TEXT,
+    *SAID,
     *ASKED,
     *(f"a_{n}" for n in TOOL),
     *(f"b_{n}" for n in TOOL),
@@ -111,7 +130,7 @@ class _Tool:
     """One tool under one query."""
 
     profile: Profile
-    mention: Mention
+    part: Part
     given: tuple[Given, ...]  # per input
     words_in: frozenset[str]
     words_out: frozenset[str]
@@ -122,6 +141,16 @@ class _Tool:
     def wanted(self) -> list[tuple[Field, Given]]:
         return [(f, g) for f, g in zip(self.profile.inputs, self.given, strict=True) if f.required]
 
+    @property
+    def payloads(self) -> list[Field]:
+        """Required inputs that take anything of their type and that the query does not seem to give."""
+        return [f for f, g in self.wanted if not set(f.name) - PAYLOAD and g.local < 0.5]
+
+    @property
+    def gives(self) -> frozenset[str]:
+        """Types of the outputs that are no identifiers."""
+        return frozenset(f.type for f in self.profile.outputs if not f.identifies)
+
 
 def pair_features(query: str, tools: Sequence[Tool]) -> Array:
     """Features of every ordered pair: float32 of shape (N, N, F); [i, j] speaks of "j needs i". The diagonal is 0.
@@ -130,16 +159,17 @@ def pair_features(query: str, tools: Sequence[Tool]) -> Array:
     """
     profiles = [profile(t) for t in tools]
     view = QueryView(query, profiles)
-    seen = [_look(view, p) for p in profiles]
+    seen = [_look(view, p, part) for p, part in zip(profiles, view.parts, strict=True)]
     count = len(seen)
     made = np.zeros((count, count, len(NAMES)), dtype=np.float32)
-    place = _ranks([t.mention.place for t in seen])
+    place = _ranks([t.part.place for t in seen])
     per_tool = [_tool_features(t, place[i]) for i, t in enumerate(seen)]
     values = len(view.values) / max(1, sum(len(t.wanted) for t in seen))
     for i, a in enumerate(seen):
         for j, b in enumerate(seen):
             if i != j:
-                head = (*_flow(a, b), *_text(a, b), *_asked(a, b, place[i], place[j], count))
+                asked = _asked(a, b, place[i], place[j], count)
+                head = (*_flow(a, b), *_text(a, b), *_said(view, a, b), *asked)
                 made[i, j, : len(head)] = head
                 made[i, j, len(head) : len(head) + 2 * len(TOOL)] = (*per_tool[i], *per_tool[j])
     _fill_context(made, count, len(view.breaks), values)
@@ -147,11 +177,11 @@ def pair_features(query: str, tools: Sequence[Tool]) -> Array:
     return made
 
 
-def _look(view: QueryView, p: Profile) -> _Tool:
+def _look(view: QueryView, p: Profile, part: Part) -> _Tool:
     return _Tool(
         profile=p,
-        mention=view.mention(p),
-        given=tuple(view.given(f) for f in p.inputs),
+        part=part,
+        given=tuple(view.given(f, part) for f in p.inputs),
         words_in=frozenset(w for f in p.inputs for w in f.name if w not in GENERIC),
         words_out=frozenset(w for f in p.outputs for w in f.name if w not in GENERIC),
         about_in=frozenset(w for f in p.inputs for w in f.about if w not in GENERIC),
@@ -196,7 +226,8 @@ def _flow(a: _Tool, b: _Tool) -> tuple[float, ...]:
         max((x.score * (1 - given[x.input.text].strength) for x in required), default=0.0),
         sum(x.score for x in found if x.score >= 0.5),
         sum(x.score >= 0.5 for x in required) / max(1, wanted),
-        float(best is not None and echoes(a.profile, best)),
+        max((x.score * (1 - given[x.input.text].local) for x in required), default=0.0),
+        float(any(f.type == t or not t for f in b.payloads for t in a.gives)),
         float(a.profile.declares_output),
         float(best is not None and best.input.identifies),
         float(best is not None and best.output.identifies),
@@ -207,6 +238,7 @@ def _flow(a: _Tool, b: _Tool) -> tuple[float, ...]:
         g.enum,
         float(min(g.count, 5)),
         g.strength,
+        g.local,
     )
 
 
@@ -236,18 +268,33 @@ def _text(a: _Tool, b: _Tool) -> tuple[float, ...]:
     )
 
 
+def _said(view: QueryView, a: _Tool, b: _Tool) -> tuple[float, ...]:
+    """What b's part of the query says of a."""
+    own = {*b.profile.subject, *b.words_in}
+    outputs = {tuple(w for w in f.name if w not in STOP) for f in a.profile.outputs[:40] if f.declared}
+    telling = [w for w in a.profile.subject if w not in own and w not in GENERIC]
+    after = sum(any(i >= a.part.stop for i in view.where(w)) for w in telling) / max(1, len(telling))
+    return (
+        max((view.spoken([w for w in o if w not in own] or (), b.part) for o in outputs), default=0.0),
+        view.spoken(telling, b.part),
+        after if a.part.found else 0.0,
+        view.shared(a.part, b.part),
+        float(a.part.found and a.part.start == b.part.start),
+    )
+
+
 def _asked(a: _Tool, b: _Tool, rank_a: float, rank_b: float, count: int) -> tuple[float, ...]:
-    ma, mb = a.mention, b.mention
+    ma, mb = a.part, b.part
     return (
         mb.place - ma.place,
         mb.first - ma.first,
         float(mb.clause - ma.clause),
         ma.cover,
         mb.cover,
-        mb.later,
-        mb.back,
-        ma.later,
-        ma.back,
+        float(mb.later),
+        float(mb.back),
+        float(ma.later),
+        float(ma.back),
         (rank_b - rank_a) / max(1, count - 1),
     )
 
@@ -265,6 +312,10 @@ def _tool_features(t: _Tool, rank: float) -> tuple[float, ...]:
         float(min(20, sum(f.declared for f in t.profile.outputs))),
         float(sum(f.identifies for f, _ in wanted)),
         rank,
+        float(t.part.values),
+        float(len(wanted) - t.part.values),
+        float(t.part.found),
+        float(len(t.payloads)),
     )
 
 
@@ -276,7 +327,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 def _fill_context(made: Array, count: int, clauses: int, values: float) -> None:
     """The features that compare a pair with the other pairs of the same query."""
     link = made[:, :, 0] + 0.25 * made[:, :, 1]
-    start = len(FLOW) + len(TEXT) + len(ASKED) + 2 * len(TOOL)
+    start = len(FLOW) + len(TEXT) + len(SAID) + len(ASKED) + 2 * len(TOOL)
     for i in range(count):
         for j in range(count):
             if i == j:

@@ -1,4 +1,4 @@
-"""What a query says about tools and their inputs: where each tool is asked for, and which values are given.
+"""What a query says about tools and their inputs: which part asks for each tool, and which values are given.
 
 Everything here is relative to one query and one list of tools, so that it means the same in every domain.
 """
@@ -6,26 +6,27 @@ Everything here is relative to one query and one list of tools, so that it means
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import log
 
 from callwright.flow import GENERIC, STOP, Field, Profile, words
 
-WINDOW = 14  # words in which a tool's request is looked for
-
 _CLAUSE = re.compile(
-    r"[.;?!\n]+\s|,\s|\bthen\b|\band\b|\bafter\b|\bfinally\b|\balso\b|\bnext\b|\bonce\b|\bbefore\b", re.IGNORECASE
-)
-_LATER = re.compile(
-    r"\b(then|after|afterwards|finally|next|once|subsequently|based on|using|with (?:the|this|that|these)|lastly|"
-    r"later|following|followed|resulting|obtained|from (?:the|this|that|these))\b",
+    r"[.;?!:\n]+\s|,\s|\b(?:then|and|after|finally|also|next|once|before|based on|using|so that|to)\b",
     re.IGNORECASE,
 )
-_POINTS_BACK = re.compile(r"\b(it|its|this|that|these|those|them|their|the result\w*|such|same)\b", re.IGNORECASE)
+_LATER = re.compile(
+    r"\b(?:then|after|afterwards|finally|next|once|subsequently|based on|lastly|later|following|followed|resulting|"
+    r"obtained|according to|with (?:the|this|that|these)|from (?:the|this|that|these)|using (?:the|this|that|these))\b",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|this|that|these|those|them|their|results?|such|same|first|top|latest|best|each|resulting)\b",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(r"\w+(?:[-./:@]\w+)*")
 
 _VALUES = (
@@ -37,7 +38,7 @@ _VALUES = (
         r"\b(?:today|tomorrow|yesterday|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend)\b",
         re.IGNORECASE)),
     ("time", re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2}\s*(?:am|pm|o'clock)\b", re.IGNORECASE)),
-    ("quoted", re.compile(r"[\"“‘'`]([^\"”’'`]{1,80})[\"”’'`](?!\w)")),
+    ("quoted", re.compile(r"(?<!\w)[\"“‘'`]([^\"”’'`]{1,80})[\"”’'`](?!\w)")),
     ("code", re.compile(r"\b(?=\w*\d)(?=\w*[A-Za-z])[\w-]{3,}\b|\b[A-Z]{2,}[-_]?\d+\b|\b\d{5,}\b|\b[A-Z]{2,6}\b")),
     ("number", re.compile(r"\b\d+(?:[.,]\d+)*\b")),
     ("proper", re.compile(r"(?<![.?!\n]\s)(?<!^)\b[A-Z][a-z]+(?:\s+[A-Z][a-z]+)*")),
@@ -56,28 +57,44 @@ _KINDS = (
     ("code", _bag("id code number symbol token key ticker slug isbn reference identifier")),
     ("proper", _bag("city country location place origin destination name company author artist")),
 )
+_FITS: dict[str, frozenset[str]] = {
+    "date": _bag("date"),
+    "time": _bag("time number"),
+    "email": _bag("email"),
+    "url": _bag("url"),
+    "code": _bag("code number quoted"),
+    "number": _bag("number"),
+    "proper": _bag("proper quoted"),
+    "text": _bag("quoted proper code"),
+    "none": frozenset(),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """Where a query asks for a tool. Positions are shares of the query's length, 0 first, 0.5 if unknown."""
+class Part:
+    """The part of a query that asks for one tool: words ``start`` to ``stop``. Shares are of the whole query."""
 
-    place: float  # middle of the densest stretch
-    first: float  # first telling word
-    cover: float  # share of the tool's weight that is found, 0..1
+    start: int
+    stop: int
+    place: float  # where it begins, 0..1; 0.5 if the query does not ask for the tool
+    first: float  # where the first telling word of the tool stands at all
+    cover: float  # share of the tool's telling weight found in the part
     clause: int
-    later: float  # the clause opens with "then", "based on", "using the" ...
-    back: float  # the clause points back: "it", "those", "the results"
+    found: bool
+    later: bool  # it opens with "then", "based on", "using the" ...
+    back: bool  # it points back: "it", "those", "the results"
+    values: int  # how many values it gives
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What speaks for the query itself giving an input's value; all 0..1 but ``count``."""
+    """What speaks for the query giving an input's value; 0..1 but ``count``."""
 
     named: float  # share of the input's telling words found in the query
     near: float  # a fitting value stands close to such a word
     enum: float  # one of the allowed values stands in the query
     count: int  # values in the query that fit the input's kind
+    local: float  # the same judged within the tool's own part
     strength: float  # all of it together
 
 
@@ -86,104 +103,143 @@ class QueryView:
 
     def __init__(self, text: str, tools: Sequence[Profile]) -> None:
         self.text = text
-        self.spans = [(m.start(), m.group()) for m in _TOKEN.finditer(text)]
-        self.starts = [start for start, _ in self.spans]
-        self.size = max(1, len(self.spans))
+        self.lower = f" {text.lower()} "
+        self.starts: list[int] = []
         self.places: dict[str, list[int]] = {}
-        for i, (_, token) in enumerate(self.spans):
-            for word in words(token):
+        for i, m in enumerate(_TOKEN.finditer(text)):
+            self.starts.append(m.start())
+            for word in words(m.group()):
                 self.places.setdefault(word, []).append(i)
+        self.own = dict(self.places)  # only what the query says itself; `where` adds akin words to `places`
+        self.size = max(1, len(self.starts))
         self.values = self._values()
-        self.kinds = Counter(kind for kind, _ in self.values)
-        self.breaks = [0, *(self._word_at(m.end()) for m in _CLAUSE.finditer(text))]
-        counts = Counter(w for p in tools for w in {*p.subject, *p.about})
+        self.breaks = sorted({0, *(min(self.size - 1, self._word_at(m.end())) for m in _CLAUSE.finditer(text))})
+        counts = Counter(w for p in tools for w in {*p.subject, *p.about, *words(p.name)})
         self.rarity = {w: log(1 + len(tools) / n) for w, n in counts.items()}
+        self.parts = self._divide(tools)
 
     def _word_at(self, offset: int) -> int:
         return bisect_left(self.starts, offset)
 
     def _values(self) -> list[tuple[str, int]]:
+        """(kind, word position) of everything that looks like a value, the most special kind once per place."""
+        taken: list[tuple[int, int]] = []
         found: list[tuple[str, int]] = []
         for kind, pattern in _VALUES:
-            found += [(kind, self._word_at(m.start())) for m in pattern.finditer(self.text)]
+            for m in pattern.finditer(self.text):
+                if not any(m.start() < b and a < m.end() for a, b in taken):
+                    taken.append(m.span())
+                    found.append((kind, self._word_at(m.start())))
         return found
-
-    @cached_property
-    def lower(self) -> str:
-        return f" {self.text.lower()} "
 
     def where(self, word: str) -> list[int]:
         """Word positions of a word in the query; a longer form with the same first letters counts too."""
         found = self.places.get(word)
         if found is None:
-            found = [i for w, at in self.places.items() for i in at if _akin(w, word)] if len(word) > 4 else []
-            self.places[word] = found = sorted(found)
+            found = sorted(i for w, at in self.places.items() for i in at if _akin(w, word)) if len(word) > 4 else []
+            self.places[word] = found
         return found
 
-    def mention(self, tool: Profile) -> Mention:
-        """Where the query asks for ``tool``: the stretch with most of its telling words."""
-        weights = {w: 0.35 * self.rarity.get(w, 1.0) for w in tool.about}
-        weights.update({w: (0.3 if w in GENERIC else 1.0) * self.rarity.get(w, 1.0) for w in tool.subject})
-        hits = sorted((i, w) for w in weights for i in self.where(w))
-        total = sum(weights.values())
-        if not hits or not total:
-            return Mention(0.5, 0.5, 0.0, 0, 0.0, 0.0)
-        best, at = 0.0, hits[0][0]
-        for i, _ in hits:
-            near = {w for j, w in hits if i <= j < i + WINDOW}
-            score = sum(weights[w] for w in near)
-            if score > best + 1e-9:
-                best, at = score, i
-        inside = [j for j, _ in hits if at <= j < at + WINDOW]
-        middle = sum(inside) / len(inside)
-        cover = sum(weights[w] for w in {w for _, w in hits}) / total
-        clause = self._clause(at)
-        opening = self._text(clause)
-        return Mention(
-            place=middle / self.size,
-            first=hits[0][0] / self.size,
-            cover=cover,
+    def weights(self, tool: Profile) -> dict[str, float]:
+        """The telling words of a tool, by how much they tell it from the others."""
+        made = {w: 0.3 * self.rarity.get(w, 1.0) for w in tool.about}
+        for w in words(tool.name):
+            if w not in STOP and not w.isdigit():
+                made[w] = (0.4 if w in GENERIC else 1.0 if w in tool.subject else 0.8) * self.rarity.get(w, 1.0)
+        return made
+
+    def _divide(self, tools: Sequence[Profile]) -> list[Part]:
+        """One part per tool. Tools choose clauses, the surest first; a clause chosen before is worth half."""
+        weighed = [self.weights(t) for t in tools]
+        hits = [{w: at for w in weights if (at := self.where(w))} for weights in weighed]
+        scores: dict[tuple[int, int], float] = {}
+        for k, found in enumerate(hits):
+            for w, at in found.items():
+                for clause in {self._clause(i) for i in at}:
+                    scores[k, clause] = scores.get((k, clause), 0.0) + weighed[k][w]
+        chosen = _choose(scores)
+        opened = sorted(set(chosen.values()))
+        return [self._part(chosen.get(k), opened, weighed[k], hits[k]) for k in range(len(tools))]
+
+    def _part(
+        self, clause: int | None, opened: Sequence[int], weights: dict[str, float], hits: dict[str, list[int]]
+    ) -> Part:
+        if clause is None:
+            count = len(self.values)
+            return Part(0, self.size, 0.5, 0.5, 0.0, -1, False, False, False, count)
+        start = self.breaks[clause]
+        after = opened.index(clause) + 1
+        stop = self.breaks[opened[after]] if after < len(opened) else self.size
+        inside = sum(weights[w] for w, at in hits.items() if any(start <= i < stop for i in at))
+        opening = self._text(max(0, start - 3), min(stop, start + 12))
+        body = self._text(start, stop)
+        return Part(
+            start=start,
+            stop=stop,
+            place=start / self.size,
+            first=min(i for at in hits.values() for i in at) / self.size,
+            cover=inside / max(1e-6, sum(weights.values())),
             clause=clause,
-            later=float(bool(_LATER.search(opening))),
-            back=float(bool(_POINTS_BACK.search(opening))),
+            found=True,
+            later=bool(_LATER.search(opening)),
+            back=bool(_POINTS_BACK.search(body)),
+            values=sum(start <= i < stop for _, i in self.values),
         )
 
     def _clause(self, word: int) -> int:
-        return sum(b <= word for b in self.breaks) - 1
+        return bisect_right(self.breaks, word) - 1
 
-    def _text(self, clause: int) -> str:
-        """The clause with the few words before it, where connecting words stand."""
-        first = max(0, self.breaks[clause] - 2) if clause >= 0 else 0
-        last = self.breaks[clause + 1] if clause + 1 < len(self.breaks) else len(self.spans)
-        start = self.starts[first] if first < len(self.starts) else 0
-        end = self.starts[last] if last < len(self.starts) else len(self.text)
-        return self.text[start:end]
+    def _text(self, start: int, stop: int) -> str:
+        first = self.starts[start] if start < len(self.starts) else len(self.text)
+        return self.text[first : self.starts[stop] if stop < len(self.starts) else len(self.text)]
 
-    def given(self, wanted: Field) -> Given:
-        """What speaks for the query giving this input's value itself."""
+    def spoken(self, telling: Iterable[str], part: Part) -> float:
+        """Share of the words that stand in a part of the query; 0.0 for no words or a part that was not found."""
+        wanted = list(telling)
+        if not wanted or not part.found:
+            return 0.0
+        return sum(any(part.start <= i < part.stop for i in self.where(w)) for w in wanted) / len(wanted)
+
+    def shared(self, a: Part, b: Part) -> float:
+        """Share of the telling words of the shorter part that stand in the other one too; 0.0 for the same part."""
+        if not (a.found and b.found) or a.start == b.start:
+            return 0.0
+        inside = [
+            {w for w, at in self.own.items() if any(p.start <= i < p.stop for i in at) and w not in STOP}
+            for p in (a, b)
+        ]
+        return len(inside[0] & inside[1]) / max(1, min(map(len, inside)))
+
+    def given(self, wanted: Field, part: Part) -> Given:
+        """What speaks for the query giving this input's value itself; ``part`` is its tool's."""
         telling = [w for w in wanted.name if w not in STOP]
-        owned = telling or [w for w in wanted.about if w not in GENERIC]
-        hits = [at for w in owned if (at := self.where(w))]
-        named = len(hits) / max(1, len(owned))
-        kind = kind_of(wanted)
-        fitting = [i for k, i in self.values if k in _FITS[kind]]
+        hits = [at for w in telling if (at := self.where(w))]
+        named = len(hits) / max(1, len(telling))
+        fits = _FITS[kind_of(wanted)]
+        fitting = [i for k, i in self.values if k in fits]
         near = max((1.0 / (1 + abs(i - j) / 3) for at in hits for i in at for j in fitting), default=0.0)
         enum = float(any(len(v) > 1 and f" {v.lower()}" in self.lower for v in wanted.enum))
+        inside = [i for i in fitting if part.start <= i < part.stop]
+        named_inside = sum(any(part.start <= i < part.stop for i in at) for at in hits) / max(1, len(telling))
+        local = max(enum, 0.7 * bool(inside), 0.4 * named_inside, min(1.0, bool(inside) * (0.5 + named_inside)))
         strength = max(enum, 0.9 * near * (0.5 + 0.5 * named), 0.4 * named, 0.25 * bool(fitting))
-        return Given(named, near, enum, len(fitting), strength)
+        return Given(named, near, enum, len(fitting), local if part.found else strength, strength)
 
 
-_FITS: dict[str, frozenset[str]] = {
-    "date": frozenset({"date"}),
-    "time": frozenset({"time", "number"}),
-    "email": frozenset({"email"}),
-    "url": frozenset({"url"}),
-    "code": frozenset({"code", "number", "quoted"}),
-    "number": frozenset({"number"}),
-    "proper": frozenset({"proper", "quoted"}),
-    "text": frozenset({"quoted", "proper", "code"}),
-    "none": frozenset(),
-}
+def _choose(scores: dict[tuple[int, int], float]) -> dict[int, int]:
+    """Tool -> clause, greedily by score; a clause taken before counts half. Independent of the order of tools."""
+    left = dict(scores)
+    taken: set[int] = set()
+    chosen: dict[int, int] = {}
+    while left:
+        best = max(left.values())
+        ties = [key for key, value in left.items() if value >= best - 1e-9]
+        clause = min(c for _, c in ties)
+        chosen.update({k: clause for k, c in ties if c == clause})
+        worth = 1.0 if clause in taken else 0.5
+        taken.add(clause)
+        left = {(k, c): v * worth if c == clause else v for (k, c), v in left.items() if k not in chosen}
+    return chosen
 
 
 def kind_of(wanted: Field) -> str:

@@ -43,8 +43,7 @@ class Move:
 def claims(tools: Sequence[Tool], threshold: float = THRESHOLD) -> tuple[Claim, ...]:
     """The claims that hold between ``tools``, free of cycles, strongest first.
 
-    For each required input only its best producers count, and an output that merely repeats one of the producer's
-    own required inputs provides nothing.
+    For each required input only its best producers count.
     """
     profiles = [profile(t) for t in tools]
     found: list[Claim] = []
@@ -60,7 +59,7 @@ def _claims_on(consumer: Profile, producers: Sequence[Profile], threshold: float
         if producer.name == consumer.name:
             continue
         for x in links_between(producer, consumer):
-            if x.score >= threshold and x.input.required and not echoes(producer, x):
+            if x.score >= threshold and x.input.required:
                 best.setdefault(x.input.text, []).append(x)
     strongest: dict[str, Link] = {}
     for found in best.values():
@@ -69,11 +68,6 @@ def _claims_on(consumer: Profile, producers: Sequence[Profile], threshold: float
             if x.score >= top - 1e-9 and x.score > getattr(strongest.get(x.producer), "score", 0.0):
                 strongest[x.producer] = x
     return [Claim(x.producer, x.consumer, x.score, x) for x in strongest.values()]
-
-
-def echoes(producer: Profile, link: Link) -> bool:
-    """Whether the output repeats what the producer must be given itself."""
-    return any(f.required and f.name == link.output.name for f in producer.inputs)
 
 
 def acyclic(found: Iterable[Claim]) -> tuple[Claim, ...]:
