@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections.abc as abc
 import dataclasses
 import datetime
 import decimal
@@ -14,7 +13,17 @@ from typing import Any, Literal, get_args, get_origin
 
 from callwright.catalog.conversion import dump
 from callwright.catalog.docstrings import parse_docstring
-from callwright.catalog.shapes import MAPPINGS, SEQUENCES, SETS, UNIONS, Field, fields_of, member_value, unaliased
+from callwright.catalog.shapes import (
+    MAPPINGS,
+    NOTHING,
+    SEQUENCES,
+    SETS,
+    UNIONS,
+    Field,
+    fields_of,
+    member_value,
+    unaliased,
+)
 from callwright.errors import CatalogError
 from callwright.types import JsonObject
 
@@ -75,8 +84,9 @@ class _Writer:
 
     def schema(self, annotation: Any) -> JsonObject:
         annotation = unaliased(annotation)
-        if isinstance(annotation, abc.Hashable) and annotation in PLAIN:
-            return dict(PLAIN[annotation])
+        plain = _plain(annotation)
+        if plain is not None:
+            return plain
         origin, args = get_origin(annotation), get_args(annotation)
         if origin is typing.Annotated:
             return annotated(self.schema(args[0]), args[1:])
@@ -187,6 +197,14 @@ def annotated(schema: JsonObject, metadata: tuple[Any, ...]) -> JsonObject:
     return schema
 
 
+def _plain(annotation: Any) -> JsonObject | None:
+    try:
+        found = PLAIN.get(annotation)
+    except TypeError:  # ``Annotated`` may hold what cannot be hashed
+        return None
+    return None if found is None else dict(found)
+
+
 def described(annotation: Any) -> bool:
     """Whether ``Annotated`` itself says what the value means."""
     is_annotated = get_origin(annotation) is typing.Annotated
@@ -195,7 +213,7 @@ def described(annotation: Any) -> bool:
 
 def with_default(schema: JsonObject, default: Any) -> JsonObject:
     """``schema`` with its default, where JSON can carry it."""
-    if default is dataclasses.MISSING or default is None:
+    if default is NOTHING or default is None:
         return schema
     try:
         return {**schema, "default": dump(default)}

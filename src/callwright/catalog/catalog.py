@@ -103,12 +103,12 @@ async def _open(sources: Sequence[ToolSource]) -> list[tuple[ToolSource, Sequenc
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(source.open()) for source in sources]
-    except* CatalogError as errors:
+    except BaseExceptionGroup as errors:
         raise _first(errors) from None
     return [(source, task.result()) for source, task in zip(sources, tasks, strict=True)]
 
 
-def _first(group: BaseExceptionGroup[Any]) -> BaseException:
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -125,7 +125,7 @@ def _merged(
     problems: list[str] = []
     entries: dict[str, _Entry] = {}
     for source, tools in offers:
-        problems += getattr(source, "problems", ())
+        problems += _problems_of(source)
         for original in tools:
             try:
                 tool, notes = admit(original, limits)
@@ -140,6 +140,15 @@ def _merged(
             problems += notes
             entries[name] = _Entry(replace(tool, name=name), original, source)
     return Catalog(tuple(entries.values()), problems)
+
+
+def _problems_of(source: ToolSource) -> list[str]:
+    """What the source itself left out. Its own words where it has them, else its ``not_imported`` operations."""
+    left_out = getattr(source, "not_imported", ())
+    return [
+        *getattr(source, "problems", ()),
+        *(f"{o.operation} of {source.name} left out: {o.reason}" for o in left_out),
+    ]
 
 
 def _free_name(name: str, source: str, taken: dict[str, _Entry], prefix: bool) -> str:

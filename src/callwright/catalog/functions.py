@@ -123,7 +123,7 @@ def tool_from_function(function: Callable[..., Any], *, source: str = "") -> Fun
     name = declared.name or _name_of(function)
     about = parse_docstring(inspect.getdoc(function))
     try:
-        signature = inspect.signature(function)
+        signature = _signature(function)
         hints = hints_of(_hinted(function))
         made = Tool(
             name=name,
@@ -135,8 +135,6 @@ def tool_from_function(function: Callable[..., Any], *, source: str = "") -> Fun
         )
     except CatalogError as error:
         raise CatalogError(f"function {name!r}: {error.message}", hint=error.hint) from None
-    except (ValueError, TypeError) as error:
-        raise CatalogError(f"function {name!r} has no readable signature: {error}") from None
     return FunctionTool(made, function, signature, hints)
 
 
@@ -189,6 +187,13 @@ class FunctionSource:
 
     async def aclose(self) -> None:
         """Nothing is held."""
+
+
+def _signature(function: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except (ValueError, TypeError) as error:
+        raise CatalogError(f"its signature cannot be read: {error}", hint="wrap it in a Python function") from None
 
 
 def _failed(message: str) -> ToolOutput:

@@ -19,6 +19,13 @@ MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
 UNIONS = (Union, types.UnionType)
 
 
+class Nothing:
+    """Stands where there is no default. (dataclasses.MISSING as a default would mean that the field has none.)"""
+
+
+NOTHING = Nothing()
+
+
 @dataclasses.dataclass(frozen=True)
 class Field:
     """One field of a dataclass, TypedDict or NamedTuple."""
@@ -26,7 +33,7 @@ class Field:
     name: str
     annotation: Any
     required: bool
-    default: Any = dataclasses.MISSING
+    default: Any = NOTHING
     description: str = ""
 
 
@@ -41,9 +48,8 @@ def fields_of(annotation: Any) -> tuple[Field, ...] | None:
         needed: frozenset[str] = cls.__required_keys__
         return tuple(Field(name, hint, name in needed) for name, hint in hints.items())
     if hasattr(cls, "_field_defaults") and hasattr(cls, "_fields"):
-        none = dataclasses.MISSING
         defaults: dict[str, Any] = cls._field_defaults
-        return tuple(Field(n, hints.get(n, Any), n not in defaults, defaults.get(n, none)) for n in cls._fields)
+        return tuple(Field(n, hints.get(n, Any), n not in defaults, defaults.get(n, NOTHING)) for n in cls._fields)
     return None
 
 
@@ -82,7 +88,8 @@ def member_value(member: enum.Enum) -> Any:
 
 def _dataclass_field(f: dataclasses.Field[Any], hint: Any) -> Field:
     required = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-    return Field(f.name, hint, required, f.default, str(f.metadata.get("description", "")))
+    default = NOTHING if f.default is dataclasses.MISSING else f.default
+    return Field(f.name, hint, required, default, str(f.metadata.get("description", "")))
 
 
 def _filled(hint: Any, known: dict[Any, Any]) -> Any:
