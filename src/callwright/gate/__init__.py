@@ -1,6 +1,19 @@
 """The schema gate: check, coerce, ground, repair. Every call passes it; nothing else can make a CheckedCall."""
 
 from callwright.gate.check import Gate, Refusal
-from callwright.gate.grounding import Sources
+from callwright.gate.diagnose import Diagnosis, diagnose
+from callwright.gate.overlay import OverlayChange, SchemaOverlay
+from callwright.gate.repair import repair_failure, repair_refusal
+from callwright.gate.sources import Sources
 
-__all__ = ["Gate", "Refusal", "Sources"]
+__all__ = [
+    "Diagnosis",
+    "Gate",
+    "OverlayChange",
+    "Refusal",
+    "SchemaOverlay",
+    "Sources",
+    "diagnose",
+    "repair_failure",
+    "repair_refusal",
+]

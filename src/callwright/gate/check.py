@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from callwright.errors import Violation
 from callwright.gate import keys, violations
 from callwright.gate.coerce import coerce
-from callwright.gate.grounding import Sources, ground
+from callwright.gate.grounding import ground
 from callwright.gate.schema import BadSchema, Compiled, compiled_for
+from callwright.gate.sources import Sources
 from callwright.jsontext import JsonError, mend, parse
 from callwright.types import SEAL, CheckedCall, Edit, Json, JsonObject, Tool, ToolCall
 
@@ -29,7 +30,7 @@ class Refusal:
     call: ToolCall
     tool: Tool | None
     arguments: JsonObject | None
-    violations: tuple[Violation, ...]
+    violations: tuple[Violation, ...] = ()
     edits: tuple[Edit, ...] = ()
 
     @property

@@ -77,7 +77,7 @@ def _renamed(value: Json, node: Node, path: str, edits: list[Edit], depth: int) 
     pairs = _pairs(value, node) if not node.get("patternProperties") else {}
     made: JsonObject = {}
     for key, member in value.items():
-        name = pairs[key] if key in pairs else key
+        name = str(pairs.get(key, key))
         if name != key:
             edits.append(Edit(pointer_join(path, key), key, name, "rename_key"))
         child = node.property(name)

@@ -1,0 +1,191 @@
+"""Everything a run has seen, indexed so that one can ask where a value comes from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from callwright.gate.spellings import calendar_day
+from callwright.jsontext import JsonError, mend
+from callwright.types import Json, Message, ToolResult, canonical
+
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_COUNT_WORDS: dict[str, float] = {
+    word: n
+    for n, words in enumerate(
+        (
+            ("zero",),
+            ("one", "once", "first", "single"),
+            ("two", "twice", "second", "pair", "couple", "both", "double"),
+            ("three", "third", "triple"),
+            ("four", "fourth"),
+            ("five", "fifth"),
+            ("six", "sixth"),
+            ("seven", "seventh", "week", "weekly"),
+            ("eight", "eighth"),
+            ("nine", "ninth"),
+            ("ten", "tenth"),
+            ("eleven",),
+            ("twelve", "dozen"),
+        )
+    )
+    for word in words
+}
+_COUNT_WORDS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "half": 0.5}
+_MAX_LEAVES = 20_000
+_MAX_DEPTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One scalar of a result. ``path`` are the keys that lead to it, list positions left out."""
+
+    result: str
+    path: tuple[str, ...]
+    value: Json
+
+
+class Sources:
+    """Query, conversation, results and defaults of one run. Grows as results arrive; never forgets.
+
+    Text is compared without case, accents, spaces and punctuation; numbers by value; days by date.
+    """
+
+    def __init__(
+        self,
+        query: str = "",
+        conversation: Iterable[Message | str] = (),
+        results: Iterable[ToolResult] = (),
+        defaults: Mapping[str, Json] | None = None,
+    ) -> None:
+        self.query = query
+        self.results: list[ToolResult] = []
+        self.leaves: list[Leaf] = []
+        self._squashed: list[str] = []
+        self._words: set[str] = set()
+        self._numbers: set[float] = set()
+        self.add_text(query)
+        for message in conversation:
+            self.add_text(message if isinstance(message, str) else message.content)
+        for value in (defaults or {}).values():
+            self._add_value(value, "", ())
+        for result in results:
+            self.add_result(result)
+
+    def add_text(self, text: str) -> None:
+        """Add something that was said."""
+        self._squashed.append(squash(text))
+        words = {fold(w) for w in _WORD.findall(text)}
+        self._words |= words
+        self._numbers |= {float(_COUNT_WORDS[w]) for w in words if w in _COUNT_WORDS}
+        for found in _NUMBER.findall(text):
+            self._add_number(found)
+
+    def add_result(self, result: ToolResult) -> None:
+        """Add what a tool returned. A result that failed says nothing that a later call may use."""
+        if result.failure is not None:
+            return
+        self.results.append(result)
+        content = result.content
+        if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
+            self.add_text(content)
+            try:
+                content = mend(content).value
+            except JsonError:
+                return
+        self._add_value(content, result.id, ())
+
+    def holds(self, value: Json) -> bool:
+        """Whether the value was seen: a text in a row or by all its words, a number, a day, every member."""
+        if isinstance(value, bool) or value is None:
+            return True
+        if isinstance(value, int | float):
+            return float(value) in self._numbers or self._holds_text(canonical(value))
+        if isinstance(value, str):
+            return self._holds_text(value) or self._holds_day(value)
+        if isinstance(value, list):
+            return all(self.holds(v) for v in value)
+        return all(self.holds(v) for v in value.values()) if isinstance(value, dict) else False
+
+    def mentions(self, word: str) -> bool:
+        """Whether a word was used, endings aside: "sorted" for "sort"."""
+        word = fold(word)
+        stem = word[:4] if len(word) < 6 else word[:5]
+        return word in self._words or (len(word) >= 4 and any(w.startswith(stem) for w in self._words))
+
+    def brief(self, chars: int) -> str:
+        """The query and the latest results, at most ``chars`` characters: for a repair prompt."""
+        lines = [f"User request: {self.query}"] if self.query else []
+        room = chars - sum(map(len, lines))
+        shown: list[str] = []
+        for result in reversed(self.results):
+            line = f"{result.id} {result.tool}: {canonical(result.content)}"
+            line = line if len(line) <= 400 else line[:399] + "…"
+            if len(line) > room:
+                break
+            shown.append(line)
+            room -= len(line)
+        return "\n".join([*lines, *reversed(shown)])[:chars] or "(nothing beyond the arguments)"
+
+    def _add_value(self, value: Json, result: str, path: tuple[str, ...]) -> None:
+        for keys, leaf in _leaves(value, path):
+            if len(self.leaves) < _MAX_LEAVES and result:
+                self.leaves.append(Leaf(result, keys, leaf))
+            self.add_text(leaf if isinstance(leaf, str) else canonical(leaf))
+        if isinstance(value, dict):
+            self.add_text(" ".join(value))  # ids are sometimes keys
+
+    def _add_number(self, text: str) -> None:
+        for reading in {text, text.replace(",", ""), text.replace(",", ".")}:
+            try:
+                self._numbers.add(float(reading))
+            except ValueError:
+                continue
+
+    def _holds_text(self, text: str) -> bool:
+        wanted = squash(text)
+        if not wanted:
+            return True
+        if len(wanted) < 4:
+            return wanted in self._words or fold(text.strip()) in self._words
+        if any(wanted in seen for seen in self._squashed):
+            return True
+        words = {fold(w) for w in _WORD.findall(text)}
+        return len(words) > 1 and words <= self._words
+
+    def _holds_day(self, text: str) -> bool:
+        """A day whose parts were all named, in whatever order."""
+        day = calendar_day(text[:10])
+        if day is None:
+            return False
+        month = day.strftime("%B").lower()
+        named = month in self._words or month[:3] in self._words or float(day.month) in self._numbers
+        days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}
+        return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
+
+
+def fold(text: str) -> str:
+    """Without case and accents."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c)) if not text.isascii() else text.casefold()
+
+
+def squash(text: str) -> str:
+    """Letters and digits only, folded."""
+    return "".join(c for c in fold(text) if c.isalnum())
+
+
+def _leaves(value: Json, path: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], Json]]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _leaves(member, (*path, str(key)), depth + 1)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _leaves(member, path, depth + 1)
+    elif value is not None and not isinstance(value, bool):
+        yield path, value
