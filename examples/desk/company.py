@@ -1,0 +1,242 @@
+"""The company's database: people, offices, trips, expenses and meeting rooms (SQLite)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypedDict, cast
+
+from callwright.errors import ToolError
+
+from .daylight import Day, parse_day
+from .world import database, fold
+
+EmployeeId = Annotated[str, "such as E100"]
+TripId = Annotated[str, "such as T300"]
+Clock = Annotated[str, "HH:MM, 24-hour clock"]
+Category = Literal["flight", "train", "taxi", "hotel", "meals", "other"]
+
+
+class Employee(TypedDict):
+    employee_id: str
+    name: str
+    role: str
+    office_id: str
+    email: str
+
+
+class Employees(TypedDict):
+    employees: list[Employee]
+
+
+class Office(TypedDict):
+    office_id: str
+    city: str
+    country: str
+    airport: str
+    timezone: str
+    currency: str
+    opened: str
+
+
+class Trip(TypedDict):
+    trip_id: str
+    employee_id: str
+    origin: str
+    destination: str
+    departs: str
+    returns: str
+    status: str
+
+
+class Trips(TypedDict):
+    trips: list[Trip]
+
+
+class Expense(TypedDict):
+    expense_id: str
+    category: str
+    amount: float
+    currency: str
+
+
+class Total(TypedDict):
+    currency: str
+    amount: float
+
+
+class Expenses(TypedDict):
+    trip_id: str
+    expenses: list[Expense]
+    totals: list[Total]
+
+
+class Room(TypedDict):
+    room: str
+    seats: int
+
+
+class Rooms(TypedDict):
+    office_id: str
+    free_rooms: list[Room]
+
+
+class Booking(TypedDict):
+    booking_id: str
+    room: str
+    date: str
+    start: str
+    end: str
+    employee_id: str
+
+
+class Added(TypedDict):
+    expense_id: str
+    trip_id: str
+    amount: float
+    currency: str
+
+
+class Deleted(TypedDict):
+    deleted: str
+
+
+def find_employee(name: Annotated[str, "full name or part of it"]) -> Employees:
+    """Find employees by name; gives their employee id, role, office id and email."""
+    rows = _all("SELECT employee_id, name, role, office_id, email FROM employees ORDER BY employee_id")
+    found = [row for row in rows if set(fold(name).split()) <= set(fold(row["name"]).split())]
+    if not found:
+        raise ToolError(f"no employee is called {name!r}")
+    return Employees(employees=cast("list[Employee]", found))
+
+
+def list_employees(office_id: Annotated[str, "such as OF-0"]) -> Employees:
+    """All employees of one office."""
+    get_office(office_id)
+    sql = "SELECT employee_id, name, role, office_id, email FROM employees WHERE office_id = ? ORDER BY employee_id"
+    return Employees(employees=cast("list[Employee]", _all(sql, office_id)))
+
+
+def get_office(office_id: Annotated[str, "such as OF-0"]) -> Office:
+    """City, country, nearest airport, time zone and currency of an office."""
+    return cast("Office", _one("office", "SELECT * FROM offices WHERE office_id = ?", office_id))
+
+
+def find_office(city: Annotated[str, "city of the office"]) -> Office:
+    """Find the office in a city; gives its office id, country, airport, time zone and currency."""
+    found = [row for row in _all("SELECT * FROM offices") if fold(row["city"]) == fold(city)]
+    if not found:
+        raise ToolError(f"there is no office in {city!r}")
+    return cast("Office", found[0])
+
+
+def list_trips(employee_id: EmployeeId) -> Trips:
+    """All business trips of one employee, oldest first; gives their trip ids."""
+    _one("employee", "SELECT * FROM employees WHERE employee_id = ?", employee_id)
+    rows = _all("SELECT * FROM trips WHERE employee_id = ? ORDER BY departs", employee_id)
+    return Trips(trips=cast("list[Trip]", rows))
+
+
+def list_expenses(trip_id: TripId) -> Expenses:
+    """Expenses of one trip, with totals by currency."""
+    _one("trip", "SELECT * FROM trips WHERE trip_id = ?", trip_id)
+    columns = "SELECT expense_id, category, amount, currency FROM expenses"
+    rows = _all(f"{columns} WHERE trip_id = ? ORDER BY expense_id", trip_id)
+    summed = "SELECT currency, ROUND(SUM(amount), 2) AS amount FROM expenses"
+    totals = _all(f"{summed} WHERE trip_id = ? GROUP BY currency ORDER BY currency", trip_id)
+    return Expenses(trip_id=trip_id, expenses=cast("list[Expense]", rows), totals=cast("list[Total]", totals))
+
+
+def find_rooms(
+    office_id: Annotated[str, "such as OF-0"],
+    seats: Annotated[int, "how many people must fit"],
+    date: Day,
+    start: Clock,
+    end: Clock,
+) -> Rooms:
+    """Meeting rooms of an office that are free at a time and large enough, smallest first."""
+    get_office(office_id)
+    _check_span(date, start, end)
+    sql = """
+      SELECT room, seats FROM rooms WHERE office_id = ? AND seats >= ? AND room NOT IN (
+        SELECT room FROM bookings WHERE date = ? AND start < ? AND "end" > ?)
+      ORDER BY seats"""
+    rows = _all(sql, office_id, seats, date, end, start)
+    return Rooms(office_id=office_id, free_rooms=cast("list[Room]", rows))
+
+
+def book_room(room: str, date: Day, start: Clock, end: Clock, employee_id: EmployeeId) -> Booking:
+    """Book a meeting room for an employee."""
+    _one("room", "SELECT * FROM rooms WHERE room = ?", room)
+    _one("employee", "SELECT * FROM employees WHERE employee_id = ?", employee_id)
+    _check_span(date, start, end)
+    with database(write=True) as held:
+        clash = held.execute(
+            'SELECT booking_id FROM bookings WHERE room = ? AND date = ? AND start < ? AND "end" > ?',
+            (room, date, end, start),
+        ).fetchone()
+        if clash:
+            raise ToolError(f"room {room} is taken on {date} between {start} and {end}")
+        booking_id = _next_id(held, "bookings", "B")
+        held.execute(
+            "INSERT INTO bookings VALUES (?, ?, ?, ?, ?, ?)", (booking_id, room, date, start, end, employee_id)
+        )
+    return Booking(booking_id=booking_id, room=room, date=date, start=start, end=end, employee_id=employee_id)
+
+
+def add_expense(
+    trip_id: TripId, category: Category, amount: float, currency: Annotated[str, "ISO code of a currency"]
+) -> Added:
+    """Add an expense to a trip."""
+    _one("trip", "SELECT * FROM trips WHERE trip_id = ?", trip_id)
+    if amount <= 0:
+        raise ToolError("the amount of an expense must be positive")
+    with database(write=True) as held:
+        expense_id = _next_id(held, "expenses", "X")
+        row = (expense_id, trip_id, category, amount, currency.upper())
+        held.execute("INSERT INTO expenses VALUES (?, ?, ?, ?, ?)", row)
+    return Added(expense_id=expense_id, trip_id=trip_id, amount=amount, currency=currency.upper())
+
+
+def delete_expense(expense_id: Annotated[str, "such as X500"]) -> Deleted:
+    """Delete an expense for good."""
+    _one("expense", "SELECT * FROM expenses WHERE expense_id = ?", expense_id)
+    with database(write=True) as held:
+        held.execute("DELETE FROM expenses WHERE expense_id = ?", (expense_id,))
+    return Deleted(deleted=expense_id)
+
+
+def cancel_trip(trip_id: TripId) -> Deleted:
+    """Cancel a trip: it and its expenses are deleted for good."""
+    _one("trip", "SELECT * FROM trips WHERE trip_id = ?", trip_id)
+    with database(write=True) as held:
+        held.execute("DELETE FROM expenses WHERE trip_id = ?", (trip_id,))
+        held.execute("DELETE FROM trips WHERE trip_id = ?", (trip_id,))
+    return Deleted(deleted=trip_id)
+
+
+def _all(sql: str, *values: str | int) -> list[dict[str, Any]]:
+    with database() as held:
+        return [dict(row) for row in held.execute(sql, values)]
+
+
+def _one(what: str, sql: str, key: str) -> dict[str, Any]:
+    found: Sequence[dict[str, Any]] = _all(sql, key)
+    if not found:
+        raise ToolError(f"there is no {what} {key!r}")
+    return found[0]
+
+
+def _next_id(held: sqlite3.Connection, table: str, letter: str) -> str:
+    """One more than the highest number in use."""
+    key = held.execute(f"SELECT MAX(CAST(SUBSTR({table[:-1]}_id, 2) AS INTEGER)) FROM {table}").fetchone()[0]
+    return f"{letter}{key + 1}"
+
+
+def _check_span(date: str, start: str, end: str) -> None:
+    parse_day(date)
+    for clock in (start, end):
+        if len(clock) != 5 or clock[2] != ":" or not (clock[:2] + clock[3:]).isdigit():
+            raise ToolError(f"{clock!r} is not a time of the form HH:MM")
+    if start >= end:
+        raise ToolError("the end must lie after the start")

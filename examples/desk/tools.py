@@ -1,0 +1,64 @@
+"""Every tool of the desk with what it may do to the world: ``callwright run … --tools examples/desk``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from callwright.catalog.functions import tool
+from callwright.types import READ_LOCAL, Effects
+
+_PARENT = str(Path(__file__).resolve().parent.parent)
+if _PARENT not in sys.path:  # loaded by its path: the modules beside it are the package "desk"
+    sys.path.append(_PARENT)
+
+from desk import company, daylight, geography, measures, notes, workdays, world  # noqa: E402
+
+os.environ.setdefault("CALLWRIGHT_DESK_PYTHON", sys.executable)  # both are read by mcp.json
+os.environ["CALLWRIGHT_DESK_HOME"] = str(world.home())
+
+READING: tuple[Callable[..., Any], ...] = (
+    geography.find_airports,
+    geography.get_airport,
+    geography.flight_distance,
+    geography.find_place,
+    daylight.desk_date,
+    daylight.sun_times,
+    daylight.convert_local_time,
+    workdays.list_holidays,
+    workdays.check_holiday,
+    workdays.count_working_days,
+    measures.convert_units,
+    measures.exchange_rate,
+    measures.convert_currency,
+    measures.add_up,
+    company.find_employee,
+    company.list_employees,
+    company.find_office,
+    company.get_office,
+    company.list_trips,
+    company.list_expenses,
+    company.find_rooms,
+    notes.list_notes,
+    notes.search_notes,
+    notes.read_note,
+)
+WRITING: tuple[Callable[..., Any], ...] = (company.book_room, company.add_expense)
+DESTROYING: tuple[Callable[..., Any], ...] = (
+    company.delete_expense,
+    company.cancel_trip,
+    notes.write_note,  # replaces a note of the same name
+    notes.delete_note,
+)
+ADDS = Effects(read_only=False, destructive=False, idempotent=False, open_world=False)
+DESTROYS = Effects(read_only=False, destructive=True, idempotent=False, open_world=False)
+TOOLS: tuple[Callable[..., Any], ...] = tuple(
+    tool(effects=effects)(function)
+    for effects, functions in ((READ_LOCAL, READING), (ADDS, WRITING), (DESTROYS, DESTROYING))
+    for function in functions
+)
+BY_NAME: dict[str, Callable[..., Any]] = {function.__name__: function for function in TOOLS}
+DESTRUCTIVE_NAMES = frozenset({function.__name__ for function in DESTROYING} | {"git_reset"})
