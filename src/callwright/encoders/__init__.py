@@ -18,19 +18,19 @@ from callwright.protocols import Encoder
 __all__ = ["open_encoder"]
 
 
-def open_encoder(spec: str = "minilm", *, cache: Path | None = None, threads: int = 1) -> Encoder:
-    """The encoder that ``spec`` names, remembering what it encoded (in the file ``cache`` too, if given).
+def open_encoder(spec: str | None = None, *, cache: Path | None = None, threads: int = 1) -> Encoder:
+    """The encoder that ``spec`` names (None: MiniLM); it remembers what it encoded, in ``cache`` too if given.
 
     Raises ConfigError for a spec that names nothing, MissingExtra where a library is absent, WeightsError where
     files are missing or broken.
     """
     from callwright.encoders.cached import CachedEncoder
 
-    return CachedEncoder(_open(spec.strip(), threads), cache)
+    return CachedEncoder(_open((spec or "minilm").strip(), threads), cache)
 
 
 def _open(spec: str, threads: int) -> Encoder:
-    if spec in ("", "minilm", "minilm-int8"):
+    if spec in ("minilm", "minilm-int8"):
         from callwright.encoders.minilm import open_minilm
 
         return open_minilm(threads=threads)

@@ -97,14 +97,14 @@ class OnnxEncoder:
 
 
 def open_folder(folder: Path, *, threads: int = 1) -> OnnxEncoder:
-    """The encoder of a model folder as exporters write it: ``model.onnx`` (or ``onnx/model.onnx``), ``tokenizer.json``.
+    """The encoder of a model folder as exporters write it: ``[onnx/]model.onnx`` and ``tokenizer.json``.
 
     Pooling and maximum length are read from sentence-transformers' ``1_Pooling/config.json`` and
     ``sentence_bert_config.json`` where they are there; otherwise mean pooling, 256 tokens.
     """
     model = find_onnx(folder)
     if model is None:
-        raise ConfigError(f"{folder} holds no .onnx file", hint="export the encoder to model.onnx beside tokenizer.json")
+        raise ConfigError(f"{folder} holds no .onnx file", hint="export it to model.onnx beside tokenizer.json")
     pooling = _settings(folder / "1_Pooling" / "config.json")
     cls = bool(pooling.get("pooling_mode_cls_token") or pooling.get("pooling_mode") == "cls")
     length = _settings(folder / "sentence_bert_config.json").get("max_seq_length")

@@ -46,7 +46,7 @@ class Card:
 def write(
     folder: Path, name: str, network: Network, encoder: str, about: JsonObject, precision: Precision = "float16"
 ) -> Card:
-    """Store ``network`` as ``folder/name.npz`` with its card ``folder/name.json``. The same weights give the same bytes."""
+    """Store ``network`` as ``folder/name.npz`` with its card ``folder/name.json``. Same weights, same bytes."""
     data = _npz(_packed(network.weights, precision))
     card = Card(name, hashlib.sha256(data).hexdigest(), network.shape, encoder, {"precision": precision, **about})
     folder.mkdir(parents=True, exist_ok=True)

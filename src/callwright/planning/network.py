@@ -65,6 +65,8 @@ class Shape:
         if self.tool_features:
             found |= {f"features.{k}": (self.tool_features,) for k in ("mean", "scale")}
             found["features.project"] = (w, self.tool_features)
+        if self.pair_features:
+            found |= {f"pairs.{k}": (self.pair_features,) for k in ("mean", "scale")}
         for i in range(self.blocks):
             found |= {f"blocks.{i}.{name}": shape for name, shape in self._block().items()}
         return found | {"rank.weight": (w,), "rank.bias": (self.layers - 1,)}
@@ -118,8 +120,9 @@ class Network:
         ones = np.ones(tools.shape[:2], bool) if mask is None else mask
         tokens = self._project(query, tools, features)  # B S W
         bias = self._bias(ones)
+        known = self._standardised("pairs", pairs)
         for i in range(self.shape.blocks):
-            tokens = self._block(i, tokens, bias, pairs)
+            tokens = self._block(i, tokens, bias, known)
         score = tokens[:, 1:] @ self.weights["rank.weight"]  # B T, Eq. (7)
         return sigmoid(score[..., None] + self.weights["rank.bias"])  # B T K, Eq. (8)
 
@@ -127,13 +130,21 @@ class Network:
         """Eq. (3)-(5): separate projections of query and tools, joined into one sequence (B, S, W)."""
         w = self.weights
         drawn = tools.astype(np.float32) @ w["tools.project"].T
-        if self.shape.tool_features:
-            if features is None:
-                raise ValueError("this network was trained with tool features: pass them")
-            drawn = drawn + ((features - w["features.mean"]) / w["features.scale"]) @ w["features.project"].T
+        known = self._standardised("features", features)
+        if known is not None:
+            drawn = drawn + known @ w["features.project"].T
         z_query = relu(self._norm("query.norm", query.astype(np.float32) @ w["query.project"].T))
         z_tools = relu(self._norm("tools.norm", drawn))
         return np.concatenate([z_query[:, None], z_tools], axis=1)
+
+    def _standardised(self, name: str, found: Array | None) -> Array | None:
+        """Features as they were seen in training: mean 0, deviation 1. None for a network without them."""
+        if f"{name}.mean" not in self.weights:
+            return None
+        if found is None:
+            raise ValueError(f"this network was trained with {name}: pass them")
+        out: Array = (found.astype(np.float32) - self.weights[f"{name}.mean"]) / self.weights[f"{name}.scale"]
+        return out
 
     def _bias(self, mask: Array) -> Array:
         """Additive attention bias (B, 1, 1, S) that hides padding. The query is always seen."""
@@ -153,9 +164,7 @@ class Network:
         parts = self._linear(name + "attend", x).reshape(b, s, 3, h, w // h).transpose(2, 0, 3, 1, 4)
         q, k, v = parts  # each B H S W/H
         scores = q @ k.swapaxes(-1, -2) / np.float32(np.sqrt(w // h)) + bias  # B H S S
-        if self.shape.pair_features:
-            if pairs is None:
-                raise ValueError("this network was trained with pair features: pass them")
+        if pairs is not None:
             scores[:, :, 1:, 1:] += (pairs @ self.weights[name + "pairs.weight"].T).transpose(0, 3, 1, 2)
         mixed = (softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(b, s, w)
         return self._linear(name + "merge", mixed)

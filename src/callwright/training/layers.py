@@ -29,7 +29,7 @@ except ImportError:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a run depends on besides the data. The defaults are the paper's preset (A.1) where it states a value.
+    """Everything a run depends on besides the data. The defaults are the paper's (A.1) where it states a value.
 
     The paper is silent on ``hidden``, ``batch``, ``balance``, the optimizer (Adam here) and ``warmup``.
     """
@@ -176,10 +176,17 @@ class Run:
         arrays = self.model.arrays()
         share = ((gold[:, None] > np.arange(self.shape.layers - 1)).sum(0) + 0.5) / (len(gold) + 1)
         arrays["rank.bias"] = np.log(share / (1 - share)).astype(np.float32)
-        if self.shape.tool_features:
-            every = np.concatenate([row.features for row in self._train if row.features is not None])
-            arrays["features.mean"] = every.mean(0).astype(np.float32)
-            arrays["features.scale"] = np.maximum(every.std(0), 1e-3).astype(np.float32)
+        for name, parts in (
+            ("features", [row.features for row in self._train if row.features is not None]),
+            (
+                "pairs",
+                [row.pairs[~np.eye(len(row.pairs), dtype=bool)] for row in self._train if row.pairs is not None],
+            ),
+        ):
+            if parts:
+                every = np.concatenate(parts)
+                arrays[f"{name}.mean"] = every.mean(0).astype(np.float32)
+                arrays[f"{name}.scale"] = np.maximum(every.std(0), 1e-2).astype(np.float32)
         self.model.load_arrays(arrays)
 
     def _save(self, path: Path) -> None:

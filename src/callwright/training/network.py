@@ -1,4 +1,4 @@
-"""The layer network in PyTorch, for training only: the same equations and names as :mod:`callwright.planning.network`.
+"""The layer network in PyTorch, for training only: equations and names of :mod:`callwright.planning.network`.
 
 Letters in shape comments as there: B batch, T tools, S = 1 + T, D encoder width, W network width, H heads, K = L - 1.
 """
@@ -35,7 +35,7 @@ class LayerModel(nn.Module):
         self.shape = shape
         self.dropout = dropout
         for name, size in shape.parameters().items():
-            if name in ("features.mean", "features.scale"):
+            if name.endswith((".mean", ".scale")):
                 self.register_buffer(_flat(name), torch.full(size, float(name.endswith("scale"))))
             else:
                 self.register_parameter(_flat(name), nn.Parameter(_initial(name, size)))
@@ -45,10 +45,11 @@ class LayerModel(nn.Module):
         bias = torch.zeros(batch.mask.shape[0], 1, 1, 1 + batch.mask.shape[1])
         bias[:, 0, 0, 1:].masked_fill_(~batch.mask, -1e9)
         x = self._project(batch)  # B S W
+        pairs = self._standardised("pairs", batch.pairs) if self.shape.pair_features else None
         for i in range(self.shape.blocks):
-            x = self._block(f"blocks.{i}.", x, bias, batch.pairs)
+            x = self._block(f"blocks.{i}.", x, bias, pairs)
         score = x[:, 1:] @ self._w("rank.weight")  # B T
-        return cast("Tensor", score[..., None] + self._w("rank.bias"))
+        return score[..., None] + self._w("rank.bias")
 
     def arrays(self) -> dict[str, Array]:
         """The weights by the names the numpy network knows, float32."""
@@ -60,12 +61,15 @@ class LayerModel(nn.Module):
 
     def _project(self, batch: Batch) -> Tensor:
         drawn = batch.tools @ self._w("tools.project").T
-        if self.shape.tool_features and batch.features is not None:
-            known = (batch.features - self._w("features.mean")) / self._w("features.scale")
-            drawn = drawn + known @ self._w("features.project").T
+        if self.shape.tool_features:
+            drawn = drawn + self._standardised("features", batch.features) @ self._w("features.project").T
         z_query = F.relu(self._norm("query.norm", batch.query @ self._w("query.project").T))
         z_tools = F.relu(self._norm("tools.norm", drawn))
         return torch.cat([z_query[:, None], z_tools], dim=1)
+
+    def _standardised(self, name: str, found: Tensor | None) -> Tensor:
+        assert found is not None, f"a network with {name} needs a batch with them"
+        return (found - self._w(f"{name}.mean")) / self._w(f"{name}.scale")
 
     def _block(self, name: str, x: Tensor, bias: Tensor, pairs: Tensor | None) -> Tensor:
         x = self._norm(name + "norm1", x + self._drop(self._attend(name, x, bias, pairs)))
@@ -78,7 +82,7 @@ class LayerModel(nn.Module):
         parts = self._linear(name + "attend", x).view(b, s, 3, h, w // h).permute(2, 0, 3, 1, 4)
         q, k, v = parts.unbind(0)  # each B H S W/H
         scores = q @ k.transpose(-1, -2) / math.sqrt(w // h) + bias  # B H S S
-        if self.shape.pair_features and pairs is not None:
+        if pairs is not None:
             drawn = (pairs @ self._w(name + "pairs.weight").T).permute(0, 3, 1, 2)  # B H T T
             scores = scores + F.pad(drawn, (1, 0, 1, 0))
         mixed = self._drop(scores.softmax(-1)) @ v
@@ -125,7 +129,8 @@ def threshold_weights(layers: Array, count: int, balance: Balance, limit: float 
         larger = np.sqrt(np.maximum(ones, total - ones))
         return np.repeat(larger[None] / larger.max(), 2, axis=0).astype(np.float32)
     sizes = np.stack([total - ones, ones])
-    return np.minimum(total / (2 * np.maximum(sizes, 1)), limit).astype(np.float32)
+    capped: Array = np.minimum(total / (2 * np.maximum(sizes, 1)), limit).astype(np.float32)
+    return capped
 
 
 def _flat(name: str) -> str:

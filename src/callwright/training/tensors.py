@@ -134,5 +134,6 @@ def _padded(parts: Sequence[Array], size: tuple[int, ...]) -> Tensor:
     """Arrays whose last axis is as long everywhere, zero-padded to ``size`` + (last axis,)."""
     out = np.zeros((*size, parts[0].shape[-1]), np.float32)
     for i, part in enumerate(parts):
-        out[(i, *(slice(n) for n in part.shape[:-1]))] = part
+        where: tuple[int | slice, ...] = (i, *(slice(n) for n in part.shape[:-1]))
+        out[where] = part
     return torch.from_numpy(out)
