@@ -73,9 +73,13 @@ def ground(arguments: JsonObject, tool: Tool, sources: Sources, accepts: Callabl
 
 
 def judge(key: str, value: Json, part: Json, sources: Sources) -> Verdicts:
-    """What one scalar is: held by a source or the schema, an unheld identifier, a placeholder, invented or derived."""
+    """What one scalar is: held by a source or the schema, an identifier or a placeholder, invented or derived."""
     part = part if isinstance(part, dict) else {}
-    if isinstance(value, bool) or value is None or _in_schema(value, part):
+    if value is None or _is_default(value, part):
+        return "held"
+    if isinstance(value, bool) or _is_option(value, part):
+        return "held" if _mentioned(key, value, sources) else "derived"
+    if _in_words_of_schema(value, part):
         return "held"
     if sources.holds(value):
         return "held" if not _empty(value) else "invented"
@@ -154,17 +158,32 @@ def _scalars(key: str, value: Json, part: Json, depth: int = 0) -> Iterator[tupl
     yield from walk(value, part, key, pointer_join("", key), depth)
 
 
-def _in_schema(value: Json, part: JsonObject) -> bool:
-    """Whether the schema itself offers the value: an option, its default, an example, or words of its description."""
-    offered = [*(part.get("enum") or ()), *(part.get("examples") or ()), part.get("const"), part.get("default")]
-    if any(canonical(o) == canonical(value) for o in offered if o is not None):
+def _is_default(value: Json, part: JsonObject) -> bool:
+    offered = [part[k] for k in ("default", "const") if part.get(k) is not None]
+    return any(canonical(o) == canonical(value) for o in offered)
+
+
+def _is_option(value: Json, part: JsonObject) -> bool:
+    return isinstance(part.get("enum"), list) and any(canonical(o) == canonical(value) for o in part["enum"])
+
+
+def _mentioned(key: str, value: Json, sources: Sources) -> bool:
+    """Whether an option, or what a yes-or-no is about, is spoken of at all."""
+    if not isinstance(value, bool) and sources.holds(value):
+        return True
+    named = (*words(key), *(words(value) if isinstance(value, str) else ()))
+    return any(sources.mentions(word) for word in named if len(word) > 2)
+
+
+def _in_words_of_schema(value: Json, part: JsonObject) -> bool:
+    """Whether the description or an example names the value ("1 = Bangkok"; "dontcare" for any)."""
+    if any(canonical(o) == canonical(value) for o in part.get("examples") or ()):
         return True
     about = part.get("description")
-    return isinstance(about, str) and isinstance(value, str) and len(squash(value)) > 1 and _quoted(value, about)
-
-
-def _quoted(value: str, about: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(value.strip())}(?!\w)", about, re.I) is not None
+    text = value.strip() if isinstance(value, str) else canonical(value)
+    if not isinstance(about, str) or not squash(text):
+        return False
+    return re.search(rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)", about, re.I) is not None
 
 
 def _is_placeholder(value: str) -> bool:

@@ -12,7 +12,7 @@ from callwright.jsontext import JsonError, mend
 from callwright.types import Json, Message, ToolResult, canonical
 
 _WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
 _COUNT_WORDS: dict[str, float] = {
     word: n
     for n, words in enumerate(
@@ -65,6 +65,7 @@ class Sources:
         self.results: list[ToolResult] = []
         self.leaves: list[Leaf] = []
         self._squashed: list[str] = []
+        self._folded: list[str] = []
         self._words: set[str] = set()
         self._numbers: set[float] = set()
         self.add_text(query)
@@ -78,11 +79,12 @@ class Sources:
     def add_text(self, text: str) -> None:
         """Add something that was said."""
         self._squashed.append(squash(text))
+        self._folded.append(fold(text))
         words = {fold(w) for w in _WORD.findall(text)}
         self._words |= words
         self._numbers |= {float(_COUNT_WORDS[w]) for w in words if w in _COUNT_WORDS}
-        for found in _NUMBER.findall(text):
-            self._add_number(found)
+        for figure, percent in _NUMBER.findall(text):
+            self._add_number(figure, bool(percent))
 
     def add_result(self, result: ToolResult) -> None:
         """Add what a tool returned. A result that failed says nothing that a later call may use."""
@@ -138,23 +140,30 @@ class Sources:
         if isinstance(value, dict):
             self.add_text(" ".join(value))  # ids are sometimes keys
 
-    def _add_number(self, text: str) -> None:
+    def _add_number(self, text: str, percent: bool) -> None:
         for reading in {text, text.replace(",", ""), text.replace(",", ".")}:
             try:
                 self._numbers.add(float(reading))
             except ValueError:
                 continue
+            if percent:
+                self._numbers.add(float(reading) / 100)
 
     def _holds_text(self, text: str) -> bool:
         wanted = squash(text)
         if not wanted:
             return True
         if len(wanted) < 4:
-            return wanted in self._words or fold(text.strip()) in self._words
+            return wanted in self._words or self._stands_alone(fold(text.strip()))
         if any(wanted in seen for seen in self._squashed):
             return True
         words = {fold(w) for w in _WORD.findall(text)}
         return len(words) > 1 and words <= self._words
+
+    def _stands_alone(self, text: str) -> bool:
+        """A short text, with its punctuation, between things that are not letters or digits: "5.5", "C++"."""
+        pattern = re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])")
+        return len(text) > 1 and any(pattern.search(seen) for seen in self._folded)
 
     def _holds_day(self, text: str) -> bool:
         """A day whose parts were all named, in whatever order."""
