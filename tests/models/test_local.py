@@ -54,7 +54,10 @@ async def test_a_schema_makes_even_a_tiny_model_answer_compact_json_that_fits(sm
 
 async def test_a_schema_that_decoders_do_not_follow_whole_still_constrains(smollm: ChatModel) -> None:
     hostile = {**PERSON, "not": {"required": ["x"]}, "if": {"type": "string"}, "properties": PERSON["properties"]}
-    hostile["properties"] = {**hostile["properties"], "code": {"type": "string", "pattern": "^a(?=b)", "maxLength": 3}}
+    hostile["properties"] = {
+        **hostile["properties"],
+        "code": {"type": "string", "pattern": "^a(?=b)", "maxLength": 3},
+    }
     value = json.loads((await smollm.complete(ask("Hi", schema=hostile, max_tokens=60))).text)
     assert {"name", "tone"} <= set(value) <= {"name", "tone", "code"}
 
@@ -148,7 +151,12 @@ async def test_questions_asked_together_are_answered_one_after_the_other(smollm:
 
 
 async def test_a_conversation_with_tool_results_can_be_continued(smollm: ChatModel) -> None:
-    messages = (Message("system", "Be brief."), Message("user", "2+3?"), Message("assistant", "5"), Message("user", "?"))
+    messages = (
+        Message("system", "Be brief."),
+        Message("user", "2+3?"),
+        Message("assistant", "5"),
+        Message("user", "?"),
+    )
     assert (await smollm.complete(ChatRequest(messages, max_tokens=2))).usage.prompt_tokens > 10
 
 

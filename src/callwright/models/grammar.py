@@ -201,7 +201,8 @@ class _Reduction:
         leading = [self.schema(i, depth + 1) for i in first] if isinstance(first, list) else []
         low, high = _bounds(raw.get("minItems"), raw.get("maxItems"))
         if leading and len(leading) <= MAX_BRANCHES and (items is False or high == len(leading)):
-            return {"type": "array", "prefixItems": leading, "items": False, "minItems": len(leading)}
+            size = len(leading)
+            return {"type": "array", "prefixItems": leading, "minItems": size, "maxItems": size}
         made: JsonObject = {"type": "array", "items": {} if leading else self.schema(items, depth + 1)}
         if low:
             made["minItems"] = low

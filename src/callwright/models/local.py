@@ -143,10 +143,7 @@ class _Question:
             return self._once({"grammar": guidance(self._schema)})
         except _Unconstrained:
             named = {"name": "reply", "schema": self._schema}
-            try:
-                return self._once({"response_format": {"type": "json_schema", "json_schema": named}})
-            except _Unconstrained:
-                raise ModelError("llama.cpp does not follow this reply schema", hint="ask without a schema") from None
+            return self._once({"response_format": {"type": "json_schema", "json_schema": named}})
 
     def _once(self, more: JsonObject) -> Reply:
         started = time.monotonic()
@@ -158,7 +155,7 @@ class _Question:
                 raise _refusal(chunk["error"])
             before = bool(gathered.text)
             piece = gathered.feed(chunk)
-            if self._schema and piece and not before and not _may_begin(self._schema, piece):
+            if self._schema and "grammar" in more and not before and not _may_begin(self._schema, piece):
                 raise _Unconstrained
             if piece and self._watch is not None and self._watch(piece):
                 finish = "cut"

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from callwright.models import LocalModel
+from callwright.models.grammar import MAX_ENUM, decodable, guidance
+from callwright.models.patterns import plain_pattern
+
+from .conftest import ask
+
+KEYS = [
+    "type",
+    "properties",
+    "items",
+    "enum",
+    "const",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "$ref",
+    "$defs",
+    "pattern",
+    "format",
+]
+KEYS += ["minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "required", "additionalProperties", "if"]
+KEYS += [
+    "patternProperties",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "not",
+    "then",
+    "nullable",
+    "uniqueItems",
+    "contains",
+]
+KEYS += ["description", "definitions", "multipleOf", "minProperties", "dependentRequired", "a"]
+WORDS = [
+    "object",
+    "array",
+    "string",
+    "integer",
+    "number",
+    "null",
+    "boolean",
+    "any",
+    "#",
+    "#/$defs/a",
+    "#/anyOf/0",
+    "(a",
+]
+WORDS += ["#/properties/a", "http://x/y", "^[a-z]{2,3}$", "date", "uuid", "int32", "^a(?=b)$", "\ud800"]
+leaves = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(WORDS),
+    st.integers(0, 9),
+)
+anything = st.recursive(
+    leaves,
+    lambda c: st.one_of(st.lists(c, max_size=4), st.dictionaries(st.sampled_from(KEYS), c, max_size=6)),
+    max_leaves=25,
+)
+
+
+def refused(schema: Any) -> list[str]:
+    """What llguidance, the library that llama.cpp decodes with, says against the grammar of a schema."""
+    llguidance = pytest.importorskip("llguidance", reason="llguidance checks grammars in development only")
+    bad, said = llguidance.LLMatcher.validate_grammar_with_warnings(guidance(schema), None)
+    return said if bad or said else []
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(anything)
+def test_whatever_comes_in_a_grammar_that_decoders_accept_comes_out(schema: Any) -> None:
+    assert refused(schema) == []
+
+
+@settings(deadline=None, max_examples=150)
+@given(anything)
+def test_reducing_twice_changes_nothing_and_the_result_is_a_schema(schema: Any) -> None:
+    once = decodable(schema)
+    assert decodable(once) == once
+    jsonschema_rs.validator_for(once)
+
+
+@pytest.mark.model
+async def test_both_grammar_engines_of_llama_cpp_take_what_comes_out(smollm: LocalModel) -> None:
+    xllamacpp = pytest.importorskip("xllamacpp")
+    address, key = await smollm.endpoint()
+    assert address
+    assert key
+    for schema in HARD:
+        made = decodable(schema)
+        assert xllamacpp.json_schema_to_grammar(made)
+        reply = await smollm.complete(ask("Hi", schema=schema, max_tokens=1))
+        assert reply.usage.completion_tokens == 1
+    await _gbnf(smollm)
+
+
+async def _gbnf(smollm: LocalModel) -> None:
+    """The engine behind ``response_format``, reached as any client reaches it."""
+    from callwright.models import OpenAIModel
+
+    url, key = await smollm.endpoint()
+    model = OpenAIModel(url, api_key=key, mode="schema")
+    try:
+        for schema in HARD:
+            assert (await model.complete(ask("Hi", schema=schema, max_tokens=1))).usage.completion_tokens == 1
+    finally:
+        await model.aclose()
+
+
+TREE = {
+    "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "v": {"type": "integer"}}}},
+    "$ref": "#/$defs/node",
+}
+HARD: list[Any] = [
+    True,
+    {},
+    TREE,
+    {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    {"type": ["object", "null"], "properties": {"a": {"type": "string"}}},
+    {"oneOf": [{"type": "integer"}, {"type": "number"}]},
+    {"type": "object", "properties": {"when": {"type": "string", "format": "date-time"}}, "required": ["when"]},
+    {"type": "object", "properties": {"a": {"type": "string", "format": "int64"}, "b": False}, "required": ["c"]},
+    {"type": "string", "minLength": 1, "maxLength": 65535},
+    {"type": "string", "pattern": "^a(?=b)$"},
+    {"type": "string", "pattern": "^\\d{3}-[\\w.-]+$"},
+    {"type": "array", "items": [{"type": "integer"}, {"type": "string"}], "additionalItems": False},
+    {"type": "array", "minItems": 1, "maxItems": 100_000, "uniqueItems": True, "items": {"enum": ["a", "b"]}},
+    {"enum": [f"value {n}" for n in range(MAX_ENUM * 2)]},
+    {"enum": []},
+    {"const": {"a": [1, None]}},
+    {"type": "integer", "minimum": 5, "maximum": 3},
+    {"type": "integer", "minimum": -7, "exclusiveMaximum": 1000},
+    {"allOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {}}, "required": ["a"]}]},
+    {"type": "object", "patternProperties": {"^x-": {"type": "string"}}, "additionalProperties": False},
+    {"type": "object", "additionalProperties": {"type": "integer"}},
+    {"$ref": "https://example.org/schema.json"},
+    {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}},
+    },
+    {"type": "object", "properties": {'quo"te\n': {"description": "any"}, "\ud800": {"type": "string"}}},
+]
+
+
+def test_the_shape_of_a_layer_of_calls_is_kept() -> None:
+    def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        properties = {"tool": {"const": name}, "arguments": arguments}
+        return {"type": "object", "properties": properties, "required": ["tool", "arguments"]}
+
+    arguments = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    calls = {
+        "type": "array",
+        "items": {"anyOf": [call("a", arguments), call("b", {"type": "object"})]},
+        "maxItems": 8,
+    }
+    made = decodable({"type": "object", "properties": {"calls": calls}, "required": ["calls"]})
+    branches = made["properties"]["calls"]["items"]["anyOf"]
+    assert [b["properties"]["tool"] for b in branches] == [{"enum": ["a"]}, {"enum": ["b"]}]
+    assert branches[0]["properties"]["arguments"]["required"] == ["q"]
+    assert branches[0]["properties"]["arguments"]["additionalProperties"] is False
+    assert branches[1]["properties"]["arguments"] == {"type": "object", "additionalProperties": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "made"),
+    [
+        ({"type": "integer", "minimum": 0.5, "exclusiveMaximum": 9}, {"type": "integer", "minimum": 1, "maximum": 8}),
+        ({"type": "integer", "minimum": 3, "exclusiveMinimum": True}, {"type": "integer", "minimum": 4}),
+        ({"type": "string", "nullable": True}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ({"type": "number", "enum": [1, 2.5, "x"]}, {"enum": [1, 2.5]}),
+        ({"enum": ["a"] * 3}, {"enum": ["a"]}),
+        ({"enum": list(range(2000))}, {"type": "integer"}),
+        ({"items": {"type": "string"}}, {"type": "array", "items": {"type": "string"}}),
+        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "boolean"}, {"type": "boolean"}),
+        ({"type": "string", "maxLength": 9999, "minLength": 1}, {"type": "string", "minLength": 1}),
+        ({"not": {"type": "string"}}, {}),
+        (
+            {"type": "array", "prefixItems": [{"type": "null"}], "items": {"type": "string"}},
+            {"type": "array", "items": {}},
+        ),
+    ],
+)
+def test_what_cannot_be_followed_becomes_wider(schema: Any, made: Any) -> None:
+    assert decodable(schema) == made
+
+
+def test_recursion_is_kept_where_it_passes_through_a_container_and_opened_where_it_does_not() -> None:
+    tree = decodable(TREE)
+    assert tree["properties"]["next"] == {"$ref": "#/$defs/d0"}
+    assert tree["$defs"]["d0"]["properties"]["next"] == {"$ref": "#/$defs/d0"}
+    assert decodable({"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "plain"),
+    [
+        ("^[a-z]{2,3}$", "^[a-z]{2,3}$"),
+        ("^\\d{4}-\\d{2}$", "^[0-9]{4}-[0-9]{2}$"),
+        ("^(?:a|b)+\\.[\\w-]+$", "^(a|b)+\\.[A-Za-z0-9_\\-]+$"),
+    ],
+)
+def test_simple_patterns_are_kept_in_a_common_spelling(pattern: str, plain: str) -> None:
+    assert plain_pattern(pattern) == plain
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["a+", "^a", "^a|b$", "^(?=a)a$", "^(a)\\1$", "^[z-a]$", "^a{900}$", "^(a{99}){99}$", "^*a$", "^(|a)$", "^(a$"],
+)
+def test_other_patterns_are_left_to_the_gate(pattern: str) -> None:
+    assert plain_pattern(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "pattern", ["^a)$", "^\\p{L}$", "^a{3,1}$", "^a+?b$", "^[]$", "^\\bx$", '^"$', "^$", "", None, 5]
+)
+def test_what_is_no_pattern_at_all_is_left_to_the_gate_too(pattern: Any) -> None:
+    assert plain_pattern(pattern) is None
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(alphabet='ab09-^$[](){}|?*+.\\dws,23"', max_size=12))
+def test_every_pattern_kept_is_one_that_decoders_read_as_python_does(body: str) -> None:
+    plain = plain_pattern(f"^{body}$")
+    if plain is not None:
+        assert refused({"type": "string", "pattern": f"^{body}$"}) == []
+        re.compile(plain)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_a_value_of_the_reduced_closed_schema_is_one_line_of_json(data: st.DataObject) -> None:
+    schema = data.draw(anything)
+    grammar = guidance(schema)
+    assert json.loads(grammar.split("%json ", 1)[1])["x-guidance"]["whitespace_flexible"] is False
