@@ -159,7 +159,7 @@ class _Connection:
                     await closing.wait()
             except Exception as error:
                 if not ready.done():
-                    ready.set_exception(_unusable(self._server, error, stderr))
+                    ready.set_exception(_unusable(self._server, error, stderr, self._status))
             finally:
                 if client is not None and self._client is client:
                     self._client = None
@@ -232,7 +232,7 @@ async def _listed(client: Client) -> list[JsonObject]:
     raise CatalogError(f"the server's tool list does not end after {_MAX_PAGES} pages")
 
 
-def _unusable(server: Server, error: BaseException, stderr: IO[bytes]) -> CallwrightError:
+def _unusable(server: Server, error: BaseException, stderr: IO[bytes], status: int | None) -> CallwrightError:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, MissingExtra):
@@ -243,6 +243,8 @@ def _unusable(server: Server, error: BaseException, stderr: IO[bytes]) -> Callwr
         why = f"there is no command {server.command!r}" if not server.cwd or Path(server.cwd).is_dir() else str(error)
     else:
         why = error.message if isinstance(error, CallwrightError) else f"{type(error).__name__}: {error}"
+    if status is not None:
+        why = f"it answered HTTP {status}" + (": give it credentials in headers" if status in (401, 403) else "")
     tail = _without_secrets(_tail(stderr), server)
     return CatalogError(
         f"MCP server {server.name!r} cannot be used: {why}" + (f"\n  it wrote: {tail}" if tail else ""),

@@ -83,6 +83,8 @@ def _as_object(raw: Any) -> JsonObject:
     if schema.get("type", "object") != "object" and "object" not in schema["type"]:
         raise CatalogError(f"parameters must describe an object, not {schema['type']!r}")
     schema["type"] = "object"
+    if isinstance(schema.get("title"), str) and schema["title"].isidentifier():
+        del schema["title"]  # the name of a generated class: a tool has its own name
     if not any(key in schema for key in ("properties", "$ref", *_SCHEMA_LISTS)):
         schema["properties"] = {}
     return schema
@@ -210,7 +212,11 @@ def _type(schema: JsonObject, depth: int) -> None:
         for implied, keys in ONLY_OF.items():
             if isinstance(schema.get(keys[0]), Mapping | list) and schema[keys[0]]:
                 schema["type"] = implied
-    schema.update({"type": schema.pop("type")} if "type" in schema else {})
+    if "type" in schema:  # first, where readers look for it
+        rest = {key: value for key, value in schema.items() if key != "type"}
+        kind = schema["type"]
+        schema.clear()
+        schema |= {"type": kind, **rest}
 
 
 def _children(schema: JsonObject, depth: int) -> None:

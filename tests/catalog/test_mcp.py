@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from callwright.catalog import open_catalog
+from callwright.catalog.mcp import MCPSource, sources_from_config
+from callwright.catalog.servers import Server
+from callwright.errors import CatalogError
+from callwright.types import DESTRUCTIVE, READ_LOCAL
+
+PEER = str(Path(__file__).parent / "peer_server.py")
+BIN = Path(sys.executable).parent
+
+
+def peer(*args: str, trusted: bool = True) -> MCPSource:
+    return MCPSource.stdio(sys.executable, PEER, *args, name="peer", trusted=trusted)
+
+
+async def test_the_time_server_is_listed_and_called() -> None:
+    async with open_catalog([MCPSource.stdio(str(BIN / "mcp-server-time"), name="time", trusted=True)]) as catalog:
+        assert {"get_current_time", "convert_time"} <= {t.name for t in catalog.tools}
+        assert catalog["convert_time"].effects == READ_LOCAL
+        assert catalog["convert_time"].output_schema is not None
+        asked = {"source_timezone": "Asia/Tokyo", "time": "12:00", "target_timezone": "Asia/Kolkata"}
+        output = await catalog.call("convert_time", asked)
+        assert output.failure is None
+        assert output.content["target"]["datetime"].endswith("T08:30:00+05:30")
+        wrong = await catalog.call("convert_time", {**asked, "target_timezone": "Asia/Nowhere"})
+        assert wrong.failure is not None
+        assert wrong.failure.kind == "tool_error"
+        assert "Asia/Nowhere" in wrong.failure.message
+
+
+async def test_the_git_server_is_listed_and_called(repository: Path) -> None:
+    source = MCPSource.stdio(str(BIN / "mcp-server-git"), "--repository", str(repository), name="git")
+    async with open_catalog([source]) as catalog:
+        assert {"git_status", "git_log", "git_commit"} <= {t.name for t in catalog.tools}
+        assert all(
+            t.effects == DESTRUCTIVE for t in catalog.tools
+        )  # not trusted: what it says of itself is not believed
+        output = await catalog.call("git_log", {"repo_path": str(repository)})
+        assert "the first commit" in output.content
+        outside = await catalog.call("git_status", {"repo_path": "/"})
+        assert outside.failure is not None
+
+
+async def test_the_filesystem_server_writes_and_reads_inside_its_folder_only(
+    node_servers: Any, tmp_path: Path
+) -> None:
+    source = MCPSource.stdio(
+        node_servers.node, node_servers.script("server-filesystem"), str(tmp_path), name="files", trusted=True
+    )
+    async with open_catalog([source]) as catalog:
+        assert catalog["read_text_file"].effects.read_only
+        assert catalog["write_file"].effects.destructive
+        path = str(tmp_path / "note.txt")
+        assert (await catalog.call("write_file", {"path": path, "content": "Grüße"})).failure is None
+        assert (await catalog.call("read_text_file", {"path": path})).content == {"content": "Grüße"}
+        outside = await catalog.call("read_text_file", {"path": "/etc/hostname"})
+        assert outside.failure is not None
+        assert "outside allowed directories" in outside.failure.message
+
+
+async def test_the_everything_server_shows_every_kind_of_content(node_servers: Any) -> None:
+    source = MCPSource.stdio(node_servers.node, node_servers.script("server-everything"), "stdio", name="everything")
+    async with open_catalog([source]) as catalog:
+        assert (await catalog.call("echo", {"message": "hi"})).content == "Echo: hi"
+        weather = await catalog.call("get-structured-content", {"location": "Chicago"})
+        assert set(weather.content) == {"temperature", "conditions", "humidity"}
+        image = (await catalog.call("get-tiny-image", {})).content
+        assert image[1] == {"type": "image", "mimeType": "image/png", "bytes": 4033}
+        links = (await catalog.call("get-resource-links", {"count": 2})).content
+        assert [part["type"] for part in links[1:]] == ["resource_link", "resource_link"]
+        wrong = await catalog.call("get-sum", {"a": "one"})
+        assert wrong.failure is not None
+        assert "expected number" in wrong.failure.message
+
+
+async def test_the_everything_server_is_reached_over_http(node_servers: Any, unused_tcp_port: int) -> None:
+    command = [node_servers.node, node_servers.script("server-everything"), "streamableHttp"]
+    env = {**os.environ, "PORT": str(unused_tcp_port)}
+    pipe = asyncio.subprocess.PIPE
+    server = await asyncio.create_subprocess_exec(*command, env=env, stderr=pipe, stdout=asyncio.subprocess.DEVNULL)
+    try:
+        assert server.stderr is not None
+        while b"listening" not in await server.stderr.readline():
+            assert server.returncode is None
+        async with open_catalog([f"mcp+http://127.0.0.1:{unused_tcp_port}/mcp"]) as catalog:
+            assert (await catalog.call("get-sum", {"a": 2, "b": 3})).content == "The sum of 2 and 3 is 5."
+    finally:
+        server.terminate()
+        await server.communicate()
+
+
+async def test_every_page_of_the_tool_list_is_read_and_a_remote_reference_is_refused() -> None:
+    async with open_catalog([peer()]) as catalog:
+        assert [t.name for t in catalog.tools][:4] == ["pid", "die", "die_reading", "refuse"]
+        assert "remote" not in catalog
+        assert any("remote" in problem and "example.org" in problem for problem in catalog.problems)
+
+
+async def test_a_server_process_ends_with_the_catalogue() -> None:
+    async with open_catalog([peer()]) as catalog:
+        pid = (await catalog.call("pid", {})).content["pid"]
+        os.kill(pid, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_calls_in_parallel_share_one_server() -> None:
+    async with open_catalog([peer()]) as catalog:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(catalog.call("pid", {})) for _ in range(8)]
+        assert len({task.result().content["pid"] for task in tasks}) == 1
+
+
+async def test_a_lost_connection_is_a_failure_whose_outcome_is_unknown_where_the_tool_may_write() -> None:
+    async with open_catalog([peer()]) as catalog:
+        lost = (await catalog.call("die", {})).failure
+        assert lost is not None
+        assert (lost.kind, lost.outcome_unknown, lost.retryable) == ("unavailable", True, True)
+        read = (await catalog.call("die_reading", {})).failure  # on a connection made anew
+        assert read is not None
+        assert (read.kind, read.outcome_unknown) == ("unavailable", False)
+        assert (await catalog.call("pid", {})).failure is None
+
+
+async def test_what_an_untrusted_server_lost_counts_as_written() -> None:
+    async with open_catalog([peer(trusted=False)]) as catalog:
+        lost = (await catalog.call("die_reading", {})).failure
+        assert lost is not None
+        assert lost.outcome_unknown
+
+
+async def test_a_protocol_error_is_the_tools_error_and_nonsense_is_not_an_exception() -> None:
+    async with open_catalog([peer()]) as catalog:
+        refused = (await catalog.call("refuse", {})).failure
+        assert refused is not None
+        assert (refused.kind, refused.message, refused.outcome_unknown) == ("tool_error", "not on a Sunday", False)
+        nonsense = (await catalog.call("nonsense", {})).failure
+        assert nonsense is not None
+        assert nonsense.kind == "unavailable"
+
+
+async def test_a_hostile_output_schema_cannot_hold_the_process() -> None:
+    async with open_catalog([peer()]) as catalog, asyncio.timeout(10):
+        output = await catalog.call("slow_to_match", {})
+        assert output.content == {"a": "a" * 40 + "!"}
+
+
+async def test_a_server_gets_the_configured_environment_and_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_OURS", "do not hand on")
+    config = {"peer": {"command": sys.executable, "args": [PEER], "env": {"MINE": "yes"}, "trusted": True}}
+    async with open_catalog(sources_from_config(config)) as catalog:
+        environment = (await catalog.call("environment", {})).content["environment"]
+    assert environment["MINE"] == "yes"
+    assert "SECRET_OF_OURS" not in environment
+
+
+async def test_a_server_that_cannot_start_is_named_with_its_last_words() -> None:
+    config = {"peer": {"command": sys.executable, "args": [PEER, "--complain"], "env": {"API_KEY": "sk-123456789"}}}
+    with pytest.raises(CatalogError, match="'peer' cannot be used") as error:
+        async with open_catalog(sources_from_config(config)):
+            pass
+    assert "no API key given" in error.value.message
+    assert "sk-123456789" not in str(error.value)
+    assert "--complain" in error.value.hint
+
+
+async def test_a_missing_command_and_a_dead_port_are_named(unused_tcp_port: int) -> None:
+    with pytest.raises(CatalogError, match="there is no command 'no-such-server'"):
+        async with open_catalog([MCPSource.stdio("no-such-server")]):
+            pass
+    with pytest.raises(CatalogError, match=r"127\.0\.0\.1"):
+        async with open_catalog([f"mcp+http://127.0.0.1:{unused_tcp_port}/mcp"]):
+            pass
+    with pytest.raises(CatalogError, match="user name or password"):
+        async with open_catalog(["mcp+http://me:secret@127.0.0.1/mcp"]):
+            pass
+
+
+async def test_a_silent_server_is_given_up() -> None:
+    silent = Server("silent", command=sys.executable, args=("-c", "import sys; sys.stdin.read()"), seconds=0.5)
+    with pytest.raises(CatalogError, match=r"did not answer within 0\.5 seconds"):
+        async with open_catalog([MCPSource(silent)]):
+            pass
+
+
+async def test_one_server_that_fails_takes_the_others_down_with_it() -> None:
+    good = peer()
+    with pytest.raises(CatalogError, match="no-such-server"):
+        async with open_catalog([good, MCPSource.stdio("no-such-server")]):
+            pass
+
+
+@asynccontextmanager
+async def refusing(status: int) -> AsyncIterator[str]:
+    """An MCP server over HTTP that lists one tool and answers every call with ``status``."""
+
+    async def handle(request: web.Request) -> web.Response:
+        if request.method != "POST":
+            return web.Response(status=405)
+        message = await request.json()
+        method = message.get("method")
+        if request.headers.get("X-Key") != "k":
+            return web.Response(status=401)
+        if "id" not in message:
+            return web.Response(status=202)
+        if method == "tools/call":
+            return web.Response(status=status)
+        if method == "initialize":
+            info = {"name": "r", "version": "1"}
+            result: dict[str, Any] = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}},
+                "serverInfo": info,
+            }
+        elif method == "tools/list":
+            result = {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]}
+        else:
+            error = {"code": -32601, "message": "Method not found"}
+            return web.json_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    app = web.Application()
+    app.router.add_route("*", "/mcp", handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "unknown"),
+    [(401, "auth", False), (403, "auth", False), (429, "rate_limit", False), (503, "unavailable", True)],
+)
+async def test_http_refusals_of_a_call_are_told_apart(status: int, kind: str, unknown: bool) -> None:
+    keyed = {"X-Key": "k"}
+    async with refusing(status) as url, open_catalog([MCPSource.http(url, headers=keyed)]) as catalog:
+        failure = (await catalog.call("f", {})).failure
+    assert failure is not None
+    assert (failure.kind, failure.status, failure.outcome_unknown) == (kind, status, unknown)
+
+
+async def test_a_server_that_asks_for_credentials_says_so() -> None:
+    async with refusing(200) as url:
+        with pytest.raises(CatalogError, match="401"):
+            async with open_catalog([MCPSource.http(url)]):
+                pass
