@@ -6,20 +6,30 @@ was stopped and resumed from its checkpoint ends with the same weights as one th
 
 from __future__ import annotations
 
+import argparse
 import copy
 import random
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from callwright.encoders import open_encoder
 from callwright.errors import ConfigError, MissingExtra, WeightsError, boundary
+from callwright.planning.card import Card, rounded, write
+from callwright.planning.features import DIGEST as FEATURES
+from callwright.planning.layers import layer_features
 from callwright.planning.network import Array, Network, Shape, decode
+from callwright.training.data import PlanExample, load, pool, sources, with_distractors
 from callwright.training.network import Balance, LayerModel, layer_loss, threshold_weights
-from callwright.training.tensors import DISTRACTOR, Encoded, batches, collate, evenly
+from callwright.training.scores import MACRO, Scores, constrained, score
+from callwright.training.splits import fold
+from callwright.training.tensors import DISTRACTOR, Encoded, batches, collate, encode, evenly
 from callwright.types import digest
+from callwright.weights import cache_dir
 
 try:
     import torch
@@ -66,7 +76,8 @@ class Settings:
 
 
 PAPER = Settings()
-PRESETS = {"paper": PAPER, "shipped": replace(PAPER)}
+PRESETS = {"paper": PAPER}
+_FIELDS = tuple(f.name for f in fields(Settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,9 @@ class Run:
         self.model = LayerModel(self.shape, settings.dropout)
         gold = np.concatenate([row.layers[row.layers > DISTRACTOR] for row in train])
         self._prepare(gold)
-        self._optimizer = torch.optim.AdamW(self.model.parameters(), settings.rate, weight_decay=settings.decay)
+        self._optimizer = torch.optim.AdamW(
+            self.model.parameters(), settings.rate, weight_decay=settings.decay, fused=True
+        )
         self._steps = settings.epochs * -(-len(train) // settings.batch)
         self._weights = torch.from_numpy(threshold_weights(gold, settings.layers - 1, settings.balance))
         self.history: list[Epoch] = []
@@ -134,7 +147,7 @@ class Run:
         """One epoch: learn, measure on the validation rows, keep the weights if they are the best, checkpoint."""
         number = len(self.history) + 1
         loss = self._learn(number)
-        accuracy = layer_accuracy(Network(self.shape, self.model.arrays()), self._validation)
+        accuracy = measure(Network(self.shape, self.model.arrays()), self._validation)[MACRO].accuracy
         if accuracy > max((e.accuracy for e in self.history), default=-1.0):
             self._best = self.model.arrays()
         self.history.append(Epoch(number, loss, accuracy))
@@ -217,22 +230,155 @@ class Run:
         self.history = [Epoch(**row) for row in state["history"]]
 
 
-def predict(network: Network, rows: Sequence[Encoded], size: int = 64) -> list[Array]:
-    """The predicted layer of every tool of every row, Eq. (9), by the numpy network that ships."""
-    found: list[Array] = []
+def predict(network: Network, rows: Sequence[Encoded], size: int = 64) -> list[dict[str, int]]:
+    """The layer of every tool of every row, Eq. (9), by the numpy network that ships; no constraint yet."""
+    found: list[dict[str, int]] = []
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
         b = collate(part)
         extra = [None if x is None else x.numpy() for x in (b.features, b.pairs)]
         layers = decode(network(b.query.numpy(), b.tools.numpy(), b.mask.numpy(), *extra))
-        found += [layers[i, : len(row.layers)] for i, row in enumerate(part)]
+        for row, placed in zip(part, layers, strict=True):
+            found.append({t.name: int(k) for t, k in zip(row.example.tools, placed[: len(row.layers)], strict=True)})
     return found
 
 
-def layer_accuracy(network: Network, rows: Sequence[Encoded]) -> float:
-    """Share of gold tools whose layer is right, each source counting the same."""
-    by_source: dict[str, list[Array]] = {}
-    for row, layers in zip(rows, predict(network, rows), strict=True):
-        gold = row.layers > DISTRACTOR
-        by_source.setdefault(row.example.source, []).append((layers == row.layers)[gold])
-    return float(np.mean([np.concatenate(hits).mean() for hits in by_source.values()]))
+def measure(network: Network, rows: Sequence[Encoded], constraint: bool = False) -> dict[str, Scores]:
+    """Scores of the network on rows, by source and macro; with the schema-level constraint if asked."""
+    found = predict(network, rows)
+    if constraint:
+        found = [constrained(row.example, layers) for row, layers in zip(rows, found, strict=True)]
+    return score([row.example for row in rows], found)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command. What it trains goes to ``--out`` as ``NAME.npz`` and ``NAME.json``; tables to standard output."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    args = _parser().parse_args(given, argparse.Namespace(given=given))
+    torch.set_num_threads(args.threads)
+    settings = replace(
+        PRESETS[args.preset], **{k: v for k, v in vars(args).items() if k in _FIELDS and v is not None}
+    )
+    if args.head_size:
+        settings = replace(settings, heads=settings.width // args.head_size)
+    examples = _examples(args.sources.split(","), args.data, settings)
+    if args.measure == "none" and not args.private:
+        _require_licences(args.sources.split(","))
+    encoder = open_encoder(args.encoder, cache=args.cache, threads=args.threads)
+    rows = encode(examples, encoder, layer_features if args.features else None, progress)
+    if args.measure == "none":
+        card = _train(args, settings, rows, encoder.name)
+        print_line(f"{args.out / card.name}.npz, sha256 {card.sha256}")
+    else:
+        print_line(_measured(args.measure, rows, settings))
+    return 0
+
+
+def _train(args: argparse.Namespace, settings: Settings, rows: Sequence[Encoded], encoder: str) -> Card:
+    """Learn from folds 1-4, choose on fold 0, round as it will be stored, write it with its card."""
+    learn = [row for row in rows if fold(row.example)]
+    choose = [row for row in rows if not fold(row.example)]
+    trained = Run(learn, choose, settings, args.checkpoint).finish(progress)
+    network = rounded(trained.network, args.precision)
+    about = {
+        "about": "layer network of RETO (section 3.2)" + (", with features" if args.features else ", text only"),
+        "data": _described(rows),
+        "command": "callwright train layers --model network " + " ".join(args.given),
+        "settings": asdict(settings),
+        "best_epoch": trained.best.number,
+        "validation": {source: s.to_dict() for source, s in measure(network, choose).items()},
+    }
+    if args.features:
+        about["features"] = FEATURES
+    if args.scored:
+        about["scores"] = _crossed(rows, settings)
+    return write(args.out, args.name, trained.network, encoder, about, args.precision)
+
+
+def _crossed(rows: Sequence[Encoded], settings: Settings) -> dict[str, Any]:
+    """What these settings score on rows never learned from, in grouped 5-fold and with one source left out."""
+    from callwright.training import sweep
+
+    found: dict[str, Any] = {"grouped 5-fold": sweep.cross_validate(rows, settings, progress).to_dict()}
+    if len({row.example.source for row in rows}) > 1:
+        found["leave one source out"] = sweep.leave_sources_out(rows, settings, progress).to_dict()
+    return found
+
+
+def _measured(kind: str, rows: Sequence[Encoded], settings: Settings) -> str:
+    from callwright.training import sweep
+
+    if kind == "sweep":
+        return sweep.sensitivity(rows, settings, progress)
+    if kind == "folds":
+        return sweep.cross_validate(rows, settings, progress).text("grouped 5-fold")
+    return sweep.leave_sources_out(rows, settings, progress).text("leave one source out")
+
+
+def _examples(names: Sequence[str], root: Path | None, settings: Settings) -> list[PlanExample]:
+    """The examples of the sources, each with distractors of its own source mixed in."""
+    found: list[PlanExample] = []
+    for name in names:
+        examples = load(name, root)
+        offered = pool(examples) if settings.distractors else ()
+        found += [with_distractors(e, offered, settings.distractors) for e in examples]
+    return found
+
+
+def _described(rows: Sequence[Encoded]) -> list[dict[str, Any]]:
+    """Per source: how many examples, under which licence, and a digest of which ones."""
+    ids: dict[str, list[str]] = {}
+    for row in rows:
+        ids.setdefault(row.example.source, []).append(row.example.id)
+    return [
+        {"source": name, "examples": len(found), "licence": sources()[name].licence, "digest": digest(sorted(found))}
+        for name, found in sorted(ids.items())
+    ]
+
+
+def _require_licences(names: Sequence[str]) -> None:
+    refused = [name for name in names if not sources()[name].train]
+    if refused:
+        raise ConfigError(
+            f"weights to pass on must not be trained on {', '.join(refused)}: the licence does not allow it",
+            hint="leave the source out, or say --private for weights of your own",
+        )
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser("callwright train layers --model network", description=__doc__)
+    p.add_argument("--preset", choices=tuple(PRESETS), default="paper")
+    p.add_argument("--sources", default="nestful,complexfuncbench,nestools", help="data sources, by comma")
+    p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
+    p.add_argument("--encoder", help="minilm, a model folder, or https://host/v1#model")
+    p.add_argument("--cache", type=Path, default=cache_dir() / "vectors.sqlite", help="file that keeps the vectors")
+    p.add_argument("--features", action="store_true", help="the head with features of tools and pairs")
+    p.add_argument("--measure", choices=("none", "folds", "sources", "sweep"), default="none", help="only tabulate")
+    p.add_argument("--scored", action="store_true", help="cross-validate first and put the scores on the card")
+    p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
+    p.add_argument("--out", type=Path, default=Path("weights"), help="folder for NAME.npz and NAME.json")
+    p.add_argument("--name", default="layers")
+    p.add_argument("--precision", choices=("float32", "float16", "int8"), default="float16")
+    p.add_argument("--checkpoint", type=Path, help="state after every epoch; an existing one is continued")
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--head-size", type=int, help="numbers per head, instead of --heads (Fig. 6)")
+    for name in _FIELDS:
+        kind = type(getattr(PAPER, name))
+        if kind is bool:
+            p.add_argument(f"--{name}", action="store_const", const=True)
+        else:
+            p.add_argument(f"--{name}", type=kind, help=f"the paper preset: {getattr(PAPER, name)}")
+    return p
+
+
+def progress(line: str) -> None:
+    """One line of progress, on standard error."""
+    sys.stderr.write(line + "\n")
+
+
+def print_line(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

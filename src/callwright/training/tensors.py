@@ -101,11 +101,21 @@ def evenly(rows: Sequence[Encoded]) -> list[Encoded]:
 
 
 def batches(rows: Sequence[Encoded], size: int, draw: random.Random) -> Iterator[Batch]:
-    """All rows once, in random order, the tools of each in random order, padded by batch."""
+    """All rows once, in random order, the tools of each in random order.
+
+    Within eight batches rows are sorted by their number of tools, so that little is padded; which of the batches
+    comes first is random again.
+    """
     order = draw.sample(range(len(rows)), len(rows))
-    for start in range(0, len(order), size):
-        part = [rows[i] for i in order[start : start + size]]
-        yield collate([row.reordered(draw.sample(range(len(row.layers)), len(row.layers))) for row in part])
+    for start in range(0, len(order), 8 * size):
+        near = sorted(order[start : start + 8 * size], key=lambda i: len(rows[i].layers))
+        parts = [near[i : i + size] for i in range(0, len(near), size)]
+        for part in draw.sample(parts, len(parts)):
+            yield collate([_shuffled(rows[i], draw) for i in part])
+
+
+def _shuffled(row: Encoded, draw: random.Random) -> Encoded:
+    return row.reordered(draw.sample(range(len(row.layers)), len(row.layers)))
 
 
 def collate(rows: Sequence[Encoded]) -> Batch:
