@@ -101,7 +101,11 @@ class OpenAPISource:
 
     async def open(self) -> Sequence[Tool]:
         """Read the document and import its operations. Raises CatalogError when it cannot be read at all."""
-        document = await self._load()
+        try:
+            document = await self._load()
+        except BaseException:
+            await self.aclose()
+            raise
         return await asyncio.to_thread(self._import, document)
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
@@ -170,7 +174,8 @@ class OpenAPISource:
 
     def _wanted(self, name: str, method: str, path: str, operation: Any) -> bool:
         raw = operation if isinstance(operation, Mapping) else {}
-        tags = [t for t in raw.get("tags") or () if isinstance(t, str)]
+        said = raw.get("tags")
+        tags = [t for t in said if isinstance(t, str)] if isinstance(said, list) else []
         names = (name, str(raw.get("operationId") or name))
 
         def matches(pattern: str) -> bool:

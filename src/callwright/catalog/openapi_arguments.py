@@ -45,7 +45,8 @@ class Arguments:
         explode = typed.explode if typed.explode is not None else style in ("form", "deepObject")
         content = raw.get("content")
         as_json = isinstance(content, Mapping) and bool(content)
-        inner = next(iter(content.values())).get("schema", {}) if as_json else raw.get("schema", {})  # type: ignore[union-attr]
+        holder = next(iter(content.values())) if as_json else raw  # type: ignore[union-attr]
+        inner = holder.get("schema", {}) if isinstance(holder, Mapping) else {}
         if as_json and not is_json(next(iter(content))):  # type: ignore[arg-type]
             raise Unusable(f"the parameter {typed.name!r} is written in a format that is not JSON")
         required = typed.required or place == "path"

@@ -104,14 +104,14 @@ def document_from_text(text: str, where: str) -> Document:
         loaded = _yaml(text)
     except ValueError as exc:
         raise CatalogError(f"{where} is neither JSON nor YAML: {reason or exc}") from exc
-    return document_from(loaded, where)
+    return document_from(loaded, where, most=min(MAX_NODES, 10_000 + 10 * len(text)))  # aliases unfold
 
 
-def document_from(raw: Any, where: str) -> Document:
+def document_from(raw: Any, where: str, *, most: int = MAX_NODES) -> Document:
     """Check that this is OpenAPI 3.0 or 3.1. Raises CatalogError that says what it is instead."""
     if not isinstance(raw, Mapping):
         raise CatalogError(f"{where} holds {type(raw).__name__}, not an OpenAPI document")
-    root = _Cleaner().clean(raw, 0)
+    root = _Cleaner(most).clean(raw, 0)
     version = str(root.get("openapi", ""))
     if not version.startswith(("3.0", "3.1")):
         found = (
@@ -129,14 +129,15 @@ def document_from(raw: Any, where: str) -> Document:
 class _Cleaner:
     """A JSON tree out of whatever a parser gave: text keys, no dates, no aliases that unfold without end."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._nodes = 0
 
     def clean(self, value: Any, depth: int) -> Any:
         self._nodes += 1
-        if self._nodes > MAX_NODES or depth > MAX_DEPTH:
+        if self._nodes > self._most or depth > MAX_DEPTH:
             raise CatalogError(
-                f"the OpenAPI document is too large: more than {MAX_NODES} values or {MAX_DEPTH} levels",
+                f"the OpenAPI document is too large: more than {self._most} values or {MAX_DEPTH} levels",
                 hint="cut it down to the operations you need",
             )
         if isinstance(value, Mapping):

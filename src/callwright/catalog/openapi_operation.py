@@ -63,7 +63,7 @@ class Importer:
             accept=accept,
             security=_security(operation.get("security", self._document.root.get("security")), self._document),
             servers=_servers(operation, item, self._document.root),
-            tags=tuple(t for t in operation.get("tags") or () if isinstance(t, str)),
+            tags=tuple(t for t in _listed(operation, "tags") if isinstance(t, str)),
             operation_id=str(operation.get("operationId") or ""),
         )
         made = Tool(
@@ -74,7 +74,7 @@ class Importer:
     def _parameters(self, path: str, item: JsonObject, operation: JsonObject) -> list[tuple[Any, JsonObject]]:
         """Declared parameters in the order path, query, header, cookie; the operation's replace the path's."""
         found: dict[tuple[str, str], tuple[Any, JsonObject]] = {}
-        for raw in [*(item.get("parameters") or ()), *(operation.get("parameters") or ())]:
+        for raw in [*_listed(item, "parameters"), *_listed(operation, "parameters")]:
             whole = self._document.resolved(raw)
             typed = _typed_parameter(whole, self._document.legacy)
             place, name = typed.param_in.value, typed.name
@@ -185,6 +185,13 @@ def _kind(media_type: str) -> BodyKind | None:
     return plain.get(name) or ("text" if name.startswith("text/") else None)
 
 
+def _listed(holder: JsonObject, key: str) -> list[Any]:
+    found = holder.get(key)
+    if found is not None and not isinstance(found, list):
+        raise Unusable(f"its {key} are no list")
+    return found or []
+
+
 def _description(operation: JsonObject) -> str:
     parts = [operation.get(k) for k in ("summary", "description")]
     texts = list(dict.fromkeys(p.strip() for p in parts if isinstance(p, str) and p.strip()))
@@ -198,7 +205,8 @@ def _security(raw: Any, document: Document) -> tuple[tuple[str, ...], ...]:
     """The alternatives. Where a document declares schemes but never asks for one, each may be used and none must."""
     if isinstance(raw, list):
         return tuple(tuple(str(n) for n in entry) for entry in raw if isinstance(entry, Mapping))
-    schemes = (document.root.get("components") or {}).get("securitySchemes")
+    components = document.root.get("components")
+    schemes = components.get("securitySchemes") if isinstance(components, Mapping) else None
     if isinstance(schemes, Mapping) and schemes:
         return (*((str(n),) for n in schemes), ())
     return ()

@@ -17,7 +17,7 @@ from callwright.types import JsonObject
 
 MAX_LEVELS = 96
 INLINE_NODES = 4_000
-MAX_NODES = 60_000
+MAX_NODES = 30_000
 
 _TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
 _MAPS = ("properties", "patternProperties", "dependentSchemas")
@@ -65,6 +65,7 @@ _PLAIN: dict[str, Callable[[Any], bool]] = {
 class _Frame:
     """What one reference's schema amounts to: nodes, levels, and the definitions it needs."""
 
+    own: int = 0  # schemas written in the document itself, references not followed
     nodes: int = 0
     levels: int = 0
     needs: set[str] = field(default_factory=set)
@@ -139,7 +140,7 @@ class SchemaConverter:
             made[1].levels -= depth
             if pointer in self._recursive or not self._inline:
                 self._definitions[pointer] = made
-                made = ({"$ref": f"#/$defs/{self._name(pointer)}"}, _Frame(1, 1, {pointer}))
+                made = ({"$ref": f"#/$defs/{self._name(pointer)}"}, _Frame(0, 1, 1, {pointer}))
             self._known[pointer] = made
         schema, inner = self._known[pointer]
         if depth + inner.levels > MAX_LEVELS:
@@ -167,8 +168,11 @@ class SchemaConverter:
 
     def _schema(self, raw: Any, depth: int) -> JsonObject:
         frame = self._frames[-1]
+        frame.own += 1
         frame.nodes += 1
         frame.levels = max(frame.levels, depth)
+        if frame.own > MAX_NODES:
+            raise Unusable(f"a schema holds more than {MAX_NODES} values")
         if depth > MAX_LEVELS:
             raise Unusable(f"a schema is nested more than {MAX_LEVELS} levels deep")
         if raw is False:
@@ -265,7 +269,7 @@ def _values_by_reference(mapping: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _put_type(schema: JsonObject, kind: Any) -> None:
     kinds = kind if isinstance(kind, list) else [kind] if kind is not None else []
-    known = list(dict.fromkeys("null" if k is None else k for k in kinds if k is None or k in _TYPES))
+    known = list(dict.fromkeys("null" if k is None else k for k in kinds if k is None or str(k) in _TYPES))
     if known and len(known) == len(set(map(str, kinds))):
         schema["type"] = known if isinstance(kind, list) else known[0]
 

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callwright.catalog.openapi_document import Unusable, document_from, document_from_text, read_file
+from callwright.errors import CatalogError
+
+YAML = """
+openapi: 3.0.3
+info: {title: T, version: 2020-01-01}
+paths:
+  /a:
+    get:
+      responses:
+        200: {description: ok}
+    x-other: 1
+"""
+
+
+def test_yaml_reads_as_json_would() -> None:
+    document = document_from_text(YAML, "test")
+    assert document.root["info"]["version"] == "2020-01-01"
+    assert [(m, p) for m, p, _, _ in document.operations()] == [("get", "/a")]
+    assert list(document.root["paths"]["/a"]["get"]["responses"]) == ["200"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "not an OpenAPI document"),
+        ("[]", "not an OpenAPI document"),
+        ("{", "neither JSON nor YAML"),
+        ("a: b: c", "neither JSON nor YAML"),
+        ("swagger: '2.0'\npaths: {}", "Swagger 2.0"),
+        ("openapi: 3.2.0\npaths: {}", "OpenAPI 3.2.0"),
+        ("paths: {}", "no version"),
+        ("openapi: 3.0.0", "no paths"),
+        ("!!python/object/apply:os.system [id]", "neither JSON nor YAML"),
+    ],
+)
+def test_what_is_no_openapi_document_is_refused_saying_what_it_is(text: str, says: str) -> None:
+    with pytest.raises(CatalogError, match=says):
+        document_from_text(text, "test")
+
+
+def test_yaml_that_unfolds_without_end_is_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    with pytest.raises(CatalogError, match="too large"):
+        document_from_text("openapi: 3.0.0\npaths: {}\n" + "\n".join(lines), "bomb")
+
+
+def test_a_document_that_holds_itself_is_refused() -> None:
+    root: dict[str, Any] = {"openapi": "3.0.0", "paths": {}}
+    root["x"] = root
+    with pytest.raises(CatalogError, match="too large"):
+        document_from(root, "test")
+
+
+def test_references_resolve_with_their_escapes_and_never_leave() -> None:
+    document = document_from({"openapi": "3.0.0", "paths": {"/a/{b}": {"get": {"x": 1}}}, "l": [5]}, "test")
+    assert document.lookup("#/paths/~1a~1{b}/get") == {"x": 1}
+    assert document.lookup("#/l/0") == 5
+    for reference in ("file:///etc/passwd", "http://127.0.0.1/", "x.json#/a", "#/l/9", "#/none"):
+        with pytest.raises(Unusable):
+            document.lookup(reference)
+
+
+def test_a_reference_in_a_circle_is_refused() -> None:
+    document = document_from({"openapi": "3.0.0", "paths": {}, "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}, "test")
+    with pytest.raises(Unusable, match="leads back"):
+        document.resolved({"$ref": "#/a"})
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="nowhere"):
+        read_file(tmp_path / "nowhere.json")
+    (tmp_path / "b.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(CatalogError, match="UTF-8"):
+        read_file(tmp_path / "b.json")
