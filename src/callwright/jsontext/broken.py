@@ -11,15 +11,20 @@ import re
 import warnings
 from dataclasses import dataclass
 
-from callwright.jsontext.scan import Span, first_span
+from callwright.jsontext.scan import Span, first_span, string_end
 from callwright.jsontext.strict import JsonError, parse
 from callwright.types import Json
 
 MAX_CHARS = 262_144  # longer broken documents are refused: mending is not linear, refusing is
-_MAX_DEPTH = 100
+_LIBRARY_CHARS = 16_384  # the library takes a minute on 60,000 characters of the worst kind …
+_LIBRARY_WORK = 120_000  # … and its time grows with depth times length
 _FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(```|\Z)", re.DOTALL)
 _PYTHON_WORD = re.compile(r"\b(True|False|None)\b|'")
+_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
+_OUTSIDE = re.compile(r'"|\b(?:True|False|None)\b|,(?=\s*[}\]])|//[^\n]*|/\*(?:[^*]|\*(?!/)){0,2000}\*/', re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _BOM = "\ufeff"
+_TICK = "\ue000"  # stands for a backtick while the library works, which would take fences out of strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +110,42 @@ def _read(text: str, span: Span, problems: list[str]) -> Json:
         return parse(text)
     except JsonError as exc:
         refused = exc
-    if _depth(text) > _MAX_DEPTH:
-        raise JsonError(f"not JSON ({refused.reason}), and nested too deeply to mend", span.start)
+    if span.closed:
+        tidy = _tidied(text)
+        if tidy != text:
+            try:
+                value = parse(tidy)
+            except JsonError:
+                pass
+            else:
+                problems.append("trailing commas, comments, Python words or raw control characters mended")
+                return value
     if span.closed and _PYTHON_WORD.search(text):
         try:
             return _python(text, problems)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             pass
+    if len(text) > _LIBRARY_CHARS or _depth(text) * len(text) > _LIBRARY_WORK:
+        raise JsonError(f"not JSON ({refused.reason}), and too long or too deep to mend", span.start)
     return _repaired(text, refused, problems)
+
+
+def _tidied(text: str) -> str:
+    """The commonest slips mended without touching what strings say: everything else stays as it is."""
+    parts: list[str] = []
+    at = 0
+    for found in _OUTSIDE.finditer(text):
+        if found.start() < at:
+            continue
+        parts.append(text[at : found.start()])
+        at = found.end()
+        if found[0] == '"':
+            end = string_end(text, found.start())
+            at = end if end > 0 else len(text)
+            parts.append(_CONTROL.sub(lambda m: f"\\u{ord(m[0]):04x}", text[found.start() : at]))
+        else:
+            parts.append(_PYTHON_WORDS.get(found[0], ""))
+    return "".join([*parts, text[at:]])
 
 
 def _python(text: str, problems: list[str]) -> Json:
@@ -128,10 +161,12 @@ def _jsonable(value: object) -> Json:
     if isinstance(value, dict):
         if not all(isinstance(k, str) for k in value):
             raise ValueError("a key that is not text")
-        return {k: _jsonable(v) for k, v in value.items()}
+        return {k.replace(_TICK, "`"): _jsonable(v) for k, v in value.items()}
+    if isinstance(value, str):
+        return value.replace(_TICK, "`")
     if isinstance(value, list | tuple):
         return [_jsonable(v) for v in value]
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float) and value - value == 0:  # neither infinite nor NaN
         return value
@@ -142,7 +177,9 @@ def _repaired(text: str, refused: JsonError, problems: list[str]) -> Json:
     import json_repair  # 20 ms to import, and most processes never need it
 
     try:
-        found = json_repair.repair_json(text, return_objects=True, skip_json_loads=True, logging=True)
+        found = json_repair.repair_json(
+            text.replace("`", _TICK), return_objects=True, skip_json_loads=True, logging=True
+        )
         value, log = found if isinstance(found, tuple) else (found, [])
         value = _jsonable(value)
     except Exception as exc:  # a library for broken input may break on it: then the document stays refused

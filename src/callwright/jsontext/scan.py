@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _CLOSER = {"{": "}", "[": "]"}
-_ENDS_STRING = frozenset(",:}]")
+_ENDS_STRING = frozenset(",:}])")
 _MAX_OPEN = 1024
 
 
@@ -70,7 +70,7 @@ def string_end(text: str, start: int) -> int:
 
 
 def _may_end(text: str, i: int) -> bool:
-    """Whether a string may end before ``i``: a comma, colon, bracket or the end of the text follows."""
+    """Whether a string may end before ``i``: a comma, colon, closing bracket or the end of the text follows."""
     while i < len(text) and text[i].isspace():
         i += 1
     return i >= len(text) or text[i] in _ENDS_STRING
