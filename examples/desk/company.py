@@ -11,8 +11,9 @@ from callwright.errors import ToolError
 from .daylight import Day, parse_day
 from .world import database, fold
 
-EmployeeId = Annotated[str, "such as E100"]
-TripId = Annotated[str, "such as T300"]
+EmployeeId = Annotated[str, "id given by find_employee"]
+TripId = Annotated[str, "id given by list_trips"]
+OfficeId = Annotated[str, "id given by find_office or find_employee"]
 Clock = Annotated[str, "HH:MM, 24-hour clock"]
 Category = Literal["flight", "train", "taxi", "hotel", "meals", "other"]
 
@@ -110,14 +111,14 @@ def find_employee(name: Annotated[str, "full name or part of it"]) -> Employees:
     return Employees(employees=cast("list[Employee]", found))
 
 
-def list_employees(office_id: Annotated[str, "such as OF-0"]) -> Employees:
+def list_employees(office_id: OfficeId) -> Employees:
     """All employees of one office."""
     get_office(office_id)
     sql = "SELECT employee_id, name, role, office_id, email FROM employees WHERE office_id = ? ORDER BY employee_id"
     return Employees(employees=cast("list[Employee]", _all(sql, office_id)))
 
 
-def get_office(office_id: Annotated[str, "such as OF-0"]) -> Office:
+def get_office(office_id: OfficeId) -> Office:
     """City, country, nearest airport, time zone and currency of an office."""
     return cast("Office", _one("office", "SELECT * FROM offices WHERE office_id = ?", office_id))
 
@@ -148,7 +149,7 @@ def list_expenses(trip_id: TripId) -> Expenses:
 
 
 def find_rooms(
-    office_id: Annotated[str, "such as OF-0"],
+    office_id: OfficeId,
     seats: Annotated[int, "how many people must fit"],
     date: Day,
     start: Clock,
@@ -198,7 +199,7 @@ def add_expense(
     return Added(expense_id=expense_id, trip_id=trip_id, amount=amount, currency=currency.upper())
 
 
-def delete_expense(expense_id: Annotated[str, "such as X500"]) -> Deleted:
+def delete_expense(expense_id: Annotated[str, "id given by list_expenses"]) -> Deleted:
     """Delete an expense for good."""
     _one("expense", "SELECT * FROM expenses WHERE expense_id = ?", expense_id)
     with database(write=True) as held:

@@ -13,6 +13,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -56,32 +57,37 @@ def _build_repository(folder: Path) -> None:
     story = tomllib.loads((DATA / "handbook.toml").read_text(encoding="utf-8"))
     folder.mkdir()
     _git(folder, "init", "-q", "-b", story["branch"])
-    hashes = []
-    for commit in story["commits"]:
+    _git(folder, "fast-import", "--quiet", stdin=_stream(story))
+    _git(folder, "reset", "-q", "--hard")
+
+
+def _stream(story: dict[str, Any]) -> bytes:
+    """The history in the format of git fast-import."""
+    parts: list[bytes] = []
+    for number, commit in enumerate(story["commits"], 1):
+        when = datetime.fromisoformat(commit["date"])
+        who = f"{commit['author']} <{commit['email']}> {when.timestamp():.0f} {when:%z}"
+        parts.append(f"commit refs/heads/{story['branch']}\nmark :{number}\nauthor {who}\ncommitter {who}\n".encode())
+        parts.append(_blob(commit["message"] + "\n"))
         for name, text in commit["files"].items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-        _git(folder, "add", "-A")
-        _git(folder, "commit", "-q", "-m", commit["message"], by=commit)
-        hashes.append(_git(folder, "rev-parse", "HEAD").strip())
-    for branch, at in story["branches"].items():
-        _git(folder, "branch", branch, hashes[at - 1])
+            parts += [f"M 100644 inline {name}\n".encode(), _blob(text)]
+    parts += [f"reset refs/heads/{name}\nfrom :{number}\n".encode() for name, number in story["branches"].items()]
+    return b"".join(parts)
 
 
-def _git(folder: Path, *words: str, by: dict[str, str] | None = None) -> str:
+def _blob(text: str) -> bytes:
+    data = text.encode()
+    return b"data %d\n%s\n" % (len(data), data)
+
+
+def _git(folder: Path, *words: str, stdin: bytes = b"") -> str:
     """Run git untouched by the user's own configuration."""
-    names = {"NAME": "author", "EMAIL": "email", "DATE": "date"}
-    identity = {f"GIT_{who}_{k}": by[v] for who in ("AUTHOR", "COMMITTER") for k, v in names.items()} if by else {}
     clean = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    settings = ["-c", "core.autocrlf=false", "-c", "commit.gpgsign=false"]
+    command = ["git", "-c", "core.autocrlf=false", *words]
     done = subprocess.run(
-        ["git", *settings, *words],
-        cwd=folder,
-        env={**os.environ, **clean, **identity},
-        capture_output=True,
-        text=True,
-        check=True,
+        command, cwd=folder, env={**os.environ, **clean}, input=stdin, capture_output=True, check=True
     )
-    return done.stdout
+    return done.stdout.decode("utf-8", "replace")
 
 
 @contextmanager
@@ -123,5 +129,5 @@ def _rows(held: sqlite3.Connection, table: str) -> dict[str, Any]:
 def _git_state(folder: Path) -> dict[str, str]:
     lines = _git(folder, "for-each-ref", "--format=%(refname:short) %(objectname)").splitlines()
     refs = dict(line.split(" ", 1) for line in lines)
-    head = _git(folder, "rev-parse", "--abbrev-ref", "HEAD").strip()
-    return {**refs, "HEAD": head, "changes": _git(folder, "status", "--porcelain").strip()}
+    head, *changes = _git(folder, "status", "--porcelain", "--branch").splitlines()
+    return {**refs, "HEAD": head.removeprefix("## "), "changes": "\n".join(changes)}

@@ -68,9 +68,9 @@ class Desk:
     fresh: Callable[[Path], Path]
     snapshot: Callable[[Path], Snapshot]
 
-    def sources(self, task: DeskTask) -> list[str]:
-        """The tool sources a task needs, as the catalogue takes them; servers are not started for nothing."""
-        served = [name for name in task.tools if name not in self.functions]
+    def sources(self, tools: Iterable[str]) -> list[str]:
+        """The tool sources that hold these tools, as the catalogue takes them; no server is started for nothing."""
+        served = [name for name in tools if name not in self.functions]
         return [str(self.folder / name) for name in ("tools.py", *(["mcp.json"] if served else []))]
 
     def choose(self, half: str = "all", ids: Sequence[str] = ()) -> tuple[DeskTask, ...]:
