@@ -12,7 +12,7 @@ from callwright.errors import ConfigError
 from callwright.gate import Gate, Refusal
 from callwright.jsontext import parse
 from callwright.types import JsonObject, Tool, ToolCall, to_json
-from callwright.wire import tool_from_wire, tools_from_wire
+from callwright.wire.tools import tool_from_wire, tools_from_wire
 
 
 def check_lines(sources: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ QUERY = (
     "How far is it from Oslo Gardermoen (OSL) to Lisbon (LIS) in nautical miles, "
     "and at what local time does the sun rise in Lisbon on 2025-06-21?"
 )
-TOOLS = ("airport_info", "airport_distance", "convert_units", "sun_times", "holidays", "delete_note")
+TOOLS = ("find_airports", "flight_distance", "convert_units", "sun_times", "list_holidays", "delete_note")
 
 
 def run_demo(model: str | None, html: Path) -> int:

@@ -21,6 +21,8 @@ class Live:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False)
+        if not self._console.is_terminal:
+            self._console.width = _WIDTH + 20  # a log file has no edge to fold at
         self._status = Status("starting", console=self._console)
         self._written = 0
 

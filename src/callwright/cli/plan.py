@@ -14,7 +14,7 @@ from callwright.plan import Plan, Slot
 from callwright.planning import open_planner
 from callwright.protocols import Planner
 from callwright.types import JsonObject, Tool, to_json
-from callwright.wire import tools_from_wire
+from callwright.wire.tools import tools_from_wire
 
 
 def plan_lines(planner_spec: str | None, encoder: str | None) -> None:

@@ -53,9 +53,9 @@ def prepare(model: str | None) -> None:
     """Have the embedded model's weights here before the run starts, with a progress bar."""
     if model in (None, "local"):
         from callwright.cli.weights import fetch
-        from callwright.models import DEFAULT_WEIGHTS
+        from callwright.models.local import DEFAULT
 
-        fetch(DEFAULT_WEIGHTS)
+        fetch(DEFAULT)
 
 
 def print_run(run: Run, as_json: bool) -> None:

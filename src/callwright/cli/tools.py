@@ -10,7 +10,7 @@ from rich.table import Table
 
 from callwright.catalog import Catalog, open_catalog
 from callwright.types import Effects, Tool
-from callwright.wire import tool_to_openai
+from callwright.wire.tools import tool_to_openai
 
 
 def list_tools(sources: Sequence[str], as_json: bool) -> None:

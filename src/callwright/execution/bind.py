@@ -125,7 +125,11 @@ def _read_schema(view: View, text: str) -> Bound:
     if value is None:
         return Bound(malformed=problem, finished=view.may_finish)
     if view.may_finish:
-        return Bound(finished=True, malformed="the reply was cut off") if truncated else _read_action(value.get("action"))
+        return (
+            Bound(finished=True, malformed="the reply was cut off")
+            if truncated
+            else _read_action(value.get("action"))
+        )
     calls: list[ToolCall] = []
     skips: list[Skip] = []
     entries = value.get("calls") or ()

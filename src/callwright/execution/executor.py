@@ -14,6 +14,7 @@ from callwright.errors import CallwrightError, Violation
 from callwright.execution.invoke import Caller, invoke
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
+from callwright.gate.repair import Repair
 from callwright.limits import Budget
 from callwright.trace import Trace
 from callwright.types import CheckedCall, Skip, ToolCall, ToolResult, canonical, to_json
@@ -91,17 +92,17 @@ class Executor:
             self._drop(call, f"the same call was already made as {self._seen[key]}")
             return None
         self._seen[key] = call.id
-        return await self._run(checked)
+        return await self._run(checked, gate)
 
     async def _check(self, call: ToolCall, gate: Gate) -> CheckedCall | None:
         verdict = gate.check(call, self._sources)
         if isinstance(verdict, Refusal):
             self._trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
-            verdict = await self._mend_refusal(verdict)
+            verdict = await self._mend_refusal(verdict, gate)
         if isinstance(verdict, Refusal):
             self._drop(call, _reason(verdict.violations))
             return None
-        self.repairs["tier1"] += len(verdict.edits)
+        self.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
         self._trace.add(
             "call.checked",
             id=call.id,
@@ -112,22 +113,22 @@ class Executor:
         )
         return verdict
 
-    async def _mend_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
-        if refusal.tool is None:
-            return refusal
-        dialogue = repair_refusal(refusal, self._gate, self._sources, self._grant)
-        return await self._converse(refusal, dialogue)
+    async def _mend_refusal(self, refusal: Refusal, gate: Gate) -> CheckedCall | Refusal:
+        dialogue = repair_refusal(refusal, gate, self._sources, self._grant)
+        return await self._repair(refusal, dialogue)
 
-    async def _converse(self, refusal: Refusal, dialogue: object) -> CheckedCall | Refusal:
+    async def _repair(self, refusal: Refusal, dialogue: Repair) -> CheckedCall | Refusal:
+        """Drive one repair. What was changed and at which tier goes into the trace."""
+        asked = self.repairs["tier2"]
         try:
-            outcome: CheckedCall | Refusal = await self._questions.converse(dialogue)  # type: ignore[arg-type]
+            outcome = await self._questions.converse(dialogue)
         except LimitReached:
             return refusal
         if isinstance(outcome, CheckedCall):
             self._trace.add(
                 "call.repair",
                 id=outcome.id,
-                tier=2,
+                tier=2 if self.repairs["tier2"] > asked else 1,
                 before=refusal.call.arguments,
                 after=outcome.arguments,
                 edits=outcome.edits,
@@ -142,7 +143,7 @@ class Executor:
             self._trace.add("limit", limit="repairs", purpose="repair")
         return granted
 
-    async def _run(self, call: CheckedCall) -> ToolResult | None:
+    async def _run(self, call: CheckedCall, gate: Gate) -> ToolResult | None:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
         attempt = 1
         while True:
@@ -150,39 +151,40 @@ class Executor:
                 self._trace.add("limit", limit="tool_calls", purpose="invoke")
                 self.skip((Skip(call.tool.name, "the run's limit of tool calls is reached", call.slot),))
                 return None
-            result = await self._invoke(call, attempt)
+            result, diagnosis = await self._invoke(call, attempt)
             if result.ok:
                 return result
-            again = await self._again(call, result, diagnose(result, call.tool), attempt)
+            again = await self._again(call, result, diagnosis, gate)
             if again is None:
                 return result
             call, attempt = again, attempt + 1
 
-    async def _invoke(self, call: CheckedCall, attempt: int) -> ToolResult:
+    async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:
         limits = self._budget.limits
         timeout = min(limits.tool_seconds, max(0.001, self._budget.seconds_left))
         result = await invoke(call, self._caller, timeout=timeout, max_bytes=limits.result_bytes, attempt=attempt)
-        failed = diagnose(result, call.tool).failure
-        if result.ok and failed is not None:  # status 200 with an error inside, or nothing at all
-            result = replace(result, failure=failed)
+        diagnosis = diagnose(result, call.tool)
+        if result.ok and diagnosis.failure is not None:  # status 200 with an error inside, or nothing at all
+            result = replace(result, failure=diagnosis.failure)
         self._trace.add("result", **to_json(result))
-        return result
+        return result, diagnosis
 
     async def _again(
-        self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis, attempt: int
+        self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis, gate: Gate
     ) -> CheckedCall | None:
+        """The call to execute next after a failure, or None where the failure stands."""
         failure = result.failure
         if failure is None or (failure.outcome_unknown and not call.tool.effects.may_repeat):
             return None
         if diagnosis.points_at_arguments:
-            dialogue = repair_failure(call, result, diagnosis, self._gate, self._sources, self._grant)
-            refusal = Refusal(ToolCall(call.id, call.tool.name, call.arguments), call.tool, call.arguments)
-            mended = await self._converse(refusal, dialogue)
+            dialogue = repair_failure(call, result, diagnosis, gate, self._sources, self._grant)
+            raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
+            mended = await self._repair(Refusal(raw, call.tool, call.arguments, ()), dialogue)
             if isinstance(mended, Refusal) or mended.arguments == call.arguments:
                 return None
             return mended if self._spend_repeat() else None
         if failure.retryable and self._spend_repeat():
-            await asyncio.sleep(min(_FIRST_WAIT * 2 ** (attempt - 1), self._budget.seconds_left))
+            await asyncio.sleep(min(_FIRST_WAIT * 2 ** (result.attempt - 1), self._budget.seconds_left))
             return call
         return None
 

@@ -1,0 +1,340 @@
+"""The whole flow with a scripted model and fake tools: what reaches a tool, what it costs, what the answer says."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from callwright import Limits, Orchestrator, Run
+from callwright.errors import ConfigError, Failure, ModelError
+from callwright.plan import Plan
+from callwright.protocols import Capabilities
+from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
+from callwright.trace import MemorySink, blobs
+from callwright.types import DESTRUCTIVE, READ_LOCAL, Tool, ToolOutput
+
+TEXT = {"type": "string"}
+FIND = {"city": TEXT}
+QUERY = "How many people live at the airport of Oslo?"
+
+
+class FixedPlan:
+    """A planner with one answer."""
+
+    name = "fixed"
+
+    def __init__(self, *layers: list[str]) -> None:
+        self._plan = Plan.from_layers(layers)
+
+    def plan(self, query: str, tools: Any) -> Plan:
+        return self._plan
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments}
+
+
+def calls(*entries: dict[str, Any]) -> dict[str, Any]:
+    return {"calls": list(entries)}
+
+
+def said(text: str, *results: str) -> dict[str, Any]:
+    return {"statements": [{"text": text, "results": list(results)}], "missing": []}
+
+
+def airport(**more: Any) -> FakeTool:
+    given = {"output": {"iata": "OSL"}, "effects": READ_LOCAL, **more}
+    return FakeTool("find_airport", FIND, **given)
+
+
+def weather(**more: Any) -> FakeTool:
+    given = {"output": {"people": 7}, "effects": READ_LOCAL, **more}
+    return FakeTool("population", {"iata": TEXT}, **given)
+
+
+async def run(tools: list[FakeTool], script: Any, *layers: list[str], **options: Any) -> Run:
+    planner = FixedPlan(*layers) if layers else None
+    model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
+    return await Orchestrator([fake_source(*tools)], model=model, planner=planner, **options).run(QUERY)
+
+
+LAYERS = (["find_airport"], ["population"])
+
+
+async def test_layers_run_in_order_and_the_model_sees_only_its_layer() -> None:
+    tools = [airport(), weather()]
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "answer": [said("7 people live at OSL.", "r2")],
+    }
+    model = ScriptedModel(script)
+    done = await run(tools, model, *LAYERS)
+    assert [r.tool for r in done.results] == ["find_airport", "population"]
+    first, second = (r.messages[-1].content for r in model.requests[:2])
+    assert "population(" not in first
+    assert "find_airport(" not in second.split("Tools allowed this step")[1]
+    assert '"iata":"OSL"' in second
+    assert "7" in done.answer.text
+    assert done.status == "answered"
+
+
+async def test_a_tool_out_of_its_layer_never_runs_whatever_the_model_says() -> None:
+    tools = [airport(), weather(effects=DESTRUCTIVE)]
+    script = {
+        "bind": [calls(call("population", iata="OSL"), call("find_airport", city="Oslo")), calls()],
+        "answer": [said("The airport is OSL.", "r2")],
+    }
+    done = await run(tools, script, *LAYERS)
+    assert tools[1].calls == []
+    assert [s.tool for s in done.skips if "population" in s.tool]
+
+
+async def test_a_layer_of_irrelevant_tools_ends_in_no_call_at_all() -> None:
+    tools = [airport(effects=DESTRUCTIVE), weather()]
+    skip = {"calls": [{"tool": "find_airport", "no_call": "not asked for"}]}
+    done = await run(tools, {"bind": skip}, ["find_airport", "population"])
+    assert tools[0].calls == tools[1].calls == []
+    assert ("find_airport", "not asked for") in {(s.tool, s.reason) for s in done.skips}
+    assert done.status == "abstained"
+
+
+async def test_same_layer_calls_run_at_the_same_time() -> None:
+    gate = asyncio.Event()
+    tool = FakeTool("find_airport", FIND, output={"iata": "OSL"}, effects=READ_LOCAL, hold=gate)
+
+    async def release() -> None:
+        await tool.begun(3)
+        gate.set()
+
+    script = {
+        "bind": calls(*(call("find_airport", city=c) for c in ("Oslo", "people", "airport"))),
+        "answer": [said("OSL.", "r1")],
+    }
+    async with asyncio.TaskGroup() as group:
+        group.create_task(release())
+        done = await run([tool], script, ["find_airport"])
+    assert tool.most_running == 3
+    assert [r.arguments["city"] for r in done.results] == ["Oslo", "people", "airport"]
+
+
+async def test_lossless_edits_are_free_and_listed() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {"bind": calls(call("tally", count="5")), "answer": [said("It is 5.", "r1")]}
+    model = ScriptedModel(script)
+    done = await Orchestrator([fake_source(tool)], model=model).run("Tally 5")
+    assert tool.calls == [{"count": 5}]
+    assert done.cost.repairs == {"tier1": 1, "tier2": 0, "repeat": 0}
+    checked = next(e for e in done.events if e.kind == "call.checked")
+    assert checked.data["edits"][0]["path"] == "/count"
+
+
+async def test_a_refused_call_is_mended_by_one_question_off_the_main_dialogue() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {
+        "bind": calls(call("tally", count={"no": "number"})),
+        "repair": [{"tool_calls": [{"name": "tally", "arguments": {"count": 5}}]}],
+        "answer": [said("It is 5.", "r1")],
+    }
+    model = ScriptedModel(script)
+    done = await Orchestrator([fake_source(tool)], model=model).run("Tally 5")
+    assert tool.calls == [{"count": 5}]
+    assert done.cost.repairs["tier2"] == 1
+    assert "no" not in model.requests[-1].messages[-1].content.split("tally")[1][:40]
+
+
+async def test_the_repair_budget_holds_over_the_whole_run() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    broken = [call("tally", count={"bad": n}) for n in range(6)]
+    script = {"bind": calls(*broken), "repair": {"tool_calls": []}, "*": said("Nothing.")}
+    model = ScriptedModel(script)
+    done = await Orchestrator([fake_source(tool)], model=model, limits=Limits(repairs=2)).run("Tally 5")
+    assert sum(r.purpose == "repair" for r in model.requests) == 2
+    assert tool.calls == []
+    assert len(done.skips) >= 6
+
+
+async def test_an_outage_is_waited_out_without_asking_the_model() -> None:
+    tool = airport()
+    failing = FakeTool(
+        "find_airport",
+        FIND,
+        effects=READ_LOCAL,
+        output=in_order(Failure("unavailable", "503", retryable=True), {"iata": "OSL"}),
+    )
+    script = {"bind": calls(call("find_airport", city="Oslo")), "answer": [said("It is OSL.", "r1")]}
+    model = ScriptedModel(script)
+    done = await run([failing], model, ["find_airport"])
+    assert tool.calls == []
+    assert [r.purpose for r in model.requests] == ["bind", "answer"]
+    assert done.results[0].ok
+    assert done.results[0].attempt == 2
+    assert done.cost.repairs["repeat"] == 1
+
+
+async def test_a_write_whose_outcome_is_unknown_is_not_repeated() -> None:
+    lost = Failure("timeout", "no reply", retryable=True, outcome_unknown=True)
+    tool = FakeTool("find_airport", FIND, output=lost, effects=DESTRUCTIVE)
+    script = {"bind": calls(call("find_airport", city="Oslo")), "*": said("Nothing.")}
+    done = await run([tool], script, ["find_airport"])
+    assert len(tool.calls) == 1
+    assert done.results[0].failure is not None
+    assert done.status == "abstained"
+
+
+async def test_an_error_inside_a_successful_reply_is_an_error() -> None:
+    tool = FakeTool("find_airport", FIND, output={"error": "no such city"}, effects=READ_LOCAL)
+    script = {"bind": calls(call("find_airport", city="Oslo")), "repair": {"tool_calls": []}, "*": said("Nothing.")}
+    done = await run([tool], script, ["find_airport"])
+    assert done.results[0].failure is not None
+    assert done.results[0].failure.kind == "error_payload"
+
+
+async def test_the_same_call_twice_is_executed_once() -> None:
+    tool = airport()
+    script = {
+        "bind": calls(call("find_airport", city="Oslo"), call("find_airport", city="Oslo")),
+        "answer": [said("OSL.", "r1")],
+    }
+    done = await run([tool], script, ["find_airport"])
+    assert len(tool.calls) == 1
+    assert any("already made" in s.reason for s in done.skips)
+
+
+async def test_a_false_number_in_the_answer_does_not_survive() -> None:
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "*": said("9000 people live at OSL.", "r2"),
+    }
+    done = await run([airport(), weather()], script, *LAYERS)
+    assert "9000 people live at OSL." not in done.answer.text
+    assert done.answer.statements[0].support in ("mended", "unsupported")
+
+
+async def test_react_sees_all_tools_and_ends_when_the_model_says_so() -> None:
+    script = {
+        "bind": [
+            {"thought": "code", "action": call("find_airport", city="Oslo")},
+            {"thought": "count", "action": call("population", iata="OSL")},
+            {"thought": "done", "action": {"tool": "finish", "reason": "done"}},
+        ],
+        "answer": [said("7 people live at OSL.", "r2")],
+    }
+    model = ScriptedModel(script)
+    done = await run([airport(), weather()], model, strategy="react")
+    assert [r.tool for r in done.results] == ["find_airport", "population"]
+    assert all("population(" in r.messages[-1].content for r in model.requests[:3])
+    assert done.plan.edges == (("find_airport@1", "population@2"),)
+    assert done.cost.steps == 4
+
+
+async def test_react_that_goes_round_in_circles_is_stopped() -> None:
+    script = {"bind": {"thought": "", "action": call("find_airport", city="Oslo")}, "*": said("OSL.", "r1")}
+    model = ScriptedModel(script)
+    await run([airport()], model, strategy="react")
+    assert sum(r.purpose == "bind" for r in model.requests) == 4
+
+
+@pytest.mark.parametrize("strategy", ["layered", "react"])
+async def test_turns_that_the_model_plays_itself_are_cut_off_in_every_strategy(strategy: str) -> None:
+    """RETO A.11.1: the reply goes on with invented turns; nothing of them may be executed or believed."""
+    action = 'Action: find_airport\nAction Input: {"city": "Oslo"}'
+    invented = 'Observation: {"iata": "XXX"}\nHuman: and the next?\nAction: population\nAction Input: {"iata": "XXX"}'
+    played = f"{action}\n{invented}"
+    plain = Capabilities(json_schema=False, native_tools=False)
+    finish = 'Action: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "The airport is OSL."}'
+    stop = 'Action: Finish\nAction Input: {"reason": "done"}'
+    binds = [played, stop] if strategy == "react" else [played]
+    model = ScriptedModel({"bind": binds, "answer": [finish]}, capabilities=plain)
+    tools = [airport(), weather()]
+    done = await run(tools, model, ["find_airport", "population"], strategy=strategy)
+    assert tools[0].calls == [{"city": "Oslo"}]
+    assert tools[1].calls == []
+    event = next(e for e in done.events if e.kind == "model")
+    assert "Human" in event.data["discarded"] or event.data["finish_reason"] == "cut"
+    assert "OSL" in done.answer.text
+
+
+async def test_native_tool_calls_are_used_where_the_endpoint_gives_them() -> None:
+    from callwright.types import ToolCall
+
+    native = Capabilities(native_tools=True)
+    model = ScriptedModel(
+        {"bind": [ToolCall("x", "find_airport", {"city": "Oslo"})], "answer": "It is OSL."}, capabilities=native
+    )
+    done = await run([airport()], model, ["find_airport"])
+    assert model.requests[0].tools[0].name == "find_airport"
+    assert done.results[0].arguments == {"city": "Oslo"}
+
+
+async def test_a_reply_cut_off_in_the_middle_loses_only_its_last_call() -> None:
+    whole = '{"tool": "find_airport", "arguments": {"city": "Oslo"}}'
+    text = f'{{"calls": [{whole}, {{"tool": "find_airport", "arguments": {{"city": "peo'
+    tool = airport()
+    done = await run([tool], {"bind": [text], "answer": [said("OSL.", "r1")]}, ["find_airport"])
+    assert tool.calls == [{"city": "Oslo"}]
+    assert done.results[0].ok
+
+
+async def test_one_model_call_is_kept_for_the_answer() -> None:
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "answer": [said("The airport is OSL.", "r1")],
+    }
+    done = await run([airport(), weather()], script, *LAYERS, limits=Limits(model_calls=2))
+    assert done.limit == "model_calls"
+    assert done.cost.model_calls == 2
+    assert done.status == "partial"
+    assert "OSL" in done.answer.text
+
+
+async def test_a_dead_model_is_one_clear_error_even_from_parallel_repairs() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {"bind": calls(*(call("tally", count={"bad": n}) for n in range(3))), "repair": ModelError("gone")}
+    with pytest.raises(ModelError, match="gone"):
+        await Orchestrator([fake_source(tool)], model=ScriptedModel(script)).run("Tally 5")
+
+
+async def test_the_trace_holds_every_prompt_and_raw_reply_whole() -> None:
+    memory = MemorySink()
+    script = {"bind": calls(call("find_airport", city="Oslo")), "answer": [said("OSL.", "r1")]}
+    model = ScriptedModel(script)
+    await run([airport()], model, ["find_airport"], sinks=[memory])
+    texts = blobs(memory.events)
+    questions = [e for e in memory.events if e.kind == "model"]
+    assert [q.data["purpose"] for q in questions] == ["bind", "answer"]
+    for request, event in zip(model.requests, questions, strict=True):
+        assert all(m.content in texts[event.data["prompt"]] for m in request.messages)
+        assert texts[event.data["reply"]]
+    assert memory.events[-1].kind == "run.end"
+
+
+async def test_an_open_orchestrator_keeps_its_tools_and_model_between_runs() -> None:
+    source = fake_source(airport())
+    model = ScriptedModel({"bind": calls(call("find_airport", city="Oslo")), "answer": said("OSL.", "r1")})
+    async with Orchestrator([source], model=model, planner=FixedPlan(["find_airport"])) as opened:
+        first, second = await opened.run(QUERY), await opened.run(QUERY)
+    assert first.results[0].content == second.results[0].content
+    assert not model.closed, "a model that was given is not ours to close"
+
+
+async def test_run_sync_inside_a_loop_says_what_to_do() -> None:
+    with pytest.raises(ConfigError, match="await"):
+        Orchestrator([fake_source(airport())], model=ScriptedModel([])).run_sync("x")
+
+
+def test_an_unknown_strategy_names_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="layered"):
+        Orchestrator([], strategy="best")
+
+
+async def test_invoke_takes_nothing_but_a_checked_call() -> None:
+    from callwright.execution.invoke import invoke
+
+    async def caller(name: str, arguments: dict[str, Any]) -> ToolOutput:
+        raise AssertionError("an unchecked call reached a tool")
+
+    unchecked: Any = Tool("find_airport")
+    with pytest.raises(TypeError, match="CheckedCall"):
+        await invoke(unchecked, caller, timeout=1, max_bytes=10)
