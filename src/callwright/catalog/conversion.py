@@ -78,7 +78,14 @@ def _dump_container(value: Any, depth: int) -> Json:
 
 
 def _key(key: Any) -> str:
-    return key if isinstance(key, str) else str(dump(key)).lower() if isinstance(key, bool) else str(dump(key))
+    plain = dump(key)
+    if isinstance(plain, str):
+        return plain
+    return (
+        {None: "null", True: "true", False: "false"}[plain]
+        if plain is None or isinstance(plain, bool)
+        else str(plain)
+    )
 
 
 def _contained(annotation: Any, cls: type, args: tuple[Any, ...], value: Json) -> Any:

@@ -46,7 +46,7 @@ def fields_of(annotation: Any) -> tuple[Field, ...] | None:
         return tuple(_dataclass_field(f, hints[f.name]) for f in dataclasses.fields(cls) if f.init)
     if typing.is_typeddict(cls):
         needed: frozenset[str] = cls.__required_keys__
-        return tuple(Field(name, hint, name in needed) for name, hint in hints.items())
+        return tuple(Field(name, hint, _is_needed(hint, name in needed)) for name, hint in hints.items())
     if hasattr(cls, "_field_defaults") and hasattr(cls, "_fields"):
         defaults: dict[str, Any] = cls._field_defaults
         return tuple(Field(n, hints.get(n, Any), n not in defaults, defaults.get(n, NOTHING)) for n in cls._fields)
@@ -84,6 +84,11 @@ def unaliased(annotation: Any) -> Any:
 def member_value(member: enum.Enum) -> Any:
     """How an enum member is written: its value, or its name where JSON cannot carry the value."""
     return member.value if isinstance(member.value, str | int | float) or member.value is None else member.name
+
+
+def _is_needed(hint: Any, default: bool) -> bool:
+    """``Required`` and ``NotRequired`` inside text annotations are not seen by TypedDict itself."""
+    return {typing.Required: True, typing.NotRequired: False}.get(get_origin(hint), default)
 
 
 def _dataclass_field(f: dataclasses.Field[Any], hint: Any) -> Field:

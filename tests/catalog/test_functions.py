@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import datetime
+import enum
+import functools
+import inspect
+import threading
+import types
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import jsonschema_rs
+import pytest
+
+from callwright.catalog.functions import FunctionSource, functions_of, tool, tool_from_function
+from callwright.errors import CatalogError, ToolError
+from callwright.types import DESTRUCTIVE, READ, ToolOutput
+
+
+class Unit(enum.Enum):
+    CELSIUS = "C"
+    FAHRENHEIT = "F"
+
+
+@dataclass
+class Weather:
+    degrees: float
+    day: datetime.date
+
+
+@tool(effects=READ)
+def weather(
+    city: str, day: datetime.date, unit: Unit = Unit.CELSIUS, detail: Literal["low", "high"] | None = None
+) -> Weather:
+    """Weather of a city on one day.
+
+    Args:
+        city: name in English
+        day: which day, UTC
+        unit: of the answer
+
+    Returns:
+        what was measured
+    """
+    assert isinstance(day, datetime.date)
+    assert isinstance(unit, Unit)
+    return Weather(20.0 if city else 0.0, day)
+
+
+async def run(function: Any, **arguments: Any) -> ToolOutput:
+    return await tool_from_function(function).run(arguments)
+
+
+def failed(output: ToolOutput) -> str:
+    assert output.failure is not None
+    assert output.failure.kind == "tool_error"
+    assert output.content is None
+    return output.failure.message
+
+
+def test_signature_annotations_and_docstring_become_the_tool() -> None:
+    made = tool_from_function(weather, source="desk").tool
+    assert (made.name, made.description) == ("weather", "Weather of a city on one day.")
+    assert (made.effects, made.source) == (READ, "desk")
+    assert made.input_schema == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "name in English"},
+            "day": {"type": "string", "format": "date", "description": "which day, UTC"},
+            "unit": {"type": "string", "enum": ["C", "F"], "default": "C", "description": "of the answer"},
+            "detail": {"type": ["string", "null"], "enum": ["low", "high", None]},
+        },
+        "required": ["city", "day"],
+        "additionalProperties": False,
+    }
+    assert made.output_schema is not None
+    assert made.output_schema["description"] == "what was measured"
+    assert set(made.output_schema["properties"]) == {"degrees", "day"}
+
+
+def test_the_decorator_leaves_the_function_and_names_what_it_says() -> None:
+    @tool(name="add_up", description="Sum.", output_schema={"type": "integer", "minimum": 0})
+    def add(a: int, b: int) -> int:
+        """Another description."""
+        return a + b
+
+    assert add(1, 2) == 3
+    made = tool_from_function(add).tool
+    assert (made.name, made.description) == ("add_up", "Sum.")
+    assert made.output_schema == {"type": "integer", "minimum": 0}
+    assert made.effects == DESTRUCTIVE  # unknown effects count as the worst
+
+    @tool
+    def bare() -> None:
+        """Marked without words."""
+
+    assert tool_from_function(bare).tool.description == "Marked without words."
+
+
+def test_the_annotations_description_comes_before_the_docstrings() -> None:
+    def f(a: Annotated[int, "from the annotation"], b: int) -> None:
+        """F.
+
+        Args:
+            a: from the docstring
+            b: from the docstring
+        """
+
+    properties = tool_from_function(f).tool.properties
+    assert properties["a"]["description"] == "from the annotation"
+    assert properties["b"]["description"] == "from the docstring"
+
+
+def test_unannotated_parameters_take_anything_and_none_defaults_take_null() -> None:
+    def f(a, b: int = None, *, c=3): ...  # type: ignore[no-untyped-def,assignment]  # noqa: RUF013
+
+    made = tool_from_function(f).tool
+    assert made.properties == {"a": {}, "b": {"type": ["integer", "null"]}, "c": {"default": 3}}
+    assert made.required == ("a",)
+    assert made.output_schema is None
+
+
+async def test_arguments_are_converted_and_results_are_json() -> None:
+    output = await run(weather, city="Rome", day="2026-01-02", unit="F")
+    assert output == ToolOutput({"degrees": 20.0, "day": "2026-01-02"})
+
+
+async def test_sync_functions_leave_the_event_loop_and_async_ones_stay() -> None:
+    def sync() -> str:
+        return threading.current_thread().name
+
+    async def native() -> str:
+        return threading.current_thread().name
+
+    main = threading.current_thread().name
+    assert (await run(sync)).content != main
+    assert (await run(native)).content == main
+    assert (await run(functools.partial(native))).content == main
+
+
+async def test_a_tool_error_reaches_the_model_as_it_was_written() -> None:
+    def refuse() -> None:
+        raise ToolError("there is no such city")
+
+    assert failed(await run(refuse)) == "there is no such city"
+
+
+async def test_any_other_exception_is_named_without_its_traceback() -> None:
+    def broken(a: int) -> float:
+        return 1 / a
+
+    message = failed(await run(broken, a=0))
+    assert message == "ZeroDivisionError: division by zero"
+    assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"city": "Rome"},
+        {"city": "Rome", "day": "soon"},
+        {"city": 1, "day": "2026-01-02"},
+        {"city": "R", "day": "2026-01-02", "x": 1},
+    ],
+)
+async def test_arguments_that_do_not_fit_never_run_the_function(arguments: dict[str, Any]) -> None:
+    assert failed(await run(weather, **arguments)).startswith("the arguments do not fit")
+
+
+async def test_a_result_without_a_json_form_is_a_failure() -> None:
+    def odd() -> Any:
+        return object()
+
+    assert "cannot be written as JSON" in failed(await run(odd))
+
+
+async def test_positional_only_and_further_keywords_are_bound() -> None:
+    def f(a: int, /, b: int = 2, **more: datetime.date) -> Any:
+        return [a, b, {k: type(v).__name__ for k, v in more.items()}]
+
+    made = tool_from_function(f).tool
+    assert made.input_schema["additionalProperties"] == {"type": "string", "format": "date"}
+    assert (await run(f, a=1, d="2026-01-02")).content == [1, 2, {"d": "date"}]
+
+
+async def test_methods_and_callable_objects_are_tools_too() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.count = 0
+
+        def add(self, by: int) -> int:
+            """Count on."""
+            self.count += by
+            return self.count
+
+        def __call__(self, by: int) -> int:
+            return self.add(by)
+
+    counter = Counter()
+    assert tool_from_function(counter.add).tool.required == ("by",)
+    assert (await run(counter.add, by=2)).content == 2
+    assert tool_from_function(counter).tool.name == "counter"
+    assert (await run(counter, by=2)).content == 4
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda a: a, "lambda has no name"),
+        (lambda *numbers: numbers, "lambda has no name"),
+        (dict.update, "signature cannot be read"),
+    ],
+)
+def test_what_cannot_be_a_tool_is_refused(function: Any, said: str) -> None:
+    with pytest.raises(CatalogError, match=said):
+        tool_from_function(function)
+
+
+def test_a_parameter_without_a_json_form_is_named() -> None:
+    def f(a: int, connection: threading.Thread) -> None: ...
+
+    with pytest.raises(CatalogError, match="function 'f': parameter 'connection': Thread has no JSON form"):
+        tool_from_function(f)
+
+    def g(*numbers: int) -> None: ...
+
+    with pytest.raises(CatalogError, match=r"\*numbers"):
+        tool_from_function(g)
+
+
+def test_a_module_offers_what_is_marked_or_else_what_is_public() -> None:
+    module = types.ModuleType("desk")
+    code = "import os\nfrom json import dumps\ndef a(): ...\ndef _b(): ...\ndef c(): ..."
+    exec(compile(code, "desk", "exec"), vars(module))
+    assert [f.__name__ for f in functions_of(module)] == ["a", "c"]
+    tool(vars(module)["c"])
+    assert [f.__name__ for f in functions_of(module)] == ["c"]
+
+
+async def test_a_source_refuses_two_functions_of_one_name() -> None:
+    def other() -> None: ...
+
+    other.__name__ = "weather"
+    with pytest.raises(CatalogError, match="two functions are called 'weather'"):
+        await FunctionSource([weather, other]).open()
+
+
+async def test_a_source_offers_and_calls_its_functions() -> None:
+    source = FunctionSource([weather], name="desk")
+    (offered,) = await source.open()
+    assert offered.source == "desk"
+    jsonschema_rs.meta.validate(offered.input_schema)
+    output = await source.call(offered, {"city": "Rome", "day": "2026-01-02"})
+    assert output.content["degrees"] == 20.0
+    await source.aclose()
+    assert not inspect.iscoroutinefunction(weather)
