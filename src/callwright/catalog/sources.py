@@ -17,7 +17,7 @@ from callwright.jsontext import JsonError, parse
 from callwright.protocols import ToolSource
 from callwright.types import Tool
 
-SourceSpec: TypeAlias = "str | Path | ModuleType | Tool | ToolSource | Callable[..., Any]"
+SourceSpec: TypeAlias = "str | Path | ModuleType | Tool | ToolSource | Callable[..., Any] | Mapping[str, Any]"
 
 FORMS = """a tool source is one of
   pkg.module or pkg.module:attr        Python functions: those in TOOLS, or marked with @tool, or all public ones
@@ -27,7 +27,7 @@ FORMS = """a tool source is one of
                                        (OpenAI, Anthropic, MCP …), a ToolBench document
   https://…                            an OpenAPI document
   mcp+https://…, mcp+http://…          an MCP server (streamable HTTP)
-  in Python also: a function, a module, a Tool, a ToolSource"""
+  in Python also: a function, a module, a Tool, a ToolSource, a description as a dict"""
 
 _MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(:[A-Za-z_][\w.]*)?$")
 _FOLDER_FILES = ("tools.py", "mcp.json", "tools.json", "openapi.json", "openapi.yaml", "openapi.yml")
