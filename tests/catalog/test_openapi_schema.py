@@ -196,3 +196,11 @@ def test_whatever_stands_in_a_document_becomes_a_valid_schema_or_a_reason(
     except Unusable:
         return
     jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **made})
+
+
+def test_values_too_deep_to_be_written_down_are_dropped() -> None:
+    deep: Any = 1
+    for _ in range(150):
+        deep = [deep]
+    raw = {"type": "string", "default": deep, "enum": [deep], "example": deep, "examples": [deep]}
+    assert convert(raw) == {"type": "string"}

@@ -95,7 +95,7 @@ def document_from_text(text: str, where: str) -> Document:
     """Parse JSON, or YAML where it is no JSON. Raises CatalogError."""
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return document_from(parse(text.lstrip("\ufeff")), where)
+            return _checked(parse(text.lstrip("\ufeff")), where)
         except JsonError as exc:
             reason = str(exc)
     else:
@@ -108,10 +108,14 @@ def document_from_text(text: str, where: str) -> Document:
 
 
 def document_from(raw: Any, where: str, *, most: int = MAX_NODES) -> Document:
+    """A document from any mapping, of at most ``most`` values. Raises CatalogError as ``document_from_text`` does."""
+    return _checked(_Cleaner(most).clean(raw, 0), where)
+
+
+def _checked(root: Any, where: str) -> Document:
     """Check that this is OpenAPI 3.0 or 3.1. Raises CatalogError that says what it is instead."""
-    if not isinstance(raw, Mapping):
-        raise CatalogError(f"{where} holds {type(raw).__name__}, not an OpenAPI document")
-    root = _Cleaner(most).clean(raw, 0)
+    if not isinstance(root, dict):
+        raise CatalogError(f"{where} holds {type(root).__name__}, not an OpenAPI document")
     version = str(root.get("openapi", ""))
     if not version.startswith(("3.0", "3.1")):
         found = (

@@ -47,6 +47,17 @@ def _filled(value: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
 
+def _modest(value: Any) -> bool:
+    """Whether a value written into a schema is small: at most 32 levels and 5,000 values."""
+    level, values = [value], 0
+    for _ in range(32):
+        values += len(level)
+        level = [v for x in level for v in (x.values() if isinstance(x, dict) else x if isinstance(x, list) else ())]
+        if not level or values > 5_000:
+            break
+    return not level and values <= 5_000
+
+
 _PLAIN: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("title", "description", "format", "pattern", "contentEncoding", "contentMediaType"), _text),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number),
@@ -54,10 +65,10 @@ _PLAIN: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _count),
     **dict.fromkeys(("minContains", "maxContains"), _count),
     **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), _flag),
-    "enum": _filled,
-    "examples": lambda v: isinstance(v, list),
-    "default": lambda _: True,
-    "const": lambda _: True,
+    "enum": lambda v: _filled(v) and _modest(v),
+    "examples": lambda v: isinstance(v, list) and _modest(v),
+    "default": _modest,
+    "const": _modest,
 }
 
 
@@ -203,7 +214,7 @@ class SchemaConverter:
             if key in raw and fits(raw[key]):
                 schema[key] = raw[key]
                 self._frames[-1].nodes += len(raw[key]) if isinstance(raw[key], list) else 1
-        if "example" in raw:
+        if "example" in raw and _modest(raw["example"]):
             schema.setdefault("examples", [raw["example"]])
         self._parts(schema, raw, depth)
         self._object(schema, raw)
