@@ -1,7 +1,8 @@
 """Whose value is it, and of what? The right number of the wrong record is as false as a wrong number.
 
 A statement's anchors are the names it mentions near the value (which records) and the words around it (which fields).
-A figure with the stated value holds only if no other figure fits the anchors strictly better and says otherwise.
+A figure with the stated value holds only if no other figure fits the anchors strictly better and says otherwise, and
+if the names it stands under are not of the kind that the statement fills with another one.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from callwright.answer.claims import Claims, Mention
-from callwright.answer.facts import Facts, Figure
+from callwright.answer.claims import Claims, Mention, overlap
+from callwright.answer.facts import Facts, Figure, Leaf
 from callwright.answer.matching import same_moment, same_number
 from callwright.answer.quantity import Moment, Number
 from callwright.answer.units import UNITS, conversions
@@ -31,116 +32,136 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class _Anchors:
+class Anchors:
+    """What stands around a claim: the names it may belong to, the words that may name its field."""
+
     mentions: tuple[Mention, ...]
-    near: frozenset[str]  # attribute words of the clause
-    all: frozenset[str]  # of the sentence
+    near: frozenset[str]
+    all: frozenset[str]
+    said: frozenset[str]  # labels of every mention of the sentence
 
-    def entities(self, figure: Figure) -> frozenset[int]:
-        labels = figure.leaf.labels
-        return frozenset(i for i, m in enumerate(self.mentions) if m.labels & labels)
+    def entities(self, leaf: Leaf) -> frozenset[int]:
+        return frozenset(i for i, m in enumerate(self.mentions) if m.labels & leaf.labels)
 
-    def attributes(self, figure: Figure) -> frozenset[str]:
-        return self.near & figure.leaf.attributes
+    def attributes(self, leaf: Leaf) -> frozenset[str]:
+        return self.near & leaf.attributes
+
+
+def anchors_of(claims: Claims, span: tuple[int, int], *, dated: bool = True) -> Anchors:
+    """The anchors of what stands at ``span``; ``dated=False`` leaves the days out."""
+    mentions = [m for m in claims.near(span) if dated or not _day(m)]
+    said = frozenset(label for m in claims.mentions if not overlap(m.span, span) for label in m.labels)
+    return Anchors(tuple(mentions), claims.words_near(span), claims.attributes, said)
+
+
+def _day(mention: Mention) -> bool:
+    return any(label.startswith("@") for label in mention.labels)
 
 
 def bind(
     candidates: Sequence[Figure], claim: Number | Moment, claims: Claims, facts: Facts, cited: Sequence[str]
 ) -> Bound:
     """Choose the figure that a stated value rests on, or say which one it should have been."""
-    anchors = _Anchors(tuple(claims.near(claim.span)), claims.clause_of(claim.span).attributes, claims.attributes)
-    ranked = sorted(
-        candidates[:2000],
-        key=lambda f: (
-            -len(anchors.entities(f)), -len(anchors.attributes(f)), f.leaf.result not in cited, bool(f.leaf.part)
-        ),
-    )[:_CANDIDATES]  # fmt: skip
+    anchors = anchors_of(claims, claim.span, dated=not (isinstance(claim, Moment) and claim.has_date))
+    ranked = sorted(candidates[:2000], key=lambda f: _rank(f.leaf, anchors, cited))[:_CANDIDATES]
     beaten: Figure | None = None
     first: Figure | None = None
     for figure in ranked:
         rival = _rival(figure, claim, anchors, facts)
-        if rival is None:
+        if rival is None and not conflicts(figure.leaf, anchors, facts):
             return Bound(figure)
-        if beaten is None:
-            beaten, first = rival, figure
+        first = first or figure
+        beaten = beaten or rival
+    expected = _expected(claim, anchors, facts, cited)
     if first is not None:
-        return Bound(None, beaten, first, only=True)
-    return _expected(claim, anchors, facts, cited)
+        return Bound(None, beaten or expected.rival, first, only=beaten is not None or expected.only)
+    return expected
 
 
-def _rival(figure: Figure, claim: Number | Moment, anchors: _Anchors, facts: Facts) -> Figure | None:
+def _rank(leaf: Leaf, anchors: Anchors, cited: Sequence[str]) -> tuple[int, int, bool, bool]:
+    return -len(anchors.entities(leaf)), -len(anchors.attributes(leaf)), leaf.result not in cited, bool(leaf.part)
+
+
+def conflicts(leaf: Leaf, anchors: Anchors, facts: Facts) -> bool:
+    """Whether the leaf stands under names of the very kind that the statement fills otherwise.
+
+    A leaf of the record ``title: Monte Olvera`` cannot carry a statement about ``title: Skarvtind``.
+    """
+    if not anchors.mentions or anchors.entities(leaf) or leaf.labels & anchors.said:
+        return False
+    kinds = {kind for label in leaf.labels for kind in facts.origins.get(label, ())}
+    return any(kinds & facts.origins.get(label, set()) for m in anchors.mentions for label in m.labels)
+
+
+def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Facts) -> Figure | None:
     """A figure that fits the anchors strictly better and says otherwise."""
-    entities, attributes = anchors.entities(figure), anchors.attributes(figure)
-    for other in _siblings(figure, facts):
-        if other.leaf is figure.leaf or not _comparable(claim, other) or _says(claim, other):
-            continue
-        theirs = anchors.entities(other)
-        if theirs > entities and other.leaf.key == figure.leaf.key and anchors.attributes(other) >= attributes:
-            return other
+    leaf = figure.leaf
+    entities, attributes = anchors.entities(leaf), anchors.attributes(leaf)
+    for other in facts.keys.get(leaf.key, ())[:_RIVALS]:
+        if anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim):
+            if anchors.attributes(other.leaf) >= attributes or other.leaf.part:
+                return other
     for other in _neighbours(figure, facts):
-        if other.leaf is figure.leaf or not _comparable(claim, other) or _says(claim, other):
-            continue
-        if (
-            anchors.attributes(other) > attributes
-            and anchors.entities(other) >= entities
-            and _unsaid(figure, anchors)
-            and not _unsaid(other, anchors) - _unsaid(figure, anchors) - _weak(other)
-        ):
-            return other
+        if anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim):
+            if anchors.entities(other.leaf) >= entities and _unsaid(leaf, anchors) and not leaf.part:
+                return other
     return None
 
 
-def _weak(figure: Figure) -> frozenset[str]:
-    return all_concepts(key_tokens(figure.leaf.key))
+def _otherwise(figure: Figure, other: Figure, claim: Number | Moment) -> bool:
+    return other.leaf is not figure.leaf and _comparable(claim, other, figure) and not _says(claim, other)
 
 
-def _unsaid(figure: Figure, anchors: _Anchors) -> frozenset[str]:
-    """The words of the figure's own key that the sentence does not use."""
-    return frozenset(w for w in key_tokens(figure.leaf.key) if not all_concepts([w]) & anchors.all)
+def _own(leaf: Leaf) -> frozenset[str]:
+    return all_concepts(key_tokens(leaf.key))
 
 
-def _siblings(figure: Figure, facts: Facts) -> Iterable[Figure]:
-    return facts.keys.get(figure.leaf.key, ())[:_RIVALS]
+def _unsaid(leaf: Leaf, anchors: Anchors) -> bool:
+    """Whether the field's own key has a word that the sentence does not use."""
+    return any(not all_concepts([w]) & anchors.all for w in key_tokens(leaf.key))
 
 
 def _neighbours(figure: Figure, facts: Facts) -> Iterable[Figure]:
     return facts.fields.get((figure.leaf.result, figure.leaf.record), ())[:200]
 
 
-def _comparable(claim: Number | Moment, other: Figure) -> bool:
+def _comparable(claim: Number | Moment, other: Figure, figure: Figure | None = None) -> bool:
     if isinstance(claim, Moment):
         return other.moment is not None and (
             (claim.has_time and other.moment.has_time) or (not claim.has_time and other.moment.has_date)
         )
-    if other.number is None or isinstance(other.leaf.value, str) and other.leaf.part:
+    if other.number is None:
+        return False
+    if figure is not None and _year(figure) and not claim.unit and not _year(other):
         return False
     if not claim.unit or not other.unit or claim.unit == other.unit:
-        return True
+        return not (other.leaf.part and claim.unit and not other.unit)
     a, b = UNITS[claim.unit], UNITS[other.unit]
     return a.dimension == b.dimension or bool(conversions(1.0, claim.unit, other.unit))
+
+
+def _year(figure: Figure) -> bool:
+    return figure.number is not None and not figure.unit and 1000 <= figure.number.value <= 2100
 
 
 def _says(claim: Number | Moment, other: Figure) -> bool:
     return bool(same_moment(claim, other) if isinstance(claim, Moment) else same_number(claim, other))
 
 
-def _expected(claim: Number | Moment, anchors: _Anchors, facts: Facts, cited: Sequence[str]) -> Bound:
-    """The stated value stands nowhere: which figure do the anchors mean?"""
+def _expected(claim: Number | Moment, anchors: Anchors, facts: Facts, cited: Sequence[str]) -> Bound:
+    """The stated value does not hold: which figure do the anchors mean?"""
     scored: list[tuple[tuple[int, int, int], Figure]] = []
     for figure in facts.figures[:4000]:
         if not _comparable(claim, figure):
             continue
-        attributes = anchors.attributes(figure) & _weak(figure)
-        if not attributes:
-            continue
-        entities = anchors.entities(figure)
-        scored.append(((len(entities), len(attributes), int(figure.leaf.result in cited)), figure))
+        attributes = anchors.attributes(figure.leaf) & _own(figure.leaf)
+        if attributes:
+            entities = anchors.entities(figure.leaf)
+            scored.append(((len(entities), len(attributes), int(figure.leaf.result in cited)), figure))
     if not scored:
         return Bound()
-    best = max(s for s, _ in scored)
-    top = [f for s, f in scored if s == best]
-    values = {f.leaf.path + (f.leaf.result,) for f in top}
-    needs = bool(anchors.mentions)
-    if needs and best[0] == 0:
+    best = max(score for score, _ in scored)
+    if anchors.mentions and best[0] == 0:
         return Bound()
-    return Bound(None, top[0], None, only=len(values) == 1)
+    top = [figure for score, figure in scored if score == best]
+    return Bound(None, top[0], None, only=len({(f.leaf.result, f.leaf.path) for f in top}) == 1)

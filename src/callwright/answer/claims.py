@@ -39,13 +39,29 @@ class Claims:
     mentions: list[Mention] = field(default_factory=list)
     clauses: list[Clause] = field(default_factory=list)
     attributes: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()  # the attribute words that any result uses
 
     def clause_of(self, span: Span) -> Clause:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
 
+    def words_near(self, span: Span) -> frozenset[str]:
+        """The attribute words that may speak for what stands at ``span``: its clause without its neighbours' own words."""
+        clause = self.clause_of(span)
+        inside = [s for s in self.values if clause.span[0] <= s[0] < clause.span[1] and not _same_place(s, span)]
+        start = max((_after(self.text, s) for s in inside if s[1] <= span[0]), default=clause.span[0])
+        end = min((s[0] for s in inside if s[0] >= span[1]), default=clause.span[1])
+        found = frozenset(_words_outside(self.text, min(start, span[0]), min(end, len(self.text)), self))
+        if not found & self.known and (len(self.values) < 2 or not inside):
+            return found | (self.attributes if len(self.values) < 2 else clause.attributes)
+        return found
+
+    @property
+    def values(self) -> list[Span]:
+        return sorted([n.span for n in self.numbers if not n.word] + [m.span for m in self.moments])
+
     def near(self, span: Span) -> list[Mention]:
         """The mentions that speak for what stands at ``span``: its clause's, else the last before, else the next."""
-        others = [m for m in self.mentions if not (m.span[0] < span[1] and span[0] < m.span[1])]
+        others = [m for m in self.mentions if not _same_place(m.span, span)]
         clause = self.clause_of(span)
         here = [m for m in others if clause.span[0] <= m.span[0] < clause.span[1]]
         if here:
@@ -59,13 +75,14 @@ class Claims:
 
 _URLS = re.compile(r"https?://[^\s<>\"')\]]+|www\.[^\s<>\"')\]]+|[\w.+-]+@[\w-]+(?:\.\w+)+")
 _CODE = re.compile(
-    r"(?<![\w])(?=[\w./:+-]*\d)(?:(?=[\w./:+-]*[A-Za-z_])\w+(?:[-./:+]\w+)*|\d+(?:\.\d+){2,}|\d+(?:-\d+)+|\+\d[\d .-]{6,}\d)"
+    r"(?<![\w])(?=[\w./:+-]*\d)(?:(?=[\w./:+-]*[A-Za-z_])\w+(?:[-./:+]\w+)*|\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3,}-\d{3,}|\+\d[\d .-]{6,}\d)"
     r"(?![\w])"
 )
 _PLAIN = re.compile(
     r"^[-+]?\d[\d.,]*(?:st|nd|rd|th|s|x|%|k|m|b|bn|mn|°?[cf]|km/h|[a-z]{1,4}[²³]?|h\d{0,2}m?|km2|m2|m3)?$",
     re.IGNORECASE,
 )
+_DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
 _JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
 _CLAUSE = re.compile(
     r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared (?:to|with)|versus|vs|followed by|then|whose|"
@@ -92,11 +109,29 @@ def claims_of(text: str, facts: Facts) -> Claims:
     taken += _identifiers(claims, taken)
     claims.moments = [m for m in moments(text) if not _overlaps(m.span, taken)]
     taken += [m.span for m in claims.moments]
-    claims.numbers = numbers(text, taken)
-    _names(claims, taken)
+    claims.numbers = [n for n in numbers(text, taken) if not _OUT_OF.search(text[: n.span[0]])]
+    _names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
     _mentions(claims, facts)
-    _clauses(claims, taken)
+    claims.numbers = [n for n in claims.numbers if not _inside(n.span, claims.mentions)]
+    _clauses(claims, facts, taken)
     return claims
+
+
+_OUT_OF = re.compile(r"(?:out of(?: a (?:possible|maximum))?|on a scale of|\d\s?/)\s*$", re.IGNORECASE)
+
+
+def overlap(a: Span, b: Span) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def _same_place(a: Span, b: Span) -> bool:
+    """Whether two spans overlap, unless the first goes on: "1 kg apples" names more than "1 kg"."""
+    return overlap(a, b) and not (a[0] <= b[0] and b[1] < a[1])
+
+
+def _inside(span: Span, mentions: list[Mention]) -> bool:
+    """A number that is part of a name: "Estate 220"."""
+    return any(m.span[0] < span[0] and span[1] <= m.span[1] for m in mentions)
 
 
 def _overlaps(span: Span, taken: list[Span]) -> bool:
@@ -109,7 +144,7 @@ def _identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
     dates = [m.span for m in moments(claims.text)]
     for m in _CODE.finditer(claims.text):
         word = m.group()
-        if _PLAIN.match(word) or _JOINED.match(word) or _overlaps(m.span(), [*spans, *dates, *taken]):
+        if (_PLAIN.match(word) and not _DOTTED.match(word)) or _JOINED.match(word) or _overlaps(m.span(), [*spans, *dates, *taken]):
             continue
         found.append((m.span(), word))
         spans.append(m.span())
@@ -158,12 +193,12 @@ def _mentions(claims: Claims, facts: Facts) -> None:
 def _longest(words: list[tuple[int, int, str]], position: int, facts: Facts, text: str) -> tuple[int, frozenset[str]]:
     for size in range(min(8, len(words) - position), 0, -1):
         alias = " ".join(w[2] for w in words[position : position + size])
-        labels = facts.aliases.get(alias)
+        labels = facts.aliases.get(alias) or facts.aliases.get(alias.removesuffix("s"))
         if not labels:
             continue
         start = words[position][0]
         if size == 1 and not text[start].isupper() and not text[start].isdigit():
-            if alias in GLUE or alias not in labels or any(c.startswith("=") for c in concepts(alias)):
+            if alias in GLUE or (alias not in labels and alias[:-1] not in labels) or any(c.startswith("=") for c in concepts(alias)):
                 continue
         if size == 1 and alias in GLUE and alias not in labels:
             continue
@@ -171,7 +206,7 @@ def _longest(words: list[tuple[int, int, str]], position: int, facts: Facts, tex
     return 1, frozenset()
 
 
-def _clauses(claims: Claims, taken: list[Span]) -> None:
+def _clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
     text = claims.text
     solid = [*taken, *(n.span for n in claims.numbers), *(m.span for m in claims.mentions)]
     cuts = [0]
@@ -183,6 +218,16 @@ def _clauses(claims: Claims, taken: list[Span]) -> None:
         words = _words_outside(text, start, min(end, len(text)), claims)
         claims.clauses.append(Clause((start, end), frozenset(words), bool(_NEGATED.search(text[start:end]))))
     claims.attributes = frozenset().union(*(c.attributes for c in claims.clauses))
+    claims.known = facts.field_words
+
+
+_NOUN = re.compile(r"\s*[\w%°²]+(?=\W|$)")
+
+
+def _after(text: str, span: Span) -> int:
+    """Behind a value and the word that it counts: "33 points|"."""
+    found = _NOUN.match(text, span[1])
+    return found.end() if found else span[1]
 
 
 def _words_outside(text: str, start: int, end: int, claims: Claims) -> Iterator[str]:
@@ -195,8 +240,11 @@ def _words_outside(text: str, start: int, end: int, claims: Claims) -> Iterator[
             yield from concepts(number.unit.lower())
 
 
-def content_words(text: str, facts: Facts) -> tuple[list[str], list[str]]:
-    """The words of a statement that carry meaning, and those of them that nothing known contains."""
+def content_words(claims: Claims, facts: Facts) -> tuple[list[str], list[str]]:
+    """The words of a statement that carry meaning, names aside, and those of them that nothing known contains."""
+    text = claims.text
+    for start, end in [s for s, _ in claims.names] + [m.span for m in claims.mentions]:
+        text = text[:start] + " " * (end - start) + text[end:]
     carried = [w for w in tokens(text) if w not in GLUE and stem(w) not in GLUE and not w.isdigit() and len(w) > 2]
-    unknown = [w for w in carried if w not in facts.vocabulary and not concepts(w) & facts.vocabulary]
+    unknown = [w for w in carried if not facts.knows(w)]
     return carried, unknown

@@ -10,13 +10,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from callwright.answer.claims import Claims
+from callwright.answer.claims import Claims, content_words
 from callwright.answer.facts import Facts, Figure, Leaf
-from callwright.answer.lexicon import AVERAGE, DIFFERENCE, PRODUCT, RATIO, SUM
+from callwright.answer.lexicon import AVERAGE, DIFFERENCE, EACH, PRODUCT, RATIO, SUM
 from callwright.answer.matching import close
 from callwright.answer.quantity import Moment, Number
 from callwright.answer.units import UNITS, conversions, same
-from callwright.answer.words import fold, tokens
+from callwright.answer.words import all_concepts, fold, key_tokens, tokens
 
 _POOL = 48
 _COLUMN = 4000
@@ -34,7 +34,7 @@ def derive(claim: Number | Moment, claims: Claims, facts: Facts, used: Sequence[
         return None
     for ways in (_counts, _columns, _pairs, _spans, _products):
         for text, value, leaves in ways(claim, claims, facts):
-            if close(claim, value, 0.0005):
+            if close(claim, value, 0.0005) and (claim.hedge or abs(value - claim.value) <= 0.02 * abs(value)):
                 return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
     return None
 
@@ -52,7 +52,7 @@ def _counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     tally: dict[tuple[tuple[str, ...], str], list[Leaf]] = {}
     for leaf in facts.leaves[:_COLUMN]:
         value = leaf.value
-        if isinstance(value, bool):
+        if isinstance(value, bool) and all_concepts(key_tokens(leaf.key)) & claims.attributes:
             tally.setdefault((leaf.shape, str(value)), []).append(leaf)
         elif isinstance(value, str) and 0 < len(value) < 60:
             words = " ".join(tokens(value))
@@ -65,6 +65,9 @@ def _counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     for leaf in facts.leaves[:_COLUMN]:
         if isinstance(leaf.value, str) and len(leaf.value) < 60:
             groups.setdefault(leaf.shape, set()).add(fold(leaf.value))
+    carried, unknown = content_words(claims, facts)
+    if carried and len(unknown) * 2 > len(carried):
+        return  # counting what nothing known speaks of
     for shape, distinct in groups.items():
         if len(distinct) == n.value and len(shape) > 1:
             yield f"the number of different {shape[-1]}", float(len(distinct)), []
@@ -135,22 +138,30 @@ def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]
 
 
 def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
-    gap, share, total = DIFFERENCE.search(claims.text), RATIO.search(claims.text), SUM.search(claims.text)
-    gap = gap or (n.unit == "" and False) or None
+    gap, total = DIFFERENCE.search(claims.text), SUM.search(claims.text)
+    share = RATIO.search(claims.text) or EACH.search(claims.text)
     if not (gap or share or total):
         return
     pool = _pool(n, claims, facts)
     for (_, f), (_, g) in itertools.combinations(pool, 2):
-        alike = f.leaf.key == g.leaf.key or (f.unit and f.unit == g.unit) or f.leaf.record == g.leaf.record
-        if not alike or f.leaf is g.leaf:
+        alike = f.leaf.key == g.leaf.key or (f.unit and f.unit == g.unit)
+        alike = alike or all(own_words(x.leaf) & claims.attributes for x in (f, g))
+        if not alike or f is g or f.number == g.number:
             continue
         for a, b in _in_unit(f, g, n.unit):
             if gap:
                 yield f"{f.leaf.where} minus {g.leaf.where}", abs(a - b), [f.leaf, g.leaf]
             if total and (f.leaf.key == g.leaf.key or f.unit):
                 yield f"{f.leaf.where} plus {g.leaf.where}", a + b, [f.leaf, g.leaf]
-        if share and f.number and g.number:
+        each = n.unit != "%" and f.leaf.record == g.leaf.record and EACH.search(claims.text)
+        spoken = f.leaf.key == g.leaf.key or each or all(own_words(x.leaf) & claims.attributes for x in (f, g))
+        if share and spoken:
             yield from _shares(n, f, g)
+
+
+def own_words(leaf: Leaf) -> frozenset[str]:
+    """What a leaf's own key says it is."""
+    return all_concepts(key_tokens(leaf.key))
 
 
 def _in_unit(f: Figure, g: Figure, unit: str) -> list[tuple[float, float]]:
@@ -184,8 +195,12 @@ def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """The time between two moments of the same record, or of two that the sentence speaks of."""
     if not n.unit or UNITS[n.unit].dimension not in ("time", "years"):
         return
-    timed = [f for f in facts.moment_figures if f.moment is not None][:40]
+    near = claims.mentions
+    timed = [f for f in facts.moment_figures if not near or any(m.labels & f.leaf.labels for m in near)][:40]
+    named = [m for m in near if any(m.labels & f.leaf.labels for f in timed)]
     for f, g in itertools.combinations(timed, 2):
+        if not all(m.labels & (f.leaf.labels | g.leaf.labels) for m in named):
+            continue  # "A is two hours ahead of B" is no span within A
         if f.moment is None or g.moment is None:
             continue
         seconds = _between(f.moment, g.moment)
@@ -219,7 +234,7 @@ def _between(a: Moment, b: Moment) -> float | None:
 
 def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """An amount of the question (or of the sentence) times a figure: exchange, nights at a price, several of a kind."""
-    if not PRODUCT.search(claims.text):
+    if not PRODUCT.search(claims.text) and not EACH.search(claims.text) and not (n.unit and UNITS[n.unit].dimension == "money"):
         return
     amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
     for result in facts.results:
@@ -232,5 +247,7 @@ def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                 continue
             where = figure.leaf.where
             yield f"{amount:g} times {where}", amount * value, [figure.leaf]
+            if EACH.search(claims.text):
+                yield f"{where} divided by {amount:g}", value / amount, [figure.leaf]
             if n.unit and UNITS[n.unit].dimension == "money":
                 yield f"{amount:g} divided by {where}", amount / value, [figure.leaf]

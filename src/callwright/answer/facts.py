@@ -12,21 +12,25 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from callwright.answer.quantity import Moment, Number, from_epoch, iso_duration, moments, numbers, weekday_of
-from callwright.answer.units import ALIASES, KEY_UNITS, TAIL_UNITS
-from callwright.answer.words import all_concepts, concepts, fold, key_tokens, tokens
+from callwright.answer.units import ALIASES, KEY_UNITS, TAIL_UNITS, UNITS
+from callwright.answer.words import all_concepts, concepts, fold, key_tokens, stem, tokens
 from callwright.jsontext import JsonError, mend, parse
 from callwright.types import Json, Skip, ToolResult, canonical
 
 MAX_LEAVES = 12_000
 MAX_CHARS = 160_000
-_LONG = 160  # a longer text is read sentence by sentence
+_LONG = 40  # a longer text is read sentence by sentence
 _DATE_KEYS = {"date", "day", "datetime", "time", "timestamp", "weekday", "month", "year", "week"}
 _EPOCH_KEY = re.compile(r"time|date|_at$|epoch|(^|_)(dt|ts)$|sunrise|sunset|created|updated|expires", re.IGNORECASE)
 _UNIT_KEYS = {"unit", "units", "currency", "currencycode", "unitofmeasure", "uom", "base", "measurement"}
+_OFFSET = re.compile(r"(?:UTC|GMT)?\s?([+\-−])(\d{1,2}):?(\d{2})?")
 _URL = re.compile(r"https?://|^www\.|^[\w.+-]+@[\w-]+\.\w+$")
+
+
+Path: TypeAlias = tuple[str | int | tuple[str], ...]  # (key,) names a record in a map of records
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Leaf:
     """One scalar of one result. ``labels`` are the names it belongs to, ``attributes`` what its keys say it is."""
 
     result: str
-    path: tuple[str | int, ...]
+    path: Path
     value: Any
     shape: tuple[str, ...]  # the path without list positions, and the tool: equal for the same field of siblings
     labels: frozenset[str]
@@ -89,6 +93,7 @@ class Facts:
     lists: list[tuple[int, Leaf]] = field(
         default_factory=list
     )  # length of every array, with a leaf that stands for it
+    origins: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # label -> the keys it stood under
     aliases: dict[str, frozenset[str]] = field(default_factory=dict)  # what a statement may say -> labels
     records: dict[tuple[str, int], list[Leaf]] = field(default_factory=lambda: defaultdict(list))
     vocabulary: set[str] = field(default_factory=set)
@@ -153,6 +158,46 @@ class Facts:
         for figure in self.figures:
             found[figure.leaf.result, figure.leaf.record].append(figure)
         return found
+
+    def knows(self, word: str) -> bool:
+        """Whether a word, or one of its family, stands in a result or in the question."""
+        if word in self.vocabulary or concepts(word) & self.vocabulary:
+            return True
+        if any(word[:size] in self.vocabulary for size in range(5, len(word))):
+            return True
+        place = bisect.bisect_left(self._sorted_words, word)
+        return len(word) >= 5 and place < len(self._sorted_words) and self._sorted_words[place].startswith(word)
+
+    @cached_property
+    def _sorted_words(self) -> list[str]:
+        return sorted(self.vocabulary)
+
+    @cached_property
+    def switches(self) -> dict[str, list[Leaf]]:
+        """The fields that are true or false, by key."""
+        found: dict[str, list[Leaf]] = defaultdict(list)
+        for leaf in self.leaves:
+            if isinstance(leaf.value, bool):
+                found[leaf.key].append(leaf)
+        return found
+
+    def kinds(self, labels: frozenset[str]) -> frozenset[str]:
+        """Under which keys these names stand."""
+        return frozenset(kind for label in labels for kind in self.origins.get(label, ()))
+
+    @cached_property
+    def texts_by_value(self) -> dict[str, list[Leaf]]:
+        """Short texts, squeezed -> where they stand."""
+        found: dict[str, list[Leaf]] = defaultdict(list)
+        for leaf in self.leaves:
+            if isinstance(leaf.value, str) and len(leaf.value) <= 80 and not leaf.part:
+                found["".join(tokens(leaf.value))].append(leaf)
+        return found
+
+    @cached_property
+    def field_words(self) -> frozenset[str]:
+        """What any field is called."""
+        return frozenset().union(*(leaf.attributes for leaf in {f.leaf.shape: f.leaf for f in self.figures}.values()))
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -225,7 +270,7 @@ class _Walk:
         self.nodes = 0
 
     def run(self) -> None:
-        labels = frozenset(_labels(self.result.arguments))
+        labels = self._arguments()
         words = all_concepts(key_tokens(self.result.tool)) if self.result.tool else frozenset()
         unit = _unit_beside(self.result.arguments)
         root = _Node(self.result.id, self.result.tool, labels, unit, words)
@@ -245,16 +290,27 @@ class _Walk:
         self.room.leaves -= self._start[0] - self.leaves
         self.room.chars -= self._start[1] - self.chars
 
-    def _of_dict(self, value: dict[str, Any], path: tuple[str | int, ...], node: _Node) -> Iterator[Any]:
+    def _arguments(self) -> frozenset[str]:
+        """What was asked for names what came back; a list of things names none of them, nor does a record's own name."""
+        single = {k: v for k, v in self.result.arguments.items() if isinstance(v, str | int) and "," not in str(v)}
+        text = self.facts.texts[self.result.id]
+        if text.count("},{") or text.count("}, {"):
+            single = {k: v for k, v in single.items() if not isinstance(v, str) or f'"{v}"' not in text}
+        return self._labels(single)
+
+    def _of_dict(self, value: dict[str, Any], path: Path, node: _Node) -> Iterator[Any]:
         table = _table(value)
         if table is not None:
             value = {**value, **table}
-        own = frozenset(_labels(value, limit=24))
+        if _is_map(value):
+            yield from self._of_map(value, path, node)
+            return
+        own = self._labels(value)
         unit = _unit_beside(value) or node.unit
         self.nodes += 1
         down = _Node(node.result, node.tool, node.labels | own, unit, node.attributes, self.nodes)
-        beside = frozenset(
-            label for child in value.values() if isinstance(child, dict) for label in _labels(child, limit=8)
+        beside: frozenset[str] = frozenset().union(
+            *(self._labels(child, 8) for child in value.values() if isinstance(child, dict))
         )
         wide = (
             down
@@ -272,31 +328,58 @@ class _Walk:
             else:
                 yield child, (*path, key), wide if not isinstance(child, list) else down
 
-    def _of_list(self, value: list[Any], path: tuple[str | int, ...], node: _Node) -> Iterator[Any]:
+    def _of_map(self, value: dict[str, Any], path: Path, node: _Node) -> Iterator[Any]:
+        """Records under their names: ``{"e-101": {…}, "e-117": {…}}`` is a list whose keys are labels."""
+        self.facts.lists.append((len(value), self._make(len(value), path, node)))
+        for key, child in reversed(list(value.items())[: self.leaves + 1]):
+            labels = self._named("key", " ".join(tokens(key)))
+            yield child, (*path, (key,)), _Node(  # a tuple: a key that names a record, not a field
+                node.result, node.tool, node.labels | labels, node.unit, node.attributes, node.index
+            )
+
+    def _named(self, origin: str, *labels: str) -> frozenset[str]:
+        for label in labels:
+            if label:
+                self.facts.origins[label].add(origin)
+        return frozenset(label for label in labels if label)
+
+    def _labels(self, value: dict[str, Any], limit: int = 24) -> frozenset[str]:
+        found: frozenset[str] = frozenset()
+        for key, label in _labels(value, limit):
+            found |= self._named(key, label)
+        return found
+
+    def _of_list(self, value: list[Any], path: Path, node: _Node) -> Iterator[Any]:
         stand = self._make(len(value), path, node)
         self.facts.lists.append((len(value), stand))
         row = any(isinstance(v, str) for v in value) and any(isinstance(v, int | float) for v in value)
         if row:
-            labels = frozenset(l for v in value if isinstance(v, str) for l in _label(v))
+            labels = self._named("row", *(name for v in value if isinstance(v, str) for name in _label(v)))
             self.nodes += 1
             node = _Node(node.result, node.tool, node.labels | labels, node.unit, node.attributes, self.nodes)
         for position in range(min(len(value), self.leaves + 1) - 1, -1, -1):
             yield value[position], (*path, position), node
 
-    def _make(self, value: Any, path: tuple[str | int, ...], node: _Node, part: str = "", unit: str = "") -> Leaf:
+    def _make(self, value: Any, path: Path, node: _Node, part: str = "", unit: str = "") -> Leaf:
         keys = tuple(p for p in path if isinstance(p, str))
+        path = tuple(p[0] if isinstance(p, tuple) else p for p in path)
         attributes = all_concepts(w for k in keys[-3:] for w in key_tokens(k)) | node.attributes
         return Leaf(
             node.result, path, value, (node.tool, *keys), node.labels, attributes, unit or _key_unit(keys, node.unit),
             part, node.index,
         )  # fmt: skip
 
-    def _leaf(self, value: Any, path: tuple[str | int, ...], node: _Node) -> None:
+    def _leaf(self, value: Any, path: Path, node: _Node) -> None:
         self.leaves -= 1
         if isinstance(value, str):
             value = value[: self.chars]
             self.chars -= len(value) + 8
-            if len(value) > _LONG and not _URL.search(value):
+            if (len(value) > _LONG and value.count(" ") > 6 or "\n" in value.strip()) and not _URL.match(value):
+                lines = [line for line in value.split("\n") if any(c.isdigit() for c in line)]
+                stand = self._make(len(lines), path, node)
+                for length in {len(lines), value.count("\n") + 1} if len(lines) > 1 else ():
+                    self.facts.lists.append((length, stand))
+                self._alike(lines, stand)
                 for part in _sentences(value):
                     self.leaves -= 1
                     self._text(part, path, node, part)
@@ -308,18 +391,30 @@ class _Walk:
         if isinstance(value, bool) or value is None:
             return
         if isinstance(value, int | float) and abs(value) < 1e300:
-            self.facts.figures.append(Figure(leaf, Number(float(value), 0.0, (0, 0), (0, 0), leaf.unit)))
+            scale = _scale(leaf.key)
+            number = Number(float(value) * scale, 0.0, (0, 0), (0, 0), leaf.unit, scale=scale)
+            self.facts.figures.append(Figure(leaf, number))
             if _EPOCH_KEY.search(leaf.key) and (moment := from_epoch(value)) is not None:
                 self.facts.figures.append(Figure(leaf, moment=moment))
+
+    def _alike(self, lines: list[str], stand: Leaf) -> None:
+        """Lines of one form are a list too: those that hold as many numbers as their neighbours."""
+        sizes = [len(re.findall(r"\d+", line)) for line in lines[:500]]
+        for size in set(sizes):
+            if sizes.count(size) > 1:
+                self.facts.lists.append((sizes.count(size), stand))
+        many = sum(size > 2 for size in sizes)
+        if many > 1:
+            self.facts.lists.append((many, stand))
 
     def _keep(self, leaf: Leaf) -> None:
         self.facts.leaves.append(leaf)
         self.facts.records[(leaf.result, leaf.record)].append(leaf)
 
-    def _text(self, text: str, path: tuple[str | int, ...], node: _Node, part: str) -> None:
+    def _text(self, text: str, path: Path, node: _Node, part: str) -> None:
         if part:
             words = tokens(part)
-            names = frozenset(n for m in _NAMES.finditer(part) for n in _label(m.group()))
+            names = self._named("text", *(n for m in _NAMES.finditer(part) for n in _label(m.group())))
             node = _Node(
                 node.result,
                 node.tool,
@@ -337,6 +432,10 @@ class _Walk:
             self.facts.figures.append(Figure(leaf, moment=moment))
         for number in numbers(text, [m.span for m in found]):
             self.facts.figures.append(Figure(leaf, number))
+        shift = _OFFSET.fullmatch(text)
+        if shift:
+            minutes = (int(shift[2]) * 60 + int(shift[3] or 0)) * (1 if shift[1] == "+" else -1)
+            self.facts.figures.append(Figure(leaf, Number(float(minutes), 0.0, (0, 0), (0, 0), "min")))
         seconds = iso_duration(text)
         if seconds is not None:
             self.facts.figures.append(Figure(leaf, Number(seconds / 60, 0.0, (0, len(text)), (0, len(text)), "min")))
@@ -351,8 +450,9 @@ class _Walk:
                 self.facts.figures.append(Figure(leaf, Number(float(worth), 0.0, moment.span, moment.span, "min")))
 
 
-_NAMES = re.compile(r"\b[A-Z][\w&'’.-]*(?:\s+(?:of|de|the|and|von|van|la|le)?\s*[A-Z][\w&'’.-]*)*")
-
+_NAMES = re.compile(
+    r"\b[A-Z]{1,4}\s?\d{1,5}\b|\b[A-Z][\w&'’.-]*(?:\s+(?:of|de|the|and|von|van|la|le)?\s*[A-Z][\w&'’.-]*)*"
+)
 
 def _sentences(text: str) -> list[str]:
     return [s for s in re.split(r"(?<=[.!?;])\s+|\n+", text) if s.strip()][:2000]
@@ -374,22 +474,28 @@ def _table(value: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _labels(value: dict[str, Any], limit: int = 24) -> Iterator[str]:
-    """The names a record goes by: its short texts, its dates, the numbers of its identifiers."""
+def _labels(value: dict[str, Any], limit: int = 24) -> Iterator[tuple[str, str]]:
+    """The names a record goes by, with their keys: its short texts, its dates, the numbers of its identifiers."""
     for key, item in list(value.items())[:limit]:
         if isinstance(item, str):
             if fold(key).replace("_", "") not in _UNIT_KEYS:
-                yield from _label(item)
-        elif (
-            isinstance(item, int)
-            and not isinstance(item, bool)
-            and key_tokens(key)[-1:] in (["id"], ["year"], ["number"])
-        ):
-            yield f"#{item}"
+                yield from ((key, label) for label in _label(item))
+        elif isinstance(item, int) and not isinstance(item, bool):
+            if key_tokens(key)[-1:] in (["id"], ["year"], ["number"], ["asn"]):
+                yield key, f"#{item}"
         elif isinstance(item, list):
             for member in item[:6]:
                 if isinstance(member, str):
-                    yield from _label(member)
+                    yield from ((key, label) for label in _label(member))
+
+
+def _is_map(value: dict[str, Any]) -> bool:
+    """Whether the keys of an object name records of one kind rather than fields."""
+    if len(value) < 2 or not all(isinstance(v, dict) and v for v in value.values()):
+        return False
+    members = list(value.values())[:50]
+    shared = set(members[0]).intersection(*members[1:])
+    return bool(shared) and 2 * len(shared) >= len(set().union(*members))
 
 
 def _label(text: str) -> Iterator[str]:
@@ -402,6 +508,8 @@ def _label(text: str) -> Iterator[str]:
             return
     if any(c.isalpha() for c in text):
         words = tokens(text)
+        if words[:1] in (["the"], ["a"], ["an"]) and len(words) > 1:
+            words = words[1:]
         if words and len(words) <= 10:
             yield " ".join(words)
 
@@ -413,11 +521,18 @@ def moment_labels(m: Moment) -> Iterator[str]:
 
 
 def _unit_beside(value: Any) -> str:
+    """The unit that a field beside the others names; "time:min" where it names it for one of them (``timeUnit``)."""
     if not isinstance(value, dict):
         return ""
     for key, item in list(value.items())[:40]:
-        if isinstance(item, str) and len(item) < 24 and fold(key).replace("_", "") in _UNIT_KEYS:
-            return ALIASES.get(fold(item), ALIASES.get(item.lower(), ""))
+        if not isinstance(item, str) or len(item) >= 24:
+            continue
+        words = key_tokens(key)
+        plain = "".join(words) in _UNIT_KEYS
+        if plain or words[-1:] in (["unit"], ["units"], ["uom"], ["currency"]):
+            unit = ALIASES.get(fold(item), "")
+            if unit:
+                return unit if plain or words[-1] == "currency" else f"{words[0]}:{unit}"
     return ""
 
 
@@ -433,6 +548,10 @@ def _key_unit(keys: tuple[str, ...], beside: str) -> str:
             continue
         if len(words) > 1 and words[-1] in ("h", "s", "hour") and words[-2] in ("km", "m", "mi"):
             return {"km": "km/h", "m": "m/s", "mi": "mph"}[words[-2]]
+        if scaled := _SCALED.match(words[-1]):
+            return ALIASES[scaled["c"]]
+        if words == ["runtime"]:
+            return "min"  # the film databases' custom
         if words[-1] in KEY_UNITS:
             return KEY_UNITS[words[-1]]
         if len(words) > 1 and words[-1] in TAIL_UNITS and depth == 0:
@@ -441,26 +560,45 @@ def _key_unit(keys: tuple[str, ...], beside: str) -> str:
             return "min"
         if depth == 0 and words[0] in KEY_UNITS and len(words) == 1:
             return KEY_UNITS[words[0]]
-    return beside if keys and _takes(keys[-1], beside) else ""
+    for_key, _, unit = beside.rpartition(":")
+    if not keys or (for_key and for_key not in key_tokens(keys[-1])):
+        return ""
+    return unit if _takes(keys[-1], unit) else ""
+
+
+_SCALED = re.compile(r"^(?P<s>k|m|mn|mio|bn|b)(?P<c>usd|eur|gbp|chf|jpy|inr|cny)$")
+_SCALE_WORDS = {"k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6,
+                "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9}  # fmt: skip
+
+
+def _scale(key: str) -> float:
+    """What a field's key says of its magnitude: ``revenue_musd``, ``population_millions``."""
+    words = key_tokens(key)
+    if not words:
+        return 1.0
+    found = _SCALED.match(words[-1])
+    if found:
+        return _SCALE_WORDS[found["s"]]
+    return next((_SCALE_WORDS[w] for w in words[1:] if w in _SCALE_WORDS and len(w) > 2), 1.0)
 
 
 def _takes(key: str, unit: str) -> bool:
     """Whether a unit that stands beside a field (currency, unit) is about that field."""
-    found = all_concepts(key_tokens(key))
-    counts = {
-        "=count",
-        "id",
-        "=population",
-        "page",
-        "=year",
-        "=votes",
-        "=rating",
-        "nights",
-        "night",
-        "guest",
-        "=stops",
-    }
-    return bool(unit) and not found & counts
+    words = {stem(w) for w in key_tokens(key)}
+    if not unit or words & _COUNTS:
+        return False
+    return UNITS[unit].dimension != "money" or bool(words & _MONETARY)
+
+
+_MONETARY = {stem(w) for w in (
+    "price", "cost", "amount", "total", "subtotal", "fee", "fare", "value", "charge", "salary", "wage", "revenue", "income",
+    "balance", "cap", "high", "low", "open", "close", "rate", "tax", "sum", "budget", "profit", "net", "gross", "payment",
+    "adult", "child", "rent", "discount", "tip", "deposit", "spend", "spent", "due", "paid", "min", "max", "average", "avg",
+    "bid", "ask", "last", "volume", "sales", "turnover", "expense", "expenses", "single", "return", "night", "day", "shipping",
+)}  # fmt: skip
+_COUNTS = {stem(w) for w in ("id", "population", "page", "year", "votes", "rating", "nights", "guests", "stops", "count",
+                             "number", "quantity", "qty", "items", "passengers", "rank", "score", "index", "percent", "percentage", "pct",
+                             "ratio", "supply", "qty")}  # fmt: skip
 
 
 def _alias(facts: Facts) -> None:

@@ -73,7 +73,9 @@ SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|in all|overall|ad
                  r"round trip|all (?:two|three|four|five|six|\d+))\b", re.IGNORECASE)  # fmt: skip
 DIFFERENCE = re.compile(
     r"\b(?:difference|differs?|gap|between|increase[ds]?|decrease[ds]?|rose|fell|grew|dropped|change[ds]?|remain\w*|left|"
-    r"than|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?|short of|until|ago|"
+    r"than|before|after|younger|older|lower|higher|fewer|longer|shorter|cheaper|dearer|taller|smaller|larger|bigger|"
+    r"heavier|lighter|warmer|cooler|colder|hotter|faster|slower|newer|nearer|farther|further|behind|below|above|won|lost|lead|"
+    r"leads|beat|beats|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?|short of|until|ago|"
     r"range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
     re.IGNORECASE,
 )
@@ -81,6 +83,11 @@ AVERAGE = re.compile(r"\b(?:average[sd]?|mean|avg|on average|typical(?:ly)?)\b",
 RATIO = re.compile(
     r"\b(?:times|twice|half|double|triple|ratio|per|percent|share|proportion|as (?:many|much|large|big|long)|each|"
     r"one third|quarter|density|fraction|out of)\b|%",
+    re.IGNORECASE,
+)
+EACH = re.compile(
+    r"\b(?:per|each|every|apiece|one (?:portion|serving|night|person|day|piece|unit|ticket)|a (?:portion|night|person|day|piece)|"
+    r"portion|serving|nightly|daily|density)\b",
     re.IGNORECASE,
 )
 PRODUCT = re.compile(
@@ -108,3 +115,27 @@ COURTESY = re.compile(
     r"the (?:following|results?|details?|answers?)\b[^.\d]{0,60}(?:follows?|are|is)\s*:?$|cheers|sure|certainly)",
     re.IGNORECASE,
 )
+
+# Comparisons that numbers can bear out, and at which end of their column.
+EXTREMES = {
+    word: ends
+    for ends, words in {
+        "min": "cheapest cheap cheaper affordable inexpensive lowest smallest shortest nearest closest coldest poorest slowest "
+        "lightest weakest driest earliest",
+        "max": "expensive priciest costly largest biggest highest longest tallest farthest hottest warmest richest fastest "
+        "strongest heaviest wettest sunniest best top-rated popular busiest major",
+        "min max": "oldest newest youngest worst quickest falling rising increasing decreasing growing declining latest better worse hard light important",
+    }.items()
+    for word in words.split()
+}
+
+_OPPOSED = (
+    "up down, open closed, online offline, active inactive, enabled disabled, available unavailable, healthy unhealthy, "
+    "success failed, successful failed, valid invalid, on off, full empty, approved rejected, pending completed, "
+    "running stopped, public private, paid unpaid, connected disconnected, visible hidden, locked unlocked"
+)
+OPPOSITES = {
+    word: other
+    for pair in _OPPOSED.split(", ")
+    for word, other in (tuple(pair.split()), tuple(reversed(pair.split())))
+}

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from callwright.answer.facts import Facts, Figure
 from callwright.answer.quantity import Moment, Number, at_offset, weekday_of
-from callwright.answer.units import UNITS, conversions, relatives, same
+from callwright.answer.units import ALIASES, UNITS, conversions, readings, relatives, same
+from callwright.answer.words import all_concepts, key_tokens
 
 _ABOUT = 0.05  # "about 1200" for 1234
 _BOUND = 0.12  # "over 2 million" for 2.1 million
 _CONVERTED = 0.006  # people convert with 1.6 km a mile
 _DIMENSIONS = {
     "=temperature": ("temperature", "angle"), "=duration": ("time",), "=distance": ("length",), "=speed": ("speed",),
-    "=humidity": ("share",), "=weight": ("mass",), "=population": (), "=count": (), "=rating": ("share", "angle"),
+    "=humidity": ("share",), "=weight": ("mass",), "=population": (), "=rating": ("share", "angle"),
     "=elevation": ("length",), "=latitude": ("angle",), "=longitude": ("angle",), "=pressure": ("pressure",),
     "=price": ("money",), "=votes": (), "=wind": ("speed",), "=visibility": ("length",),
 }  # fmt: skip
@@ -44,7 +46,11 @@ def close(n: Number, value: float, slack: float = 0.0) -> bool:
 
 
 def same_number(n: Number, figure: Figure) -> str:
-    """ "same", "converted" or ""."""
+    """Whether the figure is the stated number: "same", "converted" or ""."""
+    return next((how for r in readings(n.unit) if (how := _reads_as(replace(n, unit=r), figure))), "")
+
+
+def _reads_as(n: Number, figure: Figure) -> str:
     other = figure.number
     if other is None:
         return ""
@@ -52,8 +58,12 @@ def same_number(n: Number, figure: Figure) -> str:
         return ""
     unit = figure.unit
     if n.unit == "%" and unit in ("", "%"):
+        if not unit and abs(other.value) > 1.5 and not _SHARE & set(key_tokens(figure.leaf.key)) and not figure.leaf.part:
+            return ""
         if close(n, other.value) or (abs(other.value) <= 1.5 and not unit and close(n, other.value * 100)):
             return "same"
+        return ""
+    if n.unit and not unit and not _unit_possible(n, figure):
         return ""
     if same(n.unit, unit):
         return "same" if close(n, other.value) else ""
@@ -64,17 +74,29 @@ def same_number(n: Number, figure: Figure) -> str:
     return ""
 
 
+_SHARE = {"percent", "percentage", "pct", "rate", "ratio", "share", "change", "humidity", "possession", "probability",
+          "chance", "growth", "margin", "progress", "battery", "load", "usage", "clouds", "cloud", "pop", "discount", "tax",
+          "vat", "yield", "accuracy", "confidence", "score", "increase", "decrease", "cover", "coverage", "level", "interest",
+          "value", "result", "amount", "rise", "drop"}  # fmt: skip
+
+
+def _unit_possible(n: Number, figure: Figure) -> bool:
+    """Where the field names no unit, what else it says must not speak against the stated one."""
+    if UNITS[n.unit].dimension == "money":
+        codes = {ALIASES[x] for x in figure.leaf.labels if x in ALIASES and UNITS[ALIASES[x]].dimension == "money"}
+        return not codes or n.unit in codes
+    return not (n.unit == "h" and n.value > 48 and "=duration" in figure.leaf.attributes)
+
+
 def _dimension_fits(n: Number, figure: Figure) -> bool:
     """A unit the result does not name may still be impossible: no temperature is told in kilometres."""
-    if not n.unit or figure.unit:
+    if not n.unit or figure.unit or (n.unit == "%" and _SHARE & set(key_tokens(figure.leaf.key))):
         return True
     allowed = [_DIMENSIONS[a] for a in figure.leaf.attributes if a in _DIMENSIONS and a in _own(figure)]
     return not allowed or any(UNITS[n.unit].dimension in dims for dims in allowed)
 
 
 def _own(figure: Figure) -> frozenset[str]:
-    from callwright.answer.words import all_concepts, key_tokens
-
     return all_concepts(key_tokens(figure.leaf.key))
 
 
@@ -92,11 +114,12 @@ def _candidates(n: Number, facts: Facts) -> Iterator[Figure]:
     yield from facts.between(n.value - below, n.value + above)
     if n.unit == "%":
         yield from facts.between((n.value - below) / 100, (n.value + above) / 100)
-    for unit in relatives(n.unit):
-        slack = abs(n.value) * _CONVERTED
-        ends = [v for x in (n.value - below - slack, n.value + above + slack) for v in conversions(x, n.unit, unit)]
-        if ends:
-            yield from (f for f in facts.between(min(ends), max(ends)) if f.unit == unit)
+    slack = abs(n.value) * _CONVERTED
+    for read in readings(n.unit):
+        for unit in relatives(read):
+            ends = [v for x in (n.value - below - slack, n.value + above + slack) for v in conversions(x, read, unit)]
+            if ends:
+                yield from (f for f in facts.between(min(ends), max(ends)) if f.unit == unit)
 
 
 def same_moment(m: Moment, figure: Figure, offsets: tuple[int, ...] = ()) -> str:
@@ -138,10 +161,7 @@ def _agrees_plainly(m: Moment, other: Moment) -> bool:
         return True
     if other.hour is None:
         return False
-    hours = {other.hour % 24} | (
-        {(other.hour + 12) % 24} if other.twelve != m.twelve and not other.twelve and False else set()
-    )
-    if m.hour % 24 not in hours:
+    if m.hour % 24 != other.hour % 24:
         return False
     if m.minute is not None and other.minute is not None and m.minute != other.minute:
         return False

@@ -89,7 +89,7 @@ _MOMENTS = re.compile(
             r"(?P<time>(?<![\d:.,])(?P<th>\d{1,2})(?::|(?<=\d)h)(?P<tm>[0-5]\d)(?::(?P<ts>[0-5]\d)(?:\.\d+)?)?(?![\d:])"
             r"(?:\s*(?P<tp>(?:[ap]m\b|[ap]\.m\.)))?" + _ZONE.replace("zone", "tz") + ")",
             r"(?P<ampm>(?<![\d:.,])(?P<ah>\d{1,2})\s*(?P<ap>(?:[ap]m\b|[ap]\.m\.)))",
-            rf"(?P<wd>\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|{_DAYNAME}(?=,|$))\b)",
+            rf"(?P<wd>\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|{_DAYNAME}(?=,|$))\b)",
             r"(?P<noon>\b(?:noon|midday|midnight)\b)",
         )
     ),
@@ -191,6 +191,12 @@ def at_offset(m: Moment, minutes: int) -> Moment:
     )  # fmt: skip
 
 
+def moment_order(m: Moment) -> float:
+    """A number that sorts moments; what is not said counts as zero."""
+    days = (m.year or 0) * 372.0 + (m.month or 0) * 31 + (m.day or 0)
+    return days * 1440 + (m.hour or 0) * 60 + (m.minute or 0)
+
+
 def weekday_of(m: Moment | None) -> int | None:
     """0 for Monday; None unless the whole date is known."""
     if m is None or m.year is None or m.month is None or m.day is None:
@@ -226,7 +232,9 @@ _SMALL = {
 _TENS = {n: 10 * i for i, n in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
 _WORDS = "|".join(sorted((*_SMALL, *_TENS), key=len, reverse=True))
 _SPELLED = re.compile(
-    rf"\b(?P<w>(?:{_WORDS})(?:[-\s](?:{_WORDS}))?|a\s+dozen|half\s+a\s+dozen)\b"
+    rf"\b(?P<w>(?:{_WORDS})(?:[-\s](?:{_WORDS}))?|a\s+dozen|half\s+a\s+dozen"
+    r"|an?\s+(?=(?:hour|minute|mile|kilometre|kilometer)\b|(?:day|week|month|year) (?:and|later|earlier|after|before)\b)"
+    r"|half\s+an?\s+(?=hour|day|mile|kilometre|kilometer|litre|liter)|a\s+couple\s+of|a\s+pair\s+of)(?:\b|(?<=\s))"
     r"(?:\s+(?P<ws>hundred|thousand|million|billion)\b)?",
     re.IGNORECASE,
 )
@@ -238,6 +246,7 @@ _DIGITS = re.compile(
     r"(?:\s?(?P<scale>hundred|thousand|million|billion|trillion|lakh|crore|mn|mio|bn|tn)\b"
     r"|(?P<short>[kKMB])(?![\w]))?"
 )
+_AND_A_HALF = re.compile(r"\s*and a half\b")
 _MONEY_SIGNS = {"US$": "USD", "C$": "CAD", "A$": "AUD", "R$": "BRL"}
 _UNIT = re.compile(
     r"[\s\-]?\s?(?:of\s+)?(?P<u>"
@@ -307,7 +316,14 @@ def _unit_after(text: str, position: int, *, attached: bool = False) -> tuple[st
 
 def _spelled(text: str, m: re.Match[str]) -> Number | None:
     words = re.split(r"[-\s]+", m["w"].lower())
-    if "dozen" in words:
+    words = [w for w in words if w]
+    if words in (["a"], ["an"]):
+        value = 1.0
+    elif words[-1] == "of":
+        value = 2.0
+    elif words[0] == "half" and "dozen" not in words:
+        value = 0.5
+    elif "dozen" in words:
         value = 6.0 if words[0] == "half" else 12.0
     elif len(words) == 2 and (words[0] not in _TENS or _SMALL.get(words[1], 0) not in range(1, 10)):
         return None
@@ -317,8 +333,12 @@ def _spelled(text: str, m: re.Match[str]) -> Number | None:
     unit, end = _unit_after(text, m.end())
     if words == ["one"] and not unit and scale == 1:
         return None  # "this one", "one of the"
+    half = _AND_A_HALF.match(text, m.end()) or _AND_A_HALF.match(text, end)
+    if half:
+        value += 0.5
+        unit, end = (unit, half.end()) if unit else _unit_after(text, half.end())
     hedge = _HEDGE.search(text[max(0, m.start() - 24) : m.start()])
-    return Number(value * scale, scale, (m.start(), end), m.span(), unit, hedge.lastgroup or "" if hedge else "", True,
+    return Number(value * scale, scale / 2 if half else scale, (m.start(), end), m.span(), unit, hedge.lastgroup or "" if hedge else "", True,
                   scale)  # fmt: skip
 
 

@@ -150,10 +150,20 @@ def conversions(value: float, source: str, target: str) -> tuple[float, ...]:
     if a is None or b is None or a.dimension != b.dimension or a.dimension in ("money", "share"):
         return ()
     found = [(value * a.factor + a.offset - b.offset) / b.factor]
+    if "hp" in (source, target):  # metric and mechanical horsepower go by one name
+        found.append(found[0] * (735.49875 / 745.699872 if target == "hp" else 745.699872 / 735.49875))
     if a.dimension == "data":
         low, high = _BINARY.get(source, a.factor), _BINARY.get(target, b.factor)
         found.append(value * low / high)
     return tuple(found)
+
+
+_AMBIGUOUS = {"GBP": ("lb",), "deg": ("C", "F"), "m": ("min",)}  # "pounds", "degrees", "5m"
+
+
+def readings(name: str) -> tuple[str, ...]:
+    """The units that a written unit may stand for, the likeliest first."""
+    return (name, *_AMBIGUOUS.get(name, ()))
 
 
 def relatives(name: str) -> tuple[str, ...]:

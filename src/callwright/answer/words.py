@@ -59,6 +59,12 @@ area size surface covers spans extends square
 rating rated score stars scored rates vote_average
 votes voters vote_count reviews reviewers ratings
 name called named title known titled
+stargazers stars starred
+hq headquarters headquartered based
+dst daylight saving savings
+ip address host
+parcel package shipment
+margin share
 sunrise rises dawn rise sun_up
 sunset sets dusk set sun_down
 timezone zone tz offset
@@ -74,8 +80,8 @@ email mail address
 phone telephone call tel
 capacity seats seat holds hold capacities
 stock available inventory quantity units left
-revenue sales turnover income earned earnings
-profit net gain
+revenue sales turnover income margin earned earnings
+profit net gain margin
 budget
 open opening opens hours
 close closing closes closed
