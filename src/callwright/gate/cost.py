@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from callwright.types import Json
 
-MAX_NODES = 50_000
+MAX_NODES = 20_000
 MAX_DEPTH = 100
 MAX_TEXT = 2_000_000
 MAX_CHAIN = 400  # references that lead to references, on one value
@@ -34,10 +34,12 @@ def measure(schema: Json) -> str:
         nodes += 1
         if depth > MAX_DEPTH:
             return f"the schema is nested more than {MAX_DEPTH} levels deep"
-        if nodes > MAX_NODES:
+        if nodes + len(stack) > MAX_NODES:
             return f"the schema has more than {MAX_NODES} parts"
         if isinstance(value, str):
             text += len(value)
+        elif isinstance(value, dict | list | tuple) and len(value) > MAX_NODES:
+            return f"the schema has more than {MAX_NODES} parts"
         elif isinstance(value, dict):
             text += sum(map(len, filter(lambda k: isinstance(k, str), value)))
             stack.extend((v, depth + 1) for v in value.values())
@@ -81,7 +83,7 @@ def _grows_evenly(totals: list[int]) -> bool:
 
 
 def instance_depth(value: Json, stop: int) -> int:
-    """Levels of arrays and objects inside each other, counted only until ``stop`` is passed."""
+    """Levels of arrays and objects, 1 for one that holds no other, counted only until ``stop`` is passed."""
     level, depth = [value], 0
     while level and depth <= stop:
         inner: list[Any] = []

@@ -58,7 +58,7 @@ def number(text: str, *, whole: bool) -> Any:
         exact = Decimal(text) if text else None
     except InvalidOperation:
         return NONE
-    if exact is None or not exact.is_finite() or abs(exact.adjusted()) > 300:
+    if exact is None or not exact.is_finite() or abs(exact.adjusted()) > 400:
         return NONE
     if exact == exact.to_integral_value() and exact.adjusted() < 40:
         return int(exact) if whole or ("." not in text and "e" not in text.lower()) else _float(exact)

