@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from callwright.benchmarks.desk import digest_of, halves
+from callwright.benchmarks.desk_tasks import digest_of, halves
 from callwright.benchmarks.desk_score import change
 
 _PARENT = str(Path(__file__).resolve().parent.parent)

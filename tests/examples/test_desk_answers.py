@@ -1,10 +1,10 @@
-"""Answers as people and models write them, right and wrong, against the frozen tasks. Calls and state are as in gold."""
+"""Answers as people and models write them, right and wrong, against the frozen tasks; calls and state as in gold."""
 
 from __future__ import annotations
 
 import pytest
 
-from callwright.benchmarks.desk import load_desk
+from callwright.benchmarks.desk_tasks import load_desk
 from callwright.benchmarks.desk_score import CallSeen, Expectation, score
 
 for library in ("airportsdata", "astral", "currency_converter", "holidays", "pint", "git"):

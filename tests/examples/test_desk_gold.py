@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.benchmarks.desk import Desk, DeskTask, load_desk
+from callwright.benchmarks.desk_tasks import Desk, DeskTask, load_desk
 from callwright.benchmarks.desk_score import CallSeen, Snapshot, score
 from callwright.catalog import open_catalog
 

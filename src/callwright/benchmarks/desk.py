@@ -1,139 +1,259 @@
-"""The desk's frozen tasks: read, split into halves, digested; and the example itself, loaded from its folder."""
+"""``callwright bench desk``: strategies against each other on the desk's tasks, with the same model and limits.
+
+One JSON line per (task, strategy, model, configuration) is appended to the results as soon as it is known, so a bench
+can be stopped at any time; started again, it runs only what is missing. The configuration's digest covers the tasks,
+the limits, the prompts, the planner and Callwright's version: change one of them and the rows are new ones.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import importlib
+import argparse
+import asyncio
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from callwright.benchmarks.desk_score import Expectation, Snapshot
-from callwright.errors import ConfigError, boundary
+import orjson
+
+from callwright import __version__, prompts
+from callwright.benchmarks.desk_score import CallSeen, Verdict, score
+from callwright.benchmarks.desk_tasks import Desk, DeskTask, load_desk
+from callwright.benchmarks.report import report
+from callwright.errors import CallwrightError, ConfigError
 from callwright.jsontext import JsonError, parse
+from callwright.limits import Limits
+from callwright.models import open_model
+from callwright.orchestrator import Orchestrator, Run
+from callwright.planning import default_planner
+from callwright.protocols import ChatModel, Planner
+from callwright.trace import JsonlSink
 from callwright.types import JsonObject, digest
 
-Half = Literal["dev", "final"]
+LIMITS = Limits(seconds=600.0)
 
 
-@dataclass(frozen=True, slots=True)
-class DeskTask:
-    """One frozen task. ``gold_calls`` are ``{"tool", "arguments"}`` in a right order."""
+@dataclass(frozen=True)
+class Bench:
+    """What is measured. ``label`` goes into the configuration's digest, for changes that it cannot see."""
 
-    id: str
-    half: Half
-    kind: str
-    query: str
-    tools: tuple[str, ...]
-    gold_calls: tuple[JsonObject, ...]
-    gold_answer: str
-    expect: Expectation
+    desk: Desk
+    model: ChatModel
+    strategies: tuple[str, ...] = ("layered", "react")
+    limits: Limits = LIMITS
+    planner: Planner = field(default_factory=default_planner)
+    label: str = ""
+    traces: Path | None = None
 
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> DeskTask:
-        """Raises ConfigError naming the task whose row cannot be read."""
-        with boundary(ConfigError, f"desk task {row.get('id')!r}"):
-            wanted = row["expect"]
-            expect = Expectation(
-                facts=tuple(wanted["facts"]),
-                forbidden=tuple(wanted["forbidden"]),
-                must=tuple(tuple(group) for group in wanted["must"]),
-                must_not=tuple(wanted["must_not"]),
-                limitation=wanted["limitation"],
-                change=wanted["change"],
-                note_facts=wanted["note_facts"],
-            )
-            return cls(
-                id=row["id"],
-                half=row["half"],
-                kind=row["kind"],
-                query=row["query"],
-                tools=tuple(row["tools"]),
-                gold_calls=tuple(row["gold_calls"]),
-                gold_answer=row["gold_answer"],
-                expect=expect,
-            )
+    @property
+    def config(self) -> str:
+        texts = {name: prompts.load(name) for name in prompts.names()}
+        return digest([self.desk.digest, self.limits, texts, self.planner.name, __version__, self.label])
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """The example of one folder: its tasks, their digest, and how to make and look at a fresh desk."""
+def read_rows(path: Path) -> list[JsonObject]:
+    """The rows of a results file; none where it does not exist yet. A half-written last line is dropped.
 
-    folder: Path
-    tasks: tuple[DeskTask, ...]
-    digest: str
-    functions: frozenset[str]
-    fresh: Callable[[Path], Path]
-    snapshot: Callable[[Path], Snapshot]
-
-    def sources(self, tools: Iterable[str]) -> list[str]:
-        """The tool sources that hold these tools, as the catalogue takes them; no server is started for nothing."""
-        served = [name for name in tools if name not in self.functions]
-        return [str(self.folder / name) for name in ("tools.py", *(["mcp.json"] if served else []))]
-
-    def choose(self, half: str = "all", ids: Sequence[str] = ()) -> tuple[DeskTask, ...]:
-        """The tasks of one half (dev, final, all), or those named. Raises ConfigError for what does not exist."""
-        if half not in ("dev", "final", "all"):
-            raise ConfigError(f"there is no half {half!r}", hint="--half dev, final or all")
-        known = {task.id for task in self.tasks}
-        if unknown := [name for name in ids if name not in known]:
-            raise ConfigError(f"there is no desk task {unknown[0]!r}", hint="tasks: " + ", ".join(sorted(known)))
-        return tuple(t for t in self.tasks if half in ("all", t.half) and (not ids or t.id in ids))
-
-
-def load_desk(folder: Path | str | None = None) -> Desk:
-    """The example in ``folder``; by default ``examples/desk`` of this checkout or of the working directory.
-
-    Raises ConfigError where it is not found or its libraries (extra ``desk``) are missing.
+    Raises ConfigError on a line that is no row.
     """
-    found = _found(folder)
-    parent = str(found.parent)
-    if parent not in sys.path:
-        sys.path.append(parent)
-    hint = "pip install 'callwright[desk]' and run from a checkout"
-    with boundary(ConfigError, f"the desk in {found} cannot be loaded", hint=hint):
-        world = importlib.import_module("desk.world")
-        gold = importlib.import_module("desk.gold")
+    text = path.read_bytes() if path.exists() else b""
+    rows: list[JsonObject] = []
+    for number, line in enumerate(text.split(b"\n")[:-1], 1):
+        try:
+            rows.append(parse(line))
+        except JsonError as error:
+            raise ConfigError(f"{path}, line {number} is no row of results: {error}") from error
+    return rows
+
+
+def missing(bench: Bench, tasks: Sequence[DeskTask], rows: Iterable[JsonObject]) -> list[tuple[DeskTask, str]]:
+    """What is still to run. A row that ended in an error of the setup is run again; any other never is.
+
+    Both strategies of a task follow each other, and take turns in who begins.
+    """
+    done = {_key(row) for row in rows if not row.get("error")}
+    left = []
+    for place, task in enumerate(tasks):
+        order = bench.strategies if place % 2 == 0 else bench.strategies[::-1]
+        left += [(task, name) for name in order if (task.id, name, bench.model.name, bench.config) not in done]
+    return left
+
+
+def _key(row: JsonObject) -> tuple[str, str, str, str]:
+    return row["task"], row["strategy"], row["model"], row["config"]
+
+
+async def run_missing(
+    bench: Bench,
+    tasks: Sequence[DeskTask],
+    results: Path,
+    *,
+    limit_seconds: float = 0.0,
+    on_row: Callable[[JsonObject, int], None] | None = None,
+) -> int:
+    """Run what is missing and append each row. Stops before a run once ``limit_seconds`` have passed.
+
+    Returns how many runs are still missing. A run whose model or tools cannot be used at all leaves a row with
+    ``error`` and the bench goes on.
+    """
+    started = time.monotonic()
+    left = missing(bench, tasks, read_rows(results))
+    results.parent.mkdir(parents=True, exist_ok=True)
+    while left:
+        if limit_seconds and time.monotonic() - started >= limit_seconds:
+            break
+        task, strategy = left.pop(0)
+        row = await run_task(bench, task, strategy)
+        _append(results, row)
+        if on_row is not None:
+            on_row(row, len(left))
+    return len(left)
+
+
+def _append(results: Path, row: JsonObject) -> None:
+    """One line, written at once. What a killed bench left half-written is dropped first."""
+    with results.open("a+b") as out:
+        out.seek(0)
+        whole = out.read().rpartition(b"\n")
+        if whole[2]:
+            out.truncate(len(whole[0]) + len(whole[1]))
+        out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+
+
+async def run_task(bench: Bench, task: DeskTask, strategy: str) -> JsonObject:
+    """Run one task with one strategy on a fresh desk and score it."""
+    head: JsonObject = {
+        "task": task.id,
+        "half": task.half,
+        "kind": task.kind,
+        "strategy": strategy,
+        "model": bench.model.name,
+        "config": bench.config,
+        "label": bench.label,
+    }
+    with tempfile.TemporaryDirectory(prefix="desk-") as folder:
+        home = bench.desk.fresh(Path(folder) / "desk")
+        before = bench.desk.snapshot(home)
+        try:
+            async with _orchestrator(bench, task, strategy) as (orchestrator, trace):
+                run = await orchestrator.run(task.query)
+        except CallwrightError as error:
+            return {**head, "success": False, "error": str(error)}
+        seen = [CallSeen(result.tool, result.ok) for result in run.results]
+        verdict = score(task.expect, run.answer.text, seen, before, bench.desk.snapshot(home))
+    return {**head, **_outcome(run, verdict), "trace": trace}
+
+
+@asynccontextmanager
+async def _orchestrator(bench: Bench, task: DeskTask, strategy: str) -> AsyncIterator[tuple[Orchestrator, str]]:
+    """An orchestrator with the task's tools open, and where its trace is written."""
+    path = bench.traces / f"{task.id}.{strategy}.{bench.config}.jsonl" if bench.traces else None
+    sink = JsonlSink(path) if path else None
     try:
-        rows = parse((found / "tasks.json").read_bytes())
-    except (OSError, JsonError) as error:
-        raise ConfigError(f"{found / 'tasks.json'} cannot be read: {error}") from error
-    return Desk(
-        folder=found,
-        tasks=tuple(map(DeskTask.from_row, rows)),
-        digest=digest_of(rows),
-        functions=frozenset(gold.BY_NAME),
-        fresh=gold.fresh,
-        snapshot=world.snapshot,
-    )
+        made = Orchestrator(
+            bench.desk.sources(task.tools),
+            model=bench.model,
+            strategy=strategy,
+            planner=bench.planner,
+            limits=bench.limits,
+            sinks=[sink] if sink else [],
+            only=task.tools,
+        )
+        async with made:
+            yield made, str(path or "")
+    finally:
+        if sink:
+            sink.close()
 
 
-def _found(folder: Path | str | None) -> Path:
-    checkout = Path(__file__).resolve().parents[3]
-    places = [Path(folder)] if folder else [checkout / "examples" / "desk", Path("examples/desk")]
-    for place in places:
-        if (place / "tasks.json").exists():
-            return place.resolve()
-    raise ConfigError(f"there is no desk in {places[-1]}", hint="run from a checkout, or name the folder with --desk")
+def _outcome(run: Run, verdict: Verdict) -> JsonObject:
+    cost = run.cost
+    return {
+        "success": verdict.success,
+        "reasons": list(verdict.reasons),
+        "status": run.status,
+        "limit": run.limit,
+        "answer": run.answer.text,
+        "tools": [f"{result.tool}{'' if result.ok else '!'}" for result in run.results],
+        "calls": cost.calls,
+        "skips": len(run.skips),
+        "repairs": dict(cost.repairs),
+        "violations": _violations(run),
+        "model_calls": cost.model_calls,
+        "steps": cost.steps,
+        "prompt_tokens": cost.usage.prompt_tokens,
+        "cached_tokens": cost.usage.cached_tokens,
+        "completion_tokens": cost.usage.completion_tokens,
+        "seconds": round(cost.seconds, 2),
+    }
 
 
-def digest_of(rows: Sequence[JsonObject]) -> str:
-    """The digest of tasks and gold: what docs/lab.md records before anything is tuned."""
-    return digest(sorted(rows, key=lambda row: str(row["id"])))
+def _violations(run: Run) -> dict[str, int]:
+    """How often the gate named each kind of mistake, warnings included."""
+    found: Counter[str] = Counter()
+    for event in run.events:
+        for part in ("violations", "warnings") if event.kind in ("call.refused", "call.checked") else ():
+            found.update(item["kind"] for item in event.data.get(part) or ())
+    return dict(found)
 
 
-def halves(tasks: Iterable[tuple[str, str]]) -> dict[str, Half]:
-    """(id, kind) of every task -> its half. Within a kind, by sha256 of the id, places alternate dev and final.
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    if options.report:
+        sys.stdout.write(report(read_rows(options.out)) + "\n")
+        return 0
+    desk = load_desk(options.desk)
+    if options.digest:
+        sys.stdout.write(f"{desk.digest}  {len(desk.tasks)} tasks\n")
+        return 0
+    tasks = desk.choose(options.half, tuple(filter(None, options.tasks.split(","))))
+    return asyncio.run(_measure(desk, tasks, options))
 
-    Kinds take turns in who begins, so that the halves are equal in size but for one.
-    """
-    kinds: dict[str, list[str]] = {}
-    for name, kind in tasks:
-        kinds.setdefault(kind, []).append(name)
-    split: dict[str, Half] = {}
-    for kind in sorted(kinds):
-        for name in sorted(kinds[kind], key=lambda n: hashlib.sha256(n.encode()).hexdigest()):
-            split[name] = "final" if len(split) % 2 else "dev"
-    return split
+
+async def _measure(desk: Desk, tasks: Sequence[DeskTask], options: argparse.Namespace) -> int:
+    model = open_model(options.model)
+    strategies = tuple(options.strategies.split(","))
+    traces = options.out.parent / "traces"
+    bench = Bench(desk, model, strategies, label=options.label, traces=traces)
+    sys.stderr.write(f"desk {desk.digest}, {len(tasks)} tasks, {model.name}, configuration {bench.config}\n")
+    try:
+        left = await run_missing(bench, tasks, options.out, limit_seconds=options.limit_seconds, on_row=_say)
+    finally:
+        await model.aclose()
+    chosen = {task.id for task in tasks}
+    rows = [r for r in read_rows(options.out) if r["config"] == bench.config and r["task"] in chosen]
+    sys.stdout.write(report(rows) + "\n")
+    sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
+    return 0
+
+
+def _say(row: JsonObject, left: int) -> None:
+    word = "ok  " if row["success"] else "fail"
+    why = row.get("error") or "; ".join(row["reasons"])
+    cost: Any = f"{row['model_calls']} model calls, {row['seconds']:.0f} s" if "seconds" in row else "no run"
+    sys.stderr.write(f"{word} {row['task']:22} {row['strategy']:8} {cost}  {why}  ({left} left)\n")
+    sys.stderr.flush()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="callwright bench desk", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL")
+    parser.add_argument("--strategies", default="layered,react", help="names with commas between (%(default)s)")
+    parser.add_argument("--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)")
+    parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
+    parser.add_argument("--limit-seconds", type=float, default=0.0, help="start no run after this time")
+    parser.add_argument("--out", type=Path, default=Path("runs/desk/results.jsonl"), help="results (%(default)s)")
+    parser.add_argument("--label", default="", help="tell apart changes that the configuration cannot see")
+    parser.add_argument("--desk", type=Path, default=None, help="the folder examples/desk, where it is not found")
+    parser.add_argument("--report", action="store_true", help="only print the tables of the results so far")
+    parser.add_argument("--digest", action="store_true", help="only print the digest of tasks and gold")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

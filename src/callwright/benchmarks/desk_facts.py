@@ -122,7 +122,7 @@ def _near(value: float, digits: str, fact: Fact) -> bool:
         return True
     shown = re.sub("[^0-9.]", "", digits)
     step = 10.0 ** -len(shown.partition(".")[2])
-    return bool(tolerance) and len(shown.replace(".", "").lstrip("0")) >= 3 and apart <= step / 2 + 1e-9
+    return tolerance > 0 and len(shown.replace(".", "").lstrip("0")) >= 3 and bool(apart <= step / 2 + 1e-9)
 
 
 def _unit_fits(folded: str, span: Span, fact: Fact) -> bool:

@@ -1,0 +1,139 @@
+"""The desk's frozen tasks: read, split into halves, digested; and the example itself, loaded from its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from callwright.benchmarks.desk_score import Expectation, Snapshot
+from callwright.errors import ConfigError, boundary
+from callwright.jsontext import JsonError, parse
+from callwright.types import JsonObject, digest
+
+Half = Literal["dev", "final"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeskTask:
+    """One frozen task. ``gold_calls`` are ``{"tool", "arguments"}`` in a right order."""
+
+    id: str
+    half: Half
+    kind: str
+    query: str
+    tools: tuple[str, ...]
+    gold_calls: tuple[JsonObject, ...]
+    gold_answer: str
+    expect: Expectation
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> DeskTask:
+        """Raises ConfigError naming the task whose row cannot be read."""
+        with boundary(ConfigError, f"desk task {row.get('id')!r}"):
+            wanted = row["expect"]
+            expect = Expectation(
+                facts=tuple(wanted["facts"]),
+                forbidden=tuple(wanted["forbidden"]),
+                must=tuple(tuple(group) for group in wanted["must"]),
+                must_not=tuple(wanted["must_not"]),
+                limitation=wanted["limitation"],
+                change=wanted["change"],
+                note_facts=wanted["note_facts"],
+            )
+            return cls(
+                id=row["id"],
+                half=row["half"],
+                kind=row["kind"],
+                query=row["query"],
+                tools=tuple(row["tools"]),
+                gold_calls=tuple(row["gold_calls"]),
+                gold_answer=row["gold_answer"],
+                expect=expect,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The example of one folder: its tasks, their digest, and how to make and look at a fresh desk."""
+
+    folder: Path
+    tasks: tuple[DeskTask, ...]
+    digest: str
+    functions: frozenset[str]
+    fresh: Callable[[Path], Path]
+    snapshot: Callable[[Path], Snapshot]
+
+    def sources(self, tools: Iterable[str]) -> list[str]:
+        """The tool sources that hold these tools, as the catalogue takes them; no server is started for nothing."""
+        served = [name for name in tools if name not in self.functions]
+        return [str(self.folder / name) for name in ("tools.py", *(["mcp.json"] if served else []))]
+
+    def choose(self, half: str = "all", ids: Sequence[str] = ()) -> tuple[DeskTask, ...]:
+        """The tasks of one half (dev, final, all), or those named. Raises ConfigError for what does not exist."""
+        if half not in ("dev", "final", "all"):
+            raise ConfigError(f"there is no half {half!r}", hint="--half dev, final or all")
+        known = {task.id for task in self.tasks}
+        if unknown := [name for name in ids if name not in known]:
+            raise ConfigError(f"there is no desk task {unknown[0]!r}", hint="tasks: " + ", ".join(sorted(known)))
+        return tuple(t for t in self.tasks if half in ("all", t.half) and (not ids or t.id in ids))
+
+
+def load_desk(folder: Path | str | None = None) -> Desk:
+    """The example in ``folder``; by default ``examples/desk`` of this checkout or of the working directory.
+
+    Raises ConfigError where it is not found or its libraries (extra ``desk``) are missing.
+    """
+    found = _found(folder)
+    parent = str(found.parent)
+    if parent not in sys.path:
+        sys.path.append(parent)
+    hint = "pip install 'callwright[desk]' and run from a checkout"
+    with boundary(ConfigError, f"the desk in {found} cannot be loaded", hint=hint):
+        world = importlib.import_module("desk.world")
+        gold = importlib.import_module("desk.gold")
+    try:
+        rows = parse((found / "tasks.json").read_bytes())
+    except (OSError, JsonError) as error:
+        raise ConfigError(f"{found / 'tasks.json'} cannot be read: {error}") from error
+    return Desk(
+        folder=found,
+        tasks=tuple(map(DeskTask.from_row, rows)),
+        digest=digest_of(rows),
+        functions=frozenset(gold.BY_NAME),
+        fresh=gold.fresh,
+        snapshot=world.snapshot,
+    )
+
+
+def _found(folder: Path | str | None) -> Path:
+    checkout = Path(__file__).resolve().parents[3]
+    places = [Path(folder)] if folder else [checkout / "examples" / "desk", Path("examples/desk")]
+    for place in places:
+        if (place / "tasks.json").exists():
+            return place.resolve()
+    raise ConfigError(f"there is no desk in {places[-1]}", hint="run from a checkout, or name the folder with --desk")
+
+
+def digest_of(rows: Sequence[JsonObject]) -> str:
+    """The digest of tasks and gold: what docs/lab.md records before anything is tuned."""
+    return digest(sorted(rows, key=lambda row: str(row["id"])))
+
+
+def halves(tasks: Iterable[tuple[str, str]]) -> dict[str, Half]:
+    """(id, kind) of every task -> its half. Within a kind, by sha256 of the id, places alternate dev and final.
+
+    Kinds take turns in who begins, so that the halves are equal in size but for one.
+    """
+    kinds: dict[str, list[str]] = {}
+    for name, kind in tasks:
+        kinds.setdefault(kind, []).append(name)
+    split: dict[str, Half] = {}
+    for kind in sorted(kinds):
+        for name in sorted(kinds[kind], key=lambda n: hashlib.sha256(n.encode()).hexdigest()):
+            split[name] = "final" if len(split) % 2 else "dev"
+    return split

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from typing import Any
+
+from callwright.benchmarks.report import report
+
+
+def row(task: str, strategy: str, success: bool, **rest: Any) -> dict[str, Any]:
+    plain = {"calls": 2, "model_calls": 3, "prompt_tokens": 1000, "completion_tokens": 100, "seconds": 20.0}
+    named = {"task": task, "strategy": strategy, "success": success, "half": "dev", "kind": "chain"}
+    where = {"model": "small", "config": "c0", "repairs": {"tier1": 1, "tier2": 0}, "violations": {}}
+    return {**plain, **named, **where, **rest}
+
+
+def rows() -> list[dict[str, Any]]:
+    found = []
+    for n in range(10):
+        found.append(row(f"t{n}", "layered", n < 8, kind="chain" if n < 6 else "single"))
+        found.append(row(f"t{n}", "react", n < 2, prompt_tokens=2500, kind="chain" if n < 6 else "single"))
+    return found
+
+
+def test_the_table_holds_success_cost_and_paired_differences() -> None:
+    text = report(rows())
+    assert "Model small, 10 tasks (dev), configuration c0." in text
+    assert "| layered | 8/10 = 80 % (49 % – 94 %) |" in text
+    assert "| react | 2/10 = 20 %" in text
+    assert (
+        "| success, points | +60.0 (+30.0 to +90.0) | only layered 6, only react 0, exact McNemar p = 0.0312 |"
+        in text
+    )
+    assert "| prompt tokens | −1,500 (−1,500 to −1,500) |" in text
+    assert "| layered | 6/6 | 2/4 |" in text
+
+
+def test_every_table_row_has_as_many_cells_as_its_head() -> None:
+    for table in report(rows()).split("\n\n"):
+        lines = [line for line in table.splitlines() if line.startswith("|")]
+        assert len({line.count("|") for line in lines}) <= 1
+
+
+def test_only_tasks_that_every_strategy_finished_are_compared() -> None:
+    some = [*rows()[:4], row("t9", "layered", True), {**row("t9", "react", False), "error": "no model"}]
+    assert "2 tasks" in report(some)
+    assert "no task was done by every strategy" in report([row("a", "layered", True), row("b", "react", True)])
+
+
+def test_models_and_configurations_are_kept_apart() -> None:
+    text = report([*rows(), row("t1", "layered", True, model="large")])
+    assert "Model large, 1 tasks" in text
+    assert "Model small, 10 tasks" in text
+
+
+def test_no_rows_are_no_error() -> None:
+    assert report([]) == "No finished runs yet."
