@@ -25,10 +25,10 @@ from callwright.limits import Budget, Limits
 from callwright.models import open_model
 from callwright.plan import Plan
 from callwright.planning import default_planner
-from callwright.protocols import ChatModel, Planner
+from callwright.protocols import ChatModel, Planner, ReplyMode
 from callwright.strategies import Job, Strategy, open_strategy
 from callwright.trace import Event, Sink, Trace
-from callwright.types import Answer, Message, Skip, ToolResult, Usage, to_json
+from callwright.types import Answer, Message, Skip, Tool, ToolResult, Usage, to_json
 
 Status = Literal["answered", "partial", "abstained"]
 
@@ -74,7 +74,8 @@ class Orchestrator:
 
     ``tools`` are tool sources (see :func:`callwright.catalog.open_catalog`), ``model`` a spec or a ChatModel (see
     :func:`callwright.models.open_model`; ``None`` is the embedded model). As an async context manager it keeps tools
-    and model open between runs; otherwise each run opens and closes them.
+    and model open between runs; otherwise each run opens and closes them. ``only`` names the tools the model may see;
+    ``mode`` says how to ask for calls where the endpoint's best form is not wanted.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Orchestrator:
         sinks: Sequence[Sink] = (),
         on_text: Callable[[str], None] | None = None,
         only: Sequence[str] | None = None,
+        mode: ReplyMode | None = None,
     ) -> None:
         self._sources = tools
         self._model_spec = model
@@ -97,6 +99,7 @@ class Orchestrator:
         self._sinks = tuple(sinks)
         self._on_text = on_text
         self._only = frozenset(only) if only is not None else None
+        self._mode = mode
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
         self._model: ChatModel | None = None
@@ -138,18 +141,18 @@ async def _run(
 ) -> Run:
     budget = Budget(setup._limits)
     trace = Trace(setup._sinks)
-    tools = tuple(t for t in catalog.tools if setup._only is None or t.name in setup._only)
-    capabilities = await model.capabilities()
+    tools = _in_view(catalog, setup._only)
+    mode = setup._mode or (await model.capabilities()).mode
     trace.add(
         "run.start",
         query=query,
         tools=tools,
         model=model.name,
         strategy=setup._strategy.name,
-        mode=capabilities.mode,
+        mode=mode,
         limits=budget.limits,
     )
-    questions = Questions(model, capabilities, budget, trace, setup._on_text)
+    questions = Questions(model, mode, budget, trace, setup._on_text)
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
@@ -175,6 +178,16 @@ async def _run(
         limit = reached.limit
     answer = await _answer(job)
     return _finished(setup, job, answer, budget, limit)
+
+
+def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
+    unknown = (only or frozenset()) - {t.name for t in catalog.tools}
+    if unknown:
+        raise ConfigError(
+            f"no source offers the tools {', '.join(sorted(unknown))}",
+            hint="; ".join(catalog.problems) or "callwright tools SOURCE… lists what there is",
+        )
+    return tuple(t for t in catalog.tools if only is None or t.name in only)
 
 
 async def _answer(job: Job) -> Answer:

@@ -53,6 +53,12 @@ class PlanFormat(StrEnum):
     mermaid = "mermaid"
 
 
+class ReplyModes(StrEnum):
+    schema = "schema"
+    native = "native"
+    text = "text"
+
+
 def run() -> None:
     """Run the app; our own errors become one message and exit code 1."""
     try:
@@ -88,6 +94,9 @@ def run_command(
     only: Only = None,
     model: Model = None,
     strategy: Annotated[str, typer.Option(help="layered or react.")] = "layered",
+    mode: Annotated[
+        ReplyModes | None, typer.Option(help="How to ask for calls; default: the endpoint's best.")
+    ] = None,
     repairs: Annotated[int, typer.Option(help="The run's repair budget B.")] = 5,
     seconds: Annotated[float, typer.Option(help="End the run after this long.")] = 900.0,
     trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
@@ -98,8 +107,18 @@ def run_command(
     from callwright.cli.run import run_query
     from callwright.limits import Limits
 
-    limits = Limits(repairs=repairs, seconds=seconds)
-    code = run_query(query, tools or [], only, model, strategy, limits, trace, html, as_json)
+    code = run_query(
+        query,
+        tools or [],
+        only=only,
+        model=model,
+        strategy=strategy,
+        mode=mode.value if mode else None,
+        limits=Limits(repairs=repairs, seconds=seconds),
+        trace=trace,
+        html=html,
+        as_json=as_json,
+    )
     raise typer.Exit(code)
 
 

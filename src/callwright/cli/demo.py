@@ -7,7 +7,6 @@ from pathlib import Path
 
 from callwright.cli.run import run_query
 from callwright.errors import ConfigError
-from callwright.limits import Limits
 
 QUERY = (
     "How far is it from Oslo Gardermoen (OSL) to Lisbon (LIS) in nautical miles, "
@@ -24,4 +23,5 @@ def run_demo(model: str | None, html: Path) -> int:
     if desk is None:
         raise ConfigError("the demo's tools are not here", hint="run it in a clone of the repository")
     print(f"Request: {QUERY}", file=sys.stderr)
-    return run_query(QUERY, [str(desk)], TOOLS, model, "layered", Limits(), html.with_suffix(".jsonl"), html, False)
+    trace = html.with_suffix(".jsonl")
+    return run_query(QUERY, [str(desk)], only=TOOLS, model=model, trace=trace, html=html)

@@ -12,6 +12,7 @@ from callwright.cli.view import write
 from callwright.errors import ConfigError
 from callwright.limits import Limits
 from callwright.orchestrator import Orchestrator, Run
+from callwright.protocols import ReplyMode
 from callwright.trace import JsonlSink, Sink
 from callwright.viewer import page
 
@@ -19,13 +20,15 @@ from callwright.viewer import page
 def run_query(
     query: str,
     tools: Sequence[str],
-    only: Sequence[str] | None,
-    model: str | None,
-    strategy: str,
-    limits: Limits,
-    trace: Path | None,
-    html: Path | None,
-    as_json: bool,
+    *,
+    only: Sequence[str] | None = None,
+    model: str | None = None,
+    strategy: str = "layered",
+    mode: ReplyMode | None = None,
+    limits: Limits | None = None,
+    trace: Path | None = None,
+    html: Path | None = None,
+    as_json: bool = False,
 ) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless nothing was found."""
     if not tools:
@@ -39,7 +42,14 @@ def run_query(
         if trace is not None:
             sinks.append(stack.enter_context(JsonlSink(trace)))
         orchestrator = Orchestrator(
-            tools, model=model, strategy=strategy, limits=limits, sinks=sinks, on_text=live.on_text, only=only
+            tools,
+            model=model,
+            strategy=strategy,
+            mode=mode,
+            limits=limits,
+            sinks=sinks,
+            on_text=live.on_text,
+            only=only,
         )
         run = orchestrator.run_sync(query)
     if html is not None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from callwright.dialects import Cutter, cut
 from callwright.limits import Budget
-from callwright.protocols import Capabilities, ChatModel, ChatRequest
+from callwright.protocols import ChatModel, ChatRequest, ReplyMode
 from callwright.trace import Trace
 from callwright.types import Reply, canonical, to_json
 
@@ -29,13 +29,13 @@ class Questions:
     def __init__(
         self,
         model: ChatModel,
-        capabilities: Capabilities,
+        mode: ReplyMode,
         budget: Budget,
         trace: Trace,
         on_text: Callable[[str], None] | None = None,
     ) -> None:
         self.model = model
-        self.mode = capabilities.mode
+        self.mode = mode
         self._budget = budget
         self._trace = trace
         self._on_text = on_text

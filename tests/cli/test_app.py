@@ -1,0 +1,163 @@
+"""Every command as a user calls it: the real program, a real endpoint on loopback, real exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.endpoint import endpoint
+
+TOOLS = '''
+STOCK = {"hammer": 4}
+
+def stock(article: str) -> dict[str, int]:
+    """How many pieces of an article are in the warehouse."""
+    return {"pieces": STOCK[article]}
+
+def order(article: str, pieces: int) -> str:
+    """Order pieces of an article."""
+    return "ordered"
+'''
+CALLS = json.dumps({"calls": [{"tool": "stock", "arguments": {"article": "hammer"}}]})
+ANSWER = json.dumps({"statements": [{"text": "There are 4 pieces of the hammer.", "results": ["r1"]}], "missing": []})
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    path = tmp_path / "tools.py"
+    path.write_text(TOOLS)
+    return path
+
+
+def callwright(*arguments: str | Path, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "callwright", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "160", **environment},
+        timeout=120,
+    )
+
+
+def test_run_answers_on_stdout_and_tells_the_story_on_stderr(tools: Path, tmp_path: Path) -> None:
+    html, trace = tmp_path / "run.html", tmp_path / "run.jsonl"
+    with endpoint([CALLS, ANSWER]) as url:
+        done = callwright(
+            "run", "How many hammers?", "--tools", tools, "--only", "stock",
+            "--model", f"{url}#m", "--mode", "schema", "--html", html, "--trace", trace,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "4 pieces" in done.stdout
+    assert "✓ r1 stock" in done.stderr
+    assert "How many hammers?" in html.read_text()
+    page = callwright("view", trace, "--html", tmp_path / "again.html")
+    assert page.returncode == 0
+    assert (tmp_path / "again.html").read_text() == html.read_text()
+
+
+def test_a_run_that_finds_nothing_says_so_with_its_exit_code(tools: Path) -> None:
+    with endpoint(['{"calls": []}', '{"calls": []}']) as url:
+        done = callwright("run", "Hello", "--tools", tools, "--model", f"{url}#m", "--mode", "schema", "--json")
+    assert done.returncode == 3, done.stderr
+    assert json.loads(done.stdout)["status"] == "abstained"
+
+
+def test_plan_prints_text_json_and_mermaid(tools: Path) -> None:
+    text = callwright("plan", "Order two hammers", "--tools", tools)
+    assert text.stdout.startswith("Layer 1")
+    rows = json.loads(callwright("plan", "Order two hammers", "--tools", tools, "--format", "json").stdout)
+    assert sorted(name for layer in rows["layers"] for name in layer) == ["order", "stock"]
+    assert callwright("plan", "x", "--tools", tools, "--format", "mermaid").stdout.startswith("flowchart LR")
+
+
+def test_plan_jsonl_places_every_tool_once_and_answers_bad_lines() -> None:
+    tool = {"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {}}}}
+    lines = [{"id": 1, "query": "q", "tools": [tool, {"name": "b"}, tool]}, {"id": 2, "query": "q"}, {"id": 3}]
+    lines += [{"id": 4, "query": "q", "tools": []}, {"id": 5, "query": "q", "tools": ["nonsense"]}]
+    done = callwright("plan", "--jsonl", stdin="\n".join(map(json.dumps, lines)) + "\n{bad")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["id"] for row in rows] == [1, 2, 3, 4, 5, None]
+    assert sorted(name for layer in rows[0]["layers"] for name in layer) == ["a", "b"]
+    assert rows[3]["layers"] == rows[3]["edges"] == []
+    assert all("error" in rows[n] for n in (1, 2, 4, 5))
+
+
+def test_check_jsonl_accepts_mends_refuses_and_answers_bad_lines() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    lines = [
+        {"id": 1, "tool": tool, "arguments": {"n": 5}},
+        {"id": 2, "tool": tool, "arguments": '{"n": "5"}'},
+        {"id": 3, "tool": tool, "arguments": {}},
+        {"id": 4, "tool": "f", "tools": [tool], "arguments": {"n": 1}},
+        {"id": 5, "tool": "f", "arguments": {}},
+        {"id": 6, "tool": tool, "arguments": 7},
+    ]
+    done = callwright("check", "--jsonl", stdin="\n".join(map(json.dumps, lines)))
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert rows[0] == {"id": 1, "accepted": True, "arguments": {"n": 5}, "edits": [], "violations": []}
+    assert rows[1]["arguments"] == {"n": 5}
+    assert {"path", "before", "after", "rule"} == set(rows[1]["edits"][0])
+    assert rows[2]["accepted"] is False
+    assert {"path", "keyword", "message"} == set(rows[2]["violations"][0])
+    assert rows[3]["accepted"] is True
+    assert "error" in rows[4]
+    assert "error" in rows[5]
+
+
+def test_check_of_one_call_exits_by_its_verdict(tools: Path) -> None:
+    good = callwright("check", '{"tool": "stock", "arguments": {"article": "saw"}}', "--tools", tools)
+    bad = callwright("check", "-", "--tools", tools, stdin='{"tool": "order", "arguments": {"article": "saw"}}')
+    assert (good.returncode, bad.returncode) == (0, 1)
+    assert json.loads(bad.stdout)["violations"][0]["keyword"] == "required"
+
+
+def test_tools_lists_names_effects_and_an_openai_list(tools: Path) -> None:
+    assert "stock" in callwright("tools", tools).stdout
+    listed = json.loads(callwright("tools", tools, "--json").stdout)
+    assert {t["function"]["name"] for t in listed} == {"stock", "order"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["run", "x"], "--tools"),
+        (
+            ["run", "x", "--tools", "nowhere.yaml", "--model", "http://127.0.0.1:9/v1#m", "--mode", "text"],
+            "nowhere.yaml",
+        ),
+        (["plan"], "--jsonl"),
+        (["plan", "x", "--tools", "nowhere.py"], "nowhere.py"),
+        (["check", "{}", "--tools", "nowhere.py"], "nowhere.py"),
+        (["view", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["weights", "no-such-weights"], "no-such-weights"),
+        (["train", "layers", "--model", "magic"], "magic"),
+    ],
+)
+def test_every_mistake_is_one_message_that_names_it(arguments: list[str], part: str) -> None:
+    done = callwright(*arguments)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    assert done.stderr.startswith("error: ")
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_dead_endpoint_is_one_message_with_the_next_step(tools: Path) -> None:
+    done = callwright("run", "x", "--tools", tools, "--model", "http://127.0.0.1:9/v1#m", "--mode", "text")
+    assert done.returncode == 1
+    assert "error: " in done.stderr
+    assert "127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_version_is_printed() -> None:
+    assert callwright("--version").stdout.startswith("callwright 0.")
+
+
+def test_weights_lists_what_there_is() -> None:
+    assert "smollm2-135m" in callwright("weights").stdout
