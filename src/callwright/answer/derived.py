@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from callwright.answer.claims import Claims, content_words
 from callwright.answer.facts import Facts, Figure, Leaf
-from callwright.answer.lexicon import AVERAGE, DIFFERENCE, EACH, PRODUCT, RATIO, SUM
+from callwright.answer.lexicon import AVERAGE, DIFFERENCE, EACH, PRODUCT, RATIO, SUM, TWICE
 from callwright.answer.matching import close
 from callwright.answer.quantity import Moment, Number
 from callwright.answer.units import UNITS, conversions, same
@@ -31,11 +31,26 @@ class Derivation:
 def derive(claim: Number | Moment, claims: Claims, facts: Facts, used: Sequence[Leaf]) -> Derivation | None:
     """How the stated value follows from the results, or None."""
     if isinstance(claim, Moment):
-        return None
+        return _later(claim, claims, facts)
     for ways in (_counts, _columns, _pairs, _spans, _products):
         for text, value, leaves in ways(claim, claims, facts):
             if close(claim, value, 0.0005) and (claim.hedge or abs(value - claim.value) <= 0.02 * abs(value)):
                 return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
+    return None
+
+
+def _later(claim: Moment, claims: Claims, facts: Facts) -> Derivation | None:
+    """A time that is another one of the sentence and a duration of the results apart."""
+    if claim.hour is None or claim.has_date:
+        return None
+    told = [m for m in claims.moments if m is not claim and m.hour is not None]
+    lasting = [f for f in facts.figures[:_COLUMN] if f.unit and UNITS[f.unit].dimension == "time"][:_POOL]
+    for start in told[:4]:
+        gap = ((claim.hour - (start.hour or 0)) * 60 + (claim.minute or 0) - (start.minute or 0)) % 1440
+        for figure in lasting:
+            if figure.number is not None and figure.number.value * UNITS[figure.unit].factor / 60 in (gap, 1440 - gap):
+                text = f"{claims.text[slice(*claim.span)]} is {figure.leaf.where} away from the other time"
+                return Derivation(text, (figure.leaf,))
     return None
 
 
@@ -108,7 +123,8 @@ def _columns(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     for key, column in facts.keys.items():
         told = _told(column, n.unit)
         mentioned = [p for p in told if any(m.labels & p[1].leaf.labels for m in claims.mentions)]
-        by_shape = [[p for p in told if p[1].leaf.shape == s] for s in {f.leaf.shape for f in column[:_COLUMN]}]
+        homes = dict.fromkeys((f.leaf.result, f.leaf.shape) for f in column[:_COLUMN])
+        by_shape = [[p for p in told if (p[1].leaf.result, p[1].leaf.shape) == home] for home in list(homes)[:24]]
         for pairs in (mentioned, told, *(by_shape if len(by_shape) > 1 else ())):
             if len(pairs) < 2:
                 continue
@@ -133,6 +149,8 @@ def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]
         stated = any(close(m, figure.number.value) for m in claims.numbers if m is not n)
         if score or stated:
             scored.append((-(score + 4 * stated), len(scored), figure))
+    if not scored and len(facts.figures) <= _POOL:
+        scored = [(0, i, f) for i, f in enumerate(facts.figures) if f.number is not None]
     scored.sort(key=lambda s: s[:2])
     return [(f.number.value, f) for _, _, f in scored[:_POOL] if f.number is not None]
 
@@ -241,6 +259,8 @@ def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         for value in result.arguments.values():
             if isinstance(value, int | float) and not isinstance(value, bool) and value:
                 amounts.add(float(value))
+    if TWICE.search(claims.text):
+        amounts.add(2.0)
     for amount in sorted(amounts)[:12]:
         for value, figure in _pool(n, claims, facts):
             if not value or value == 1 or amount == 1:

@@ -62,7 +62,7 @@ tallest highest lowest longest shortest nearest closest farthest richest poorest
 driest sunniest strongest weakest heaviest lightest important significant major minor key leading top-rated
 recommended ideal perfect suitable unsuitable favourite favorite renowned celebrated iconic unique rare common usual
 typical typically usually always never often rarely frequently seldom guaranteed refundable free complimentary
-delayed cancelled canceled punctual direct nonstop award-winning award awards successful unsuccessful profitable healthy
+strongest weakest delayed cancelled canceled punctual direct nonstop award-winning award awards successful unsuccessful profitable healthy
 unhealthy fresh delicious tasty spicy exciting boring interesting impressive remarkable growing declining rising
 falling increasing decreasing booming thriving struggling clean dirty polluted friendly helpful strict lenient
 legal illegal official unofficial verified trusted bestselling best-selling acclaimed critically beloved
@@ -76,15 +76,19 @@ DIFFERENCE = re.compile(
     r"than|before|after|younger|older|lower|higher|fewer|longer|shorter|cheaper|dearer|taller|smaller|larger|bigger|"
     r"heavier|lighter|warmer|cooler|colder|hotter|faster|slower|newer|nearer|farther|further|behind|below|above|won|lost|lead|"
     r"leads|beat|beats|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?|short of|until|ago|"
-    r"range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
+    r"more|range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(r"\b(?:average[sd]?|mean|avg|on average|typical(?:ly)?)\b", re.IGNORECASE)
+COMPARISON = re.compile(
+    r"\b(?:vs|versus|compared|than|unlike|instead of|as opposed to|against|from|rather)\b", re.IGNORECASE
+)
 RATIO = re.compile(
     r"\b(?:times|twice|half|double|triple|ratio|per|percent|share|proportion|as (?:many|much|large|big|long)|each|"
     r"one third|quarter|density|fraction|out of)\b|%",
     re.IGNORECASE,
 )
+TWICE = re.compile(r"\b(?:return|round trip|both ways|there and back|twice|double|two|both)\b", re.IGNORECASE)
 EACH = re.compile(
     r"\b(?:per|each|every|apiece|one (?:portion|serving|night|person|day|piece|unit|ticket)|a (?:portion|night|person|day|piece)|"
     r"portion|serving|nightly|daily|density)\b",
@@ -121,7 +125,7 @@ EXTREMES = {
     word: ends
     for ends, words in {
         "min": "cheapest cheap cheaper affordable inexpensive lowest smallest shortest nearest closest coldest poorest slowest "
-        "lightest weakest driest earliest",
+        "lightest weakest fewest least driest earliest",
         "max": "expensive priciest costly largest biggest highest longest tallest farthest hottest warmest richest fastest "
         "strongest heaviest wettest sunniest best top-rated popular busiest major",
         "min max": "oldest newest youngest worst quickest falling rising increasing decreasing growing declining latest better worse hard light important",

@@ -80,6 +80,7 @@ _MOMENTS = re.compile(
         (
             r"(?P<iso>(?<![\d\-])(?P<iy>\d{4})[-/](?P<im>\d{1,2})[-/](?P<id>\d{1,2})(?!\d)"
             r"(?:[T ]\s?(?P<ih>\d{2}):(?P<ii>\d{2})(?::(?P<is>\d{2})(?:\.\d+)?)?" + _ZONE + r")?)",
+            r"(?P<ym>(?<![\d\-])(?P<ymy>(?:19|20)\d{2})-(?P<ymm>0[1-9]|1[0-2])(?![\d\-]))",
             r"(?P<num>(?<![\d.\-])(?P<na>\d{1,2})(?P<sep>[./\-])(?P<nb>\d{1,2})(?P=sep)(?P<ny>\d{4}|\d{2})(?![\d.\-]))",
             rf"(?P<dm>\b(?:(?P<dw>{_DAYNAME})\b,?\s+)?(?:the\s+)?(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?"
             rf"(?P<dmon>{_MONTH})\b\.?(?:,?\s+(?P<dy>\d{{4}})\b)?)",
@@ -90,6 +91,8 @@ _MOMENTS = re.compile(
             r"(?:\s*(?P<tp>(?:[ap]m\b|[ap]\.m\.)))?" + _ZONE.replace("zone", "tz") + ")",
             r"(?P<ampm>(?<![\d:.,])(?P<ah>\d{1,2})\s*(?P<ap>(?:[ap]m\b|[ap]\.m\.)))",
             rf"(?P<wd>\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|{_DAYNAME}(?=,|$))\b)",
+            r"(?P<mo>(?<=\bin )(?-i:March|May)\b|\b(?-i:January|February|April|June|July|August|September|October"
+            r"|November|December)\b)",
             r"(?P<noon>\b(?:noon|midday|midnight)\b)",
         )
     ),
@@ -116,6 +119,10 @@ def _moment(m: re.Match[str]) -> Moment | None:
             made = replace(
                 made, hour=int(g["ih"]), minute=int(g["ii"]), second=_int(g["is"]), offset=_zone(g["zone"])
             )
+    elif g["ym"]:
+        made = Moment(span, int(g["ymy"]), int(g["ymm"]))
+    elif g["mo"]:
+        made = Moment(span, month=_month(g["mo"]))
     elif g["num"]:
         made = _numeric(span, int(g["na"]), int(g["nb"]), g["ny"], g["sep"])
     elif g["dm"]:

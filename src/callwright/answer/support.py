@@ -11,8 +11,8 @@ from callwright.answer.binding import Bound, anchors_of, bind, conflicts
 from callwright.answer.claims import Claims, claims_of, content_words
 from callwright.answer.derived import derive
 from callwright.answer.facts import Facts, Figure, Leaf
-from callwright.answer.lexicon import COURTESY, EXTREMES, JUDGEMENT, LIMITATION, OPPOSITES
-from callwright.answer.matching import close, figures_for, offsets_in, same_moment, weekday_fits
+from callwright.answer.lexicon import COMPARISON, COURTESY, EXTREMES, JUDGEMENT, LIMITATION, OPPOSITES
+from callwright.answer.matching import close, figures_for, offsets_in, same_moment, same_number, weekday_fits
 from callwright.answer.quantity import Moment, Number, Span, moment_order
 from callwright.answer.words import concepts, key_tokens, stem, tokens
 from callwright.types import Citation, Support
@@ -84,6 +84,8 @@ def _number(
         if any(how == "converted" for f, how in found if f is bound.figure):
             verdict.derived.append(f"{claims.text[slice(*n.span)]} is {_shown(bound.figure)} converted")
         return
+    if _compared(bound, n, claims):
+        return
     if any(q.unit == n.unit and close(n, q.value) for q in facts.query_numbers) and not bound.rival:
         return
     if _in_arguments(n, facts) and not bound.rival:
@@ -96,6 +98,15 @@ def _number(
         leaves.extend(how.leaves)
         return
     _refuse(claims.text[slice(*n.span)], bound, verdict, facts, n)
+
+
+def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
+    """"5,100 mAh vs. 4,700": the other record's value, told beside the right one."""
+    if bound.rival is None or bound.taken is None or bound.rival.leaf.key != bound.taken.leaf.key:
+        return False
+    rival = bound.rival
+    told = any(same_number(m, rival) for m in claims.numbers if m is not n)
+    return told and bool(COMPARISON.search(claims.text))
 
 
 def _in_arguments(n: Number, facts: Facts) -> bool:
@@ -311,7 +322,7 @@ def _pairs(claims: Claims, facts: Facts, verdict: Verdict) -> None:
         if not homes or any(leaf.labels & two.labels for leaf in homes):
             continue
         others = {x for leaf in homes for x in leaf.labels if facts.kinds(frozenset((x,))) & kinds[1]}
-        if len(others) == 1 and len({leaf.record for leaf in homes}) == 1:
+        if len(others) == 1:
             stated = claims.text[slice(*two.span)]
             verdict.problems.append(f"{stated} does not stand with {claims.text[slice(*one.span)]}; {next(iter(others))} does")
 
@@ -320,7 +331,7 @@ def _words(claims: Claims, facts: Facts, verdict: Verdict, leaves: Sequence[Leaf
     """Judgements and content words that nothing known contains."""
     carried, unknown = content_words(claims, facts)
     judged = [w for w in tokens(claims.text) if w in JUDGEMENT and not _word_known(w, facts)]
-    judged = [w for w in judged if not _borne_out(w, verdict, leaves, facts)]
+    judged = [w for w in judged if not _borne_out(w, claims, verdict, leaves, facts)]
     hard = claims.numbers or claims.moments
     together = _together(claims, leaves)
     if judged and not LIMITATION.search(claims.text):
@@ -338,25 +349,34 @@ def _together(claims: Claims, leaves: Sequence[Leaf]) -> int:
     return 1 if any(a and b and not a & b for i, a in enumerate(named) for b in named[i + 1 :]) or leaves else 0
 
 
-def _borne_out(word: str, verdict: Verdict, leaves: Sequence[Leaf], facts: Facts) -> bool:
+def _borne_out(word: str, claims: Claims, verdict: Verdict, leaves: Sequence[Leaf], facts: Facts) -> bool:
     """A comparison that the numbers bear out: the cheapest is the lowest of its column; a difference was computed."""
     if word not in EXTREMES:
         return False
     if verdict.derived and not word.endswith("est"):
         return True
-    wanted = EXTREMES[word]
-    for leaf in leaves:
-        column = [f.number.value for f in facts.keys.get(leaf.key, ()) if f.number is not None]
-        column += [moment_order(f.moment) for f in facts.keys.get(leaf.key, ()) if f.moment is not None and not column]
-        own = [f.number.value for f in facts.keys.get(leaf.key, ()) if f.leaf is leaf and f.number is not None]
-        own = own or [moment_order(f.moment) for f in facts.keys.get(leaf.key, ()) if f.leaf is leaf and f.moment]
-        if len(column) > 1 and own and ("max" in wanted and max(own) == max(column) or "min" in wanted and min(own) == min(column)):
-            return True
-    return False
+    meant = leaves or [f.leaf for f in facts.figures[:4000] if any(m.labels & f.leaf.labels for m in claims.mentions)]
+    return any(_extreme(leaf, EXTREMES[word], facts) for leaf in meant)
+
+
+def _extreme(leaf: Leaf, ends: str, facts: Facts) -> bool:
+    """Whether a leaf's value is the lowest or highest of its column: of its own result's, else of all."""
+    column = [f for f in facts.keys.get(leaf.key, ()) if f.leaf.result == leaf.result]
+    column = column if len({f.leaf.path for f in column}) > 1 else facts.keys.get(leaf.key, [])
+    values = [(_order(f), f.leaf is leaf) for f in column]
+    own = [v for v, mine in values if mine]
+    if not own or len(values) < 2:
+        return False
+    every = [v for v, _ in values]
+    return ("max" in ends and own[0] == max(every)) or ("min" in ends and own[0] == min(every))
+
+
+def _order(figure: Figure) -> float:
+    return figure.number.value if figure.number is not None else moment_order(figure.moment or Moment((0, 0)))
 
 
 def _word_known(word: str, facts: Facts) -> bool:
-    return word in facts.vocabulary or stem(word) in facts.vocabulary
+    return word in facts.vocabulary or stem(word) in facts.vocabulary or facts.knows(word)
 
 
 def _citations(claims: Claims, facts: Facts, cited: Sequence[str], leaves: Iterable[Leaf]) -> tuple[Citation, ...]:

@@ -140,6 +140,9 @@ _NOT_ATTRIBUTES = {stem(w) for w in (
 def concepts(word: str) -> frozenset[str]:
     """What a word may name: its stem and the attribute concepts it belongs to."""
     root = stem(word)
+    if root not in _GROUPS:  # cheaper, warmest
+        bare = re.sub(r"(?:i?er|i?est)$", "", word)
+        root = next((r for r in (stem(bare), stem(bare + "e"), bare[:-1]) if bare != word and r in _GROUPS), root)
     if root in _NOT_ATTRIBUTES or len(root) < 2:
         return _GROUPS.get(root, frozenset())
     return _GROUPS.get(root, frozenset()) | {root}
