@@ -284,7 +284,7 @@ def test_a_base_url_that_is_none_is_refused(url: str) -> None:
 
 async def test_nested_garbage_in_a_document_never_breaks_the_import() -> None:
     """Every object of the document replaced, one after the other, by something of another shape."""
-    for wrong in (None, 5, "x", [], {}, [5], {"a": 5}):
+    for wrong in (None, 5, [5], {"a": 5}):
         for path in _places(DOCUMENT):
             broken = json.loads(json.dumps(DOCUMENT))
             holder = broken

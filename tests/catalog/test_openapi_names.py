@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.catalog.openapi_names import argument_name, tool_name
@@ -27,6 +27,7 @@ def test_long_names_that_differ_at_their_end_stay_different() -> None:
     assert not any(n.endswith("_2") for n in names)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=90), max_size=20))
 def test_every_name_is_valid_and_unique(ids: list[str]) -> None:
     taken: set[str] = set()
@@ -35,6 +36,7 @@ def test_every_name_is_valid_and_unique(ids: list[str]) -> None:
     assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", n) for n in names)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=90), max_size=20))
 def test_every_argument_name_is_valid_and_unique(given_names: list[str]) -> None:
     taken: dict[str, int] = {}

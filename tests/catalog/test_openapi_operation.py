@@ -99,6 +99,18 @@ def test_a_body_that_is_no_plain_object_is_one_argument(schema: Any) -> None:
     assert binding.body.whole == "body"
 
 
+def test_all_of_with_different_properties_is_one_object() -> None:
+    base = {"type": "object", "properties": {"id": {}}, "required": ["id"]}
+    more = {"type": "object", "properties": {"name": {}}, "required": ["name"]}
+    schema = {"allOf": [{"$ref": "#/components/schemas/Base"}, more], "description": "d"}
+    body = json_body(schema, required=True)
+    tool, _ = imported({"requestBody": body}, method="post", components={"schemas": {"Base": base}})
+    assert list(tool.properties) == ["id", "name"]
+    assert tool.required == ("id", "name")
+    clash = json_body({"allOf": [base, {**base, "properties": {"id": {"type": "string"}}}]}, required=True)
+    assert list(imported({"requestBody": clash}, method="post")[0].properties) == ["body"]
+
+
 def test_an_optional_body_asks_for_its_required_parts_together() -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "required": ["a", "b"]}
     tool, _ = imported({"requestBody": json_body(schema)}, method="post")

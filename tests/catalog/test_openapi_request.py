@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.catalog.openapi_binding import Binding, Body, Field, Place
@@ -83,7 +83,7 @@ def test_cookies_and_headers_are_written_in_their_style() -> None:
     assert request("header", RGB, style="simple", explode=True).headers["color"] == "R=100,G=200,B=150"
 
 
-WAYS_OUT = [
+WAYS_OUT: list[Any] = [
     "..",
     ".",
     "../admin",
@@ -139,6 +139,7 @@ def test_other_path_values_stay_one_segment(value: str, segment: str) -> None:
     assert request("path", value, style="simple").path == f"/a/{segment}/z"
 
 
+@settings(deadline=None)
 @given(
     st.text(max_size=30) | st.lists(st.text(max_size=8), max_size=3), st.sampled_from(["simple", "label", "matrix"])
 )
@@ -207,4 +208,10 @@ def test_multipart_parts_cannot_break_out_of_their_names_or_boundary() -> None:
     assert b'name="a%22%0D%0AX: 1"\r\n\r\nv\r\n' in parts[1]
     assert b'filename="f"' in parts[2]
     assert parts[2].endswith(b"\r\n\r\n\0\1\r\n")
-    assert b'application/json\r\n\r\n{"k": 1}' in parts[3]
+    assert b'application/json\r\n\r\n{"k":1}' in parts[3]
+
+
+def test_values_that_json_cannot_carry_are_refused() -> None:
+    for value in (float("nan"), {"a": float("inf")}):
+        with pytest.raises(BadArgument, match="JSON"):
+            body("json", {"a": value}, media="application/json")

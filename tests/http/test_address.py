@@ -3,7 +3,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.http.address import kind_of, parse
@@ -42,6 +42,7 @@ def test_nat64_is_judged_by_the_ipv4_address_inside() -> None:
     assert kind_of(ip_address("2a00::5efe:10.0.0.1")) == "private"  # ISATAP
 
 
+@settings(deadline=None)
 @given(st.ip_addresses(v=4))
 def test_nothing_private_to_the_standard_library_is_public_to_us(address: object) -> None:
     from ipaddress import IPv4Address

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ssl
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -119,7 +122,8 @@ async def test_a_request_arrives_as_it_was_meant(server: Server, client: HttpCli
 
 
 @pytest.mark.parametrize(
-    "headers", [{"x": "a\r\nevil: 1"}, {"x": "a\nb"}, {"x\r\n": "1"}, {"x y": "1"}, {"": "1"}, {"x": "\0"}]
+    "headers",
+    [{"x": "a\r\nevil: 1"}, {"x": "a\nb"}, {"x\r\n": "1"}, {"x y": "1"}, {"": "1"}, {"x": "\0"}, {"x": "\ud800"}],
 )
 async def test_headers_cannot_be_injected(server: Server, client: HttpClient, headers: dict[str, str]) -> None:
     answer = await client.request("GET", f"{server.url}/", headers=headers)
@@ -228,6 +232,88 @@ async def test_a_stream_that_cannot_begin_is_a_failure() -> None:
     async with HttpClient() as client, client.stream("GET", "http://127.0.0.1:1/") as stream:
         assert isinstance(stream, Failure)
         assert stream.kind == "egress"
+
+
+async def test_a_resolver_that_answers_nonsense_is_a_failure() -> None:
+    for nonsense in (["not an address"], [], ["1.2.3.4.5"]):
+
+        async def lookup(_: str, __: int, found: list[str] = nonsense) -> list[str]:
+            return found
+
+        async with HttpClient(lookup=lookup) as client:
+            answer = await client.request("GET", "http://name.test/", params={"\ud800": "\ud800"})
+        assert isinstance(answer, Failure)
+        assert answer.kind == "unavailable"
+
+
+async def test_tls_is_checked_against_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    """The connection goes to a checked address, the certificate must still be the name's."""
+    certificate, key = issue("name.test")
+    for name, pem in (("c.pem", certificate), ("k.pem", key)):
+        (tmp_path / name).write_bytes(pem)
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(tmp_path / "c.pem", tmp_path / "k.pem")
+
+    async def hello(_: web.Request) -> web.Response:
+        return web.Response(text="hello")
+
+    app = web.Application()
+    app.router.add_get("/", hello)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server).start()
+    port = runner.addresses[0][1]
+
+    async def lookup(_: str, __: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    trust = ssl.create_default_context(cadata=certificate.decode())
+    egress = Egress.allow(["name.test", "other.test"])
+    async with HttpClient(egress, lookup=lookup, ssl_context=trust) as client:
+        good = await client.request("GET", f"https://name.test:{port}/")
+        bad = await client.request("GET", f"https://other.test:{port}/")
+    async with HttpClient(egress, lookup=lookup) as client:
+        untrusted = await client.request("GET", f"https://name.test:{port}/")
+    await runner.cleanup()
+    assert isinstance(good, HttpResponse)
+    for answer in (bad, untrusted):
+        assert isinstance(answer, Failure)
+        assert (answer.kind, answer.retryable) == ("unavailable", False)
+        assert "TLS" in answer.message
+
+
+def issue(name: str) -> tuple[bytes, bytes]:
+    """A self-signed certificate and its key, PEM."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    made = builder.sign(key, hashes.SHA256())
+    plain = serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8
+    return made.public_bytes(serialization.Encoding.PEM), key.private_bytes(serialization.Encoding.PEM, form, plain)
+
+
+def test_a_client_closed_in_one_event_loop_works_in_the_next() -> None:
+    client = HttpClient(Egress.any())
+
+    async def once() -> object:
+        try:
+            return await client.request("GET", "http://127.0.0.1:1/")
+        finally:
+            await client.aclose()
+
+    for _ in range(2):
+        answer = asyncio.run(once())
+        assert isinstance(answer, Failure)
+        assert answer.kind == "unavailable"
 
 
 async def test_misuse_raises(client: HttpClient) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.errors import ConfigError, Failure
@@ -104,7 +104,14 @@ def hosts() -> list[str]:
 def urls(port: int) -> list[str]:
     found = [f"http://{h}:{port}/canary" for h in hosts()]
     found += [f"HTTPS://{h}:{port}/" for h in hosts()[::7]]
-    odd = ("file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1:70/_x", "//127.0.0.1/", "127.0.0.1", "")
+    odd: tuple[str, ...] = (
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/",
+        "gopher://127.0.0.1:70/_x",
+        "//127.0.0.1/",
+        "127.0.0.1",
+        "",
+    )
     odd += ("http:127.0.0.1", "http:/127.0.0.1", "http:///127.0.0.1", "http://", "https://?x", "unix:///run/x.sock")
     odd += (
         "data:text/plain,x",
@@ -322,6 +329,7 @@ def test_public_urls_are_taken_apart_without_being_changed(url: str, host: str, 
     assert (target.host, target.path) == (host, path)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_either_a_target_that_reads_back_the_same_or_refused(text: str) -> None:
     target = parse_target("http://" + text)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.errors import Failure
@@ -37,6 +37,7 @@ def test_failures_are_repeated_only_if_they_may_pass() -> None:
     assert Retry().wait(1, Failure("egress", "e"), None, 0.5) is None
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200), st.floats(0, 0.999))
 def test_no_wait_is_negative_or_without_bound(attempt: int, chance: float) -> None:
     wait = Retry(attempts=1000, longest=5).wait(attempt, BUSY, None, chance)

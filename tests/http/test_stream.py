@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.errors import Failure
@@ -17,6 +17,7 @@ def stream_of(*pieces: bytes | Failure, max_bytes: int = 1000) -> HttpStream:
     return HttpStream(200, {}, "http://a.test/", read, max_bytes)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", "\u00e9".encode(), b"data: x"])), st.data())
 def test_lines_do_not_depend_on_where_the_pieces_end(parts: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(parts)

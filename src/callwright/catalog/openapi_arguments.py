@@ -64,11 +64,12 @@ class Arguments:
         if body.kind == "multipart":
             schema, files = _files(schema)
             body = replace(body, files=files)
+        schema = _flattened(schema)
         extra = schema.get("additionalProperties")
         properties = schema.get("properties")
         plain = set(schema) <= _MERGEABLE and isinstance(properties, dict) and properties and not extra
         plain = plain and set(schema.get("required", ())) <= set(properties or ())
-        if not plain or schema.get("type", "object") != "object" or body.kind in ("text", "bytes"):
+        if not plain or "object" not in schema.get("type", "object") or body.kind in ("text", "bytes"):
             key = argument_name("body", "body", self._properties)
             self._properties[key] = self._lifted(schema)
             self.fields.append(Field(key, "body", "body", body.required))
@@ -118,6 +119,21 @@ def _annotated(schema: JsonObject, typed: Any, raw: JsonObject) -> JsonObject:
         if values:
             more["examples"] = values[:3]
     return {**schema, **more}
+
+
+def _flattened(schema: JsonObject) -> JsonObject:
+    """``allOf`` of plain objects with different properties, and nothing else said, as one object; else unchanged."""
+    parts = [_flattened(p) for p in schema.get("allOf", ())]
+    outside = {k: v for k, v in schema.items() if k != "allOf"}
+    whole = [*parts, outside]
+    keys = [k for p in whole for k in p.get("properties", ())]
+    plain = all(set(p) <= _MERGEABLE and p.get("type", "object") == "object" for p in whole)
+    if not parts or not plain or len(keys) != len(set(keys)) or any("additionalProperties" in p for p in whole):
+        return schema
+    merged = {k: v for p in whole for k, v in p.items()}
+    merged["properties"] = {k: v for p in whole for k, v in p.get("properties", {}).items()}
+    needed = list(dict.fromkeys(n for p in whole for n in p.get("required", ())))
+    return {**merged, "type": "object", **({"required": needed} if needed else {})}
 
 
 def _files(schema: JsonObject) -> tuple[JsonObject, frozenset[str]]:

@@ -67,6 +67,13 @@ def scalar(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError):
+        raise BadArgument("an argument holds a value that JSON cannot carry") from None
+
+
 def _encode(value: Any, safe: str = "") -> str:
     return quote(scalar(value), safe=safe, errors="replace")
 
@@ -109,7 +116,7 @@ def _refuse_ways_out(f: Field, value: Any) -> None:
 def _path_value(f: Field, value: Any) -> str:
     """Styles simple, label and matrix (RFC 6570 3.2.2, 3.2.5, 3.2.7)."""
     if f.as_json:
-        return quote(json.dumps(value, ensure_ascii=False, separators=(",", ":")), safe="")
+        return quote(_json(value), safe="")
     prefix, joint = {"label": (".", "."), "matrix": (";", ";")}.get(f.style, ("", ","))
     name = quote(f.name, safe="")
     if isinstance(value, list):
@@ -152,7 +159,7 @@ def _deep(value: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any
 def _named(f: Field, value: Any, safe: str = "") -> list[tuple[str, str]]:
     """Style form: names as they are, values percent-encoded."""
     if f.as_json:
-        return [(f.name, quote(json.dumps(value, ensure_ascii=False, separators=(",", ":")), safe=safe))]
+        return [(f.name, quote(_json(value), safe=safe))]
     if isinstance(value, list):
         parts = [_encode(v, safe) for v in value]
         return [(f.name, p) for p in parts] if f.explode else [(f.name, ",".join(parts))] if parts else []
@@ -166,7 +173,7 @@ def _named(f: Field, value: Any, safe: str = "") -> list[tuple[str, str]]:
 def _header(f: Field, value: Any) -> str:
     """Style simple: values as they are (RFC 9110 has no encoding for them), line breaks and controls refused."""
     if f.as_json:
-        text = json.dumps(value, separators=(",", ":"))
+        text = _json(value)
     elif isinstance(value, list):
         text = ",".join(scalar(v) for v in value)
     elif isinstance(value, dict):
@@ -186,7 +193,7 @@ def _body(body: Body | None, given: Mapping[Field, Any]) -> tuple[bytes | None, 
         value = next(iter(given.values()), None)
     if body.kind == "json":
         media_type = "application/json" if "*" in body.media_type else body.media_type
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode(), media_type
+        return _json(value).encode(), media_type
     if body.kind == "text":
         return scalar(value).encode("utf-8", "replace"), f"{body.media_type.partition(';')[0]}; charset=utf-8"
     if body.kind == "bytes":
@@ -233,5 +240,5 @@ def _part(name: str, value: Any, is_file: bool) -> tuple[str, bytes]:
     if is_file:
         return f'{head}; filename="{safe}"\r\nContent-Type: application/octet-stream', _binary(name, value)
     if isinstance(value, dict):
-        return f"{head}\r\nContent-Type: application/json", json.dumps(value, allow_nan=False).encode()
+        return f"{head}\r\nContent-Type: application/json", _json(value).encode()
     return head, scalar(value).encode("utf-8", "replace")

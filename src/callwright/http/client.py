@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Params = Mapping[str, Any] | Iterable[tuple[str, Any]]
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_BAD_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_BAD_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _METHOD = re.compile(r"[A-Z]{1,20}")
 
 
@@ -190,14 +190,18 @@ class HttpClient:
         target = self.egress.check(outgoing.url)
         if isinstance(target, Failure):
             return target
-        if self._connections is None:
-            from callwright.http.connection import Connections, system_lookup
+        pool = self._pool()
+        return await pool.send(target, outgoing, connect=limits.connect, idle=limits.idle, deadline=deadline)
 
+    def _pool(self) -> Connections:
+        """The connections of the running event loop; those of a loop that has ended cannot be used any more."""
+        from callwright.http.connection import Connections, system_lookup
+
+        loop = asyncio.get_running_loop()
+        if self._connections is None or self._connections.loop is not loop:
             lookup = self._lookup or system_lookup
             self._connections = Connections(self.egress, lookup, self._ssl_context, self._limit)
-        return await self._connections.send(
-            target, outgoing, connect=limits.connect, idle=limits.idle, deadline=deadline
-        )
+        return self._connections
 
     def _outgoing(
         self,
@@ -214,7 +218,7 @@ class HttpClient:
         for name, value in merged.items():
             if not _TOKEN.fullmatch(name) or _BAD_VALUE.search(value):
                 return Failure("tool_error", f"the header {name[:60]!r} holds characters that headers cannot carry")
-        body = data.encode() if isinstance(data, str) else data
+        body = data.encode("utf-8", "replace") if isinstance(data, str) else data
         if json is not None:
             body = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
             merged.setdefault("content-type", "application/json")
@@ -224,7 +228,9 @@ class HttpClient:
 def with_params(url: str, params: Params | None) -> str:
     """``url`` with query parameters appended, names and values percent-encoded (RFC 3986)."""
     pairs = params.items() if isinstance(params, Mapping) else (params or ())
-    query = "&".join(f"{quote(str(k), safe='')}={quote(_text(v), safe='')}" for k, v in pairs)
+    query = "&".join(
+        f"{quote(str(k), safe='', errors='replace')}={quote(_text(v), safe='', errors='replace')}" for k, v in pairs
+    )
     if not query:
         return url
     address, mark, fragment = url.partition("#")

@@ -63,7 +63,10 @@ class CheckedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         results: list[ResolveResult] = []
         for text in dict.fromkeys(await self._lookup(host, port)):
-            address = ip_address(text)
+            try:
+                address = ip_address(text)
+            except ValueError:
+                raise OSError(f"{host} was resolved to something that is no address") from None
             problem = self._egress.problem(host, port, address)
             if problem:
                 raise Refused(refused(f"not allowed: {problem}"))
@@ -88,6 +91,7 @@ class Connections:
 
     def __init__(self, egress: Egress, lookup: Lookup, ssl_context: ssl.SSLContext | None, limit: int) -> None:
         self._egress = egress
+        self.loop = asyncio.get_running_loop()
         connector = aiohttp.TCPConnector(
             resolver=CheckedResolver(egress, lookup),
             use_dns_cache=False,
