@@ -31,9 +31,9 @@ def plan_svg(
     boxes = _place(layers, slots, states)
     width = len(layers) * (_WIDTH + _GAP_X) - _GAP_X + 8
     height = _TOP + max(len(layer) for layer in layers) * (_HEIGHT + _GAP_Y) + 4
-    parts = [f'<svg class=plan viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">']
+    parts = [f'<svg class="plan" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">']
     parts += [
-        f'<text class=layer x="{4 + k * (_WIDTH + _GAP_X)}" y="18">Layer {k + 1}</text>' for k in range(len(layers))
+        f'<text class="layer" x="{4 + k * (_WIDTH + _GAP_X)}" y="18">Layer {k + 1}</text>' for k in range(len(layers))
     ]
     parts += [_curve(boxes[a], boxes[b]) for a, b in edges if a in boxes and b in boxes]
     parts += [_rectangle(box) for box in boxes.values()]
@@ -58,7 +58,7 @@ def _place(layers: Sequence[Sequence[str]], slots: Mapping[str, Any], states: Ma
 def _curve(a: _Box, b: _Box) -> str:
     x1, y1, x2, y2 = a.x + _WIDTH, a.y + _HEIGHT // 2, b.x, b.y + _HEIGHT // 2
     bend = max(30, (x2 - x1) // 2)
-    return f'<path class=edge d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
+    return f'<path class="edge" d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
 
 
 def _rectangle(box: _Box) -> str:
