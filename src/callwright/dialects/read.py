@@ -96,9 +96,10 @@ def _value_calls(text: str, names: Collection[str]) -> tuple[Found | None, bool]
     except JsonError:
         return _torn(text), False
     found = read_object(mended.value, names)
-    if not mended.truncated or found is None:
-        return found, mended.truncated and found is not None
-    return _torn(text) or Found(found.calls[:-1]), True
+    if not mended.truncated:
+        return found, False
+    torn = _torn(text) or (Found(found.calls[:-1]) if found is not None else None)
+    return torn, torn is not None
 
 
 def _torn(text: str) -> Found | None:

@@ -108,9 +108,10 @@ def _opened(content: Json) -> Json:
     """The value inside a text, where the text is JSON or a Python literal; a long or cut one stays text."""
     if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
         try:
-            return mend(content).value
+            value = mend(content).value
         except JsonError:
             return content
+        return content if value is None else value
     return content
 
 
@@ -151,8 +152,8 @@ def _error_of(value: JsonObject) -> str:
     status = _status(value)
     if any(value.get(flag) is False for flag in _FALSE_FLAGS) or _bad_status(value) or (status or 0) >= 400:
         return _first_text(value, _MESSAGE_KEYS) or canonical(value)[:400]
-    if set(value) <= {*_MESSAGE_KEYS, *_STATUS_KEYS, "path", "timestamp"}:
-        said = _first_text(value, _MESSAGE_KEYS)
+    if set(value) <= {"message", "msg", *_STATUS_KEYS, "path", "timestamp"}:
+        said = _first_text(value, ("message", "msg"))
         return said if said and _SAYS_ERROR.search(said) else ""
     return ""
 

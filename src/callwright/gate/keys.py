@@ -21,6 +21,7 @@ _NEUTRAL = frozenset(
     {"the", "a", "an", "my", "your", "name", "value", "val", "input", "in", "param", "parameter", "arg", "argument"}
     | {"args", "text", "str", "string", "list", "array", "data", "field", "info", "of", "for", "to", "given"}
 )
+_OPPOSITES = frozenset({"in", "un", "non", "dis", "de", "im", "ir", "a", "re", "ex"})
 _GENERIC = frozenset({"id", "name", "key", "code"})  # may stand for "<thing>_id" where there is one such thing
 _PLACES = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
 _BESIDE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "propertyNames")
@@ -123,7 +124,7 @@ def words(name: str) -> tuple[str, ...]:
 
 def _same_name(one: str, other: str) -> bool:
     a, b = "".join(words(one)), "".join(words(other))
-    return bool(a) and (a == b or (len(a) > 3 and a + "s" == b) or (len(b) > 3 and b + "s" == a))
+    return bool(a) and (a == b or (len(a) > 2 and a + "s" == b) or (len(b) > 2 and b + "s" == a))
 
 
 def _slip(one: str, other: str) -> bool:
@@ -140,8 +141,10 @@ def _slip(one: str, other: str) -> bool:
 
 
 def _slipped_word(one: str, other: str) -> bool:
-    """Short words differ by meaning rather than by slip (min/max, in/on, to/do)."""
-    return min(len(one), len(other)) >= 4 and OSA.distance(one, other) <= 2
+    """Short words differ by meaning rather than by slip (min/max, from/form), and so do opposites."""
+    shorter, longer = sorted((one, other), key=len)
+    opposite = longer.removesuffix(shorter) in _OPPOSITES and longer != shorter
+    return len(shorter) >= 5 and not opposite and OSA.distance(one, other) <= 2
 
 
 def _neutral_words(one: str, other: str) -> bool:

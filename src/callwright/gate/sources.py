@@ -105,7 +105,7 @@ class Sources:
         if isinstance(value, bool) or value is None:
             return True
         if isinstance(value, int | float):
-            return float(value) in self._numbers or self._holds_text(canonical(value))
+            return _as_float(value) in self._numbers or canonical(value) in self._words
         if isinstance(value, str):
             return self._holds_text(value) or self._holds_day(value)
         if isinstance(value, list):
@@ -174,6 +174,13 @@ class Sources:
         named = month in self._words or month[:3] in self._words or float(day.month) in self._numbers
         days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}
         return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer of more than 308 digits
+        return float("inf")
 
 
 def fold(text: str) -> str:

@@ -38,6 +38,8 @@ def from_errors(schema: Compiled, value: Json) -> tuple[Violation, ...]:
     if not found and not schema.accepts(value):
         message = f"the arguments are nested more than {schema.max_depth} levels deep, or hold what JSON cannot"
         found.append(Violation("schema", message, "", "", None, None))
+    options = {v.path for v in found if v.keyword in ("enum", "const")}  # say the type too, by saying the values
+    found = [v for v in found if v.keyword != "type" or v.path not in options]
     unique = {(v.path, v.keyword, v.message): v for v in found}
     return tuple(sorted(unique.values(), key=_relevance))
 
@@ -119,7 +121,8 @@ def _says_type(where: str, expected: Any, error: Any) -> str:
 
 def _says_options(where: str, expected: Any, error: Any) -> str:
     options = expected if isinstance(expected, list) else [expected]
-    near = nearest(str(error.instance), [str(o) for o in options if isinstance(o, str)])
+    text = error.instance if isinstance(error.instance, str) else ""
+    near = nearest(text, [str(o) for o in options if isinstance(o, str)])
     said = f" Nearest: {_shown(near)}." if near else ""
     return f"{where} must be one of {_listed(options)}, not {_shown(error.instance)}.{said}"
 

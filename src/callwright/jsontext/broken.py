@@ -31,8 +31,8 @@ _TICK = "\ue000"  # stands for a backtick while the library works, which would t
 class Mended:
     """What could be read of a broken document, and everything that was wrong with it.
 
-    ``truncated``: the text stops before its value ends. ``value`` then holds what was there, closed where it stopped:
-    good enough to show, never to act upon.
+    ``truncated``: the text stops before its value ends. ``value`` then holds what was there, closed where it stopped
+    (None where nothing could be read): good enough to show, never to act upon.
     """
 
     value: Json
@@ -87,8 +87,12 @@ def _from_span(body: str, problems: list[str], refused: JsonError) -> Mended:
     if body[: span.start].strip():
         problems.append("text before the value dropped")
     _note_tail(body, span, problems)
-    value = _read(inside, span, problems)
-    return Mended(value, tuple(problems), truncated=not span.closed)
+    try:
+        return Mended(_read(inside, span, problems), tuple(problems), truncated=not span.closed)
+    except JsonError:
+        if span.closed:
+            raise
+        return Mended(None, (*problems, "nothing could be read of a value that stops in the middle"), truncated=True)
 
 
 def _note_tail(body: str, span: Span, problems: list[str]) -> None:

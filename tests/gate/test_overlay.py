@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from callwright.gate.overlay import OverlayChange, SchemaOverlay, overlay_from_error
+from callwright.types import Tool
+
+MOVIES = Tool(
+    "movies",
+    input_schema={
+        "type": "object",
+        "properties": {"genre": {"type": "string"}, "year": {"type": "string"}, "page_size": {"type": "integer"}},
+        "required": ["genre", "year"],
+    },
+)
+GIVEN = {"genre": "Comedy", "year": "2000-2019", "page_size": 500}
+
+
+@pytest.mark.parametrize(
+    ("error", "key", "change", "value"),
+    [
+        ("Invalid year format - year should be 4 digits.", "year", "pattern", r"^\d{4}$"),
+        ("movies() got an unexpected keyword argument 'genre'", "genre", "forbid", None),
+        ("Unknown parameter: 'genre'", "genre", "forbid", None),
+        ("Additional properties are not allowed ('genre' was unexpected)", "genre", "forbid", None),
+        ("genre must be one of comedy, drama or horror", "genre", "enum", ["comedy", "drama", "horror"]),
+        ("Invalid genre. Allowed values are: 'comedy', 'drama'", "genre", "enum", ["comedy", "drama"]),
+        ("genre must be an integer: Thriller", "genre", "type", "integer"),
+        ("year: value is not a valid integer", "year", "type", "integer"),
+        ("missing required parameter 'country'", "country", "require", None),
+        ("movies() missing 1 required positional argument: 'country'", "country", "require", None),
+        ("'country' is a required property", "country", "require", None),
+        ("country_code is required", "country_code", "require", None),
+        ("year must be in YYYY-MM-DD format", "year", "pattern", r"^\d{4}\-\d{2}\-\d{2}$"),
+        ("page size must be between 1 and 100", "page_size", "minimum", 1),
+        ("page_size must be at most 100", "page_size", "maximum", 100),
+    ],
+)
+def test_what_the_error_says_beyond_the_schema_is_found(error: str, key: str, change: Any, value: Any) -> None:
+    overlay = overlay_from_error(error, MOVIES, GIVEN)
+    assert overlay is not None
+    assert OverlayChange(key, change, value) in overlay.changes
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "",
+        "Something went wrong",
+        "Internal Server Error",
+        "No movies were found",
+        "Your subscription is required",
+        "Not found",
+    ],
+)
+def test_an_error_that_says_nothing_new_gives_no_overlay(error: str) -> None:
+    assert overlay_from_error(error, MOVIES, GIVEN) is None
+
+
+def test_applying_leaves_the_tool_itself_alone() -> None:
+    before = MOVIES.digest
+    overlay = SchemaOverlay(
+        (OverlayChange("year", "pattern", "^x$"), OverlayChange("lang", "require")), "lang is missing"
+    )
+    changed = overlay.apply(MOVIES)
+    assert MOVIES.digest == before
+    assert changed.properties["year"] == {"type": "string", "pattern": "^x$"}
+    assert "lang" in changed.required
+    assert "lang is missing" in changed.properties["lang"]["description"]
+
+
+def test_a_forbidden_key_can_no_longer_be_given() -> None:
+    changed = SchemaOverlay((OverlayChange("genre", "forbid"),), "").apply(MOVIES)
+    assert "genre" not in changed.properties
+    assert "genre" not in changed.required
+    assert changed.input_schema["additionalProperties"] is False
+
+
+def test_options_of_a_number_are_numbers() -> None:
+    changed = SchemaOverlay((OverlayChange("page_size", "enum", ["10", "20"]),), "").apply(MOVIES)
+    assert changed.properties["page_size"]["enum"] == [10, 20]
+
+
+def test_the_overlay_is_recorded_as_edits_of_its_own_rule() -> None:
+    overlay = SchemaOverlay((OverlayChange("year", "pattern", "^x$"),), "")
+    (edit,) = overlay.edits(MOVIES)
+    assert (edit.path, edit.rule) == ("/year", "overlay")
+    assert edit.before == {"type": "string"}
+    assert edit.after == {"type": "string", "pattern": "^x$"}
+
+
+def test_a_huge_error_is_read_in_no_time() -> None:
+    overlay_from_error("must be one of " + "a, " * 100_000, MOVIES, GIVEN)
+    overlay_from_error("'" * 100_000 + " is required", MOVIES, GIVEN)

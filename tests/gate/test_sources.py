@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from callwright.errors import Failure
+from callwright.gate.sources import Leaf, Sources, fold, squash
+from callwright.types import Json, Message, ToolResult
+
+
+def result(content: Json, **fields: object) -> ToolResult:
+    return ToolResult("r1", "search", {}, content, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "PP2023-001",
+        "pp2023001",
+        "New York",
+        "new_york",
+        5,
+        5.0,
+        "5",
+        1234567,
+        "2024-05-03",
+        0.07,
+        "Müller",
+        "MULLER",
+        2,
+        "",
+    ],
+)
+def test_what_was_said_is_held_however_it_is_spelled(value: Json) -> None:
+    text = "Policy PP2023-001 for two people in New York, 5 days from 3 May 2024, 1,234,567 at 7%, Herr Müller"
+    assert Sources(text).holds(value)
+
+
+@pytest.mark.parametrize("value", ["PP2023-002", "Boston", 6, "2024-06-03", 0.08, 12345, "u-1"])
+def test_what_was_not_said_is_not_held(value: Json) -> None:
+    text = "Policy PP2023-001 for two people in New York, 5 days from 3 May 2024, 1,234,567 at 7%"
+    assert not Sources(text).holds(value)
+
+
+def test_short_texts_must_stand_alone() -> None:
+    assert Sources("version 3.5.2 in C++").holds("3.5.2")
+    assert not Sources("version 13.5.21").holds("3.5")
+    assert not Sources("the cat").holds("at")
+
+
+def test_results_count_with_their_keys_and_members() -> None:
+    sources = Sources()
+    sources.add_result(result({"people": [{"id": 7, "name": "Ada"}], "tt0120338": {"x": 1}}))
+    assert sources.holds(7)
+    assert sources.holds("Ada")
+    assert sources.holds("tt0120338")
+    assert Leaf("r1", ("people", "id"), 7) in sources.leaves
+
+
+def test_a_result_that_is_json_text_is_read() -> None:
+    sources = Sources(results=[result("{'id': 'abc-9'}")])
+    assert Leaf("r1", ("id",), "abc-9") in sources.leaves
+
+
+def test_a_failed_result_is_no_source() -> None:
+    sources = Sources(results=[result({"id": "zz-991"}, failure=Failure("tool_error", "no"))])
+    assert not sources.holds("zz-991")
+
+
+def test_the_conversation_and_the_defaults_are_sources() -> None:
+    sources = Sources(
+        "go on", [Message("user", "my key is K-77512"), "team Blue-42"], defaults={"region": "eu-west-9"}
+    )
+    assert all(sources.holds(v) for v in ("K-77512", "Blue-42", "eu-west-9"))
+
+
+def test_every_member_must_be_held() -> None:
+    sources = Sources("apples and pears")
+    assert sources.holds(["apples", {"x": "pears"}])
+    assert not sources.holds(["apples", "plums"])
+
+
+def test_mentions_forgives_endings() -> None:
+    sources = Sources("sorted by popularity")
+    assert sources.mentions("sort")
+    assert sources.mentions("popular")
+    assert not sources.mentions("price")
+
+
+def test_the_brief_fits_and_keeps_the_latest_results() -> None:
+    sources = Sources("query")
+    for i in range(50):
+        sources.add_result(ToolResult(f"r{i}", "t", {}, {"n": "x" * 50}))
+    text = sources.brief(300)
+    assert len(text) <= 300
+    assert text.startswith("User request: query")
+    assert "r49" in text
+    assert "r0 " not in text
+
+
+def test_comparison_ignores_case_accents_and_punctuation() -> None:
+    assert fold("É") == "e"
+    assert squash("A-b_ç!") == "abc"
+
+
+def test_deep_results_are_read_without_overflow() -> None:
+    deep: Json = "leaf"
+    for _ in range(500):
+        deep = [deep]
+    Sources(results=[result(deep)])

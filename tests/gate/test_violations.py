@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from callwright.errors import Violation
+from callwright.gate.schema import compile_schema
+from callwright.gate.violations import from_errors, nearest, unknown_tool
+from callwright.types import Json
+
+
+def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
+    return from_errors(compile_schema(schema), value)
+
+
+def first(schema: Json, value: Json) -> Violation:
+    return violations({"properties": {"k": schema}}, {"k": value})[0]
+
+
+def test_a_missing_key_says_its_type_and_meaning() -> None:
+    (found,) = violations(
+        {"properties": {"city": {"type": "string", "description": "Where to look."}}, "required": ["city"]}, {}
+    )
+    assert (found.path, found.keyword) == ("/city", "required")
+    assert found.message == "Missing required key 'city' (string). Where to look."
+
+
+def test_a_missing_key_names_the_unknown_key_that_was_given_instead() -> None:
+    (found,) = violations({"properties": {"city": {}}, "required": ["city"]}, {"citi": "x"})
+    assert "You gave 'citi'" in found.message
+
+
+def test_a_wrong_type_says_what_is_expected_and_what_came() -> None:
+    found = first({"type": ["integer", "null"]}, "three")
+    assert found.message == "'k' must be integer or null, not 'three'."
+    assert (found.expected, found.got) == (["integer", "null"], "three")
+
+
+def test_a_wrong_option_lists_the_options_and_the_nearest() -> None:
+    found = first({"enum": ["metric", "imperial"]}, "metrics")
+    assert "'metric', 'imperial'" in found.message
+    assert "Nearest: 'metric'." in found.message
+
+
+def test_a_long_list_of_options_is_cut() -> None:
+    assert "and 88 more" in first({"enum": list(range(100))}, "x").message
+
+
+def test_a_format_comes_with_an_example() -> None:
+    assert "such as 2024-05-03" in first({"format": "date"}, "soon").message
+
+
+def test_the_most_relevant_comes_first() -> None:
+    schema = {
+        "properties": {"a": {"type": "integer"}, "b": {"enum": ["x"]}, "c": {"maxLength": 1}},
+        "required": ["z"],
+        "additionalProperties": False,
+    }
+    found = violations(schema, {"a": "q", "b": "q", "c": "long", "u": 1})
+    assert [v.keyword for v in found] == ["required", "type", "enum", "maxLength", "additionalProperties"]
+
+
+def test_of_several_branches_the_one_that_was_meant_is_reported() -> None:
+    part = {
+        "anyOf": [
+            {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+            {"type": "string"},
+        ]
+    }
+    found = first(part, {"n": "x"})
+    assert (found.path, found.keyword) == ("/k/n", "type")
+
+
+def test_a_nested_path_is_a_json_pointer() -> None:
+    schema = {"properties": {"a/b": {"items": {"type": "integer"}}}}
+    assert violations(schema, {"a/b": [1, "x"]})[0].path == "/a~1b/1"
+
+
+def test_one_place_is_not_blamed_twice_for_the_same_value() -> None:
+    found = violations({"properties": {"k": {"type": "string", "enum": ["a", "b"]}}}, {"k": ["a", "b"]})
+    assert [v.keyword for v in found] == ["enum"]
+
+
+def test_a_refused_value_never_goes_without_a_violation() -> None:
+    schema = {"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}
+    deep: Json = {}
+    for _ in range(40):
+        deep = {"a": deep}
+    assert violations(schema, deep)
+    assert violations(False, {})
+
+
+def test_an_unknown_tool_names_the_tools_in_view() -> None:
+    found = unknown_tool("get_wether", ["get_weather", "send_mail"])
+    assert found.kind == "unknown_tool"
+    assert "Did you mean 'get_weather'?" in found.message
+    assert nearest("xyz", ["get_weather"]) == ""
