@@ -40,16 +40,17 @@ _SHORT = {
 }  # fmt: skip
 
 
-def _bag(text: str) -> frozenset[str]:
+def bag(text: str) -> frozenset[str]:
+    """The words of a table written as one text."""
     return frozenset(text.split())
 
 
-ID_WORDS = _bag(
+ID_WORDS = bag(
     "id key code token slug uri url number reference handle symbol ticker isbn asin sku hash link path uuid"
 )
 """Words that make a field an identifier of something rather than a description of it."""
 
-GENERIC = _bag("""
+GENERIC = bag("""
         id name type date time value query data result list item status description text string number code key title
     information detail count total page limit size format language currency unit sort order filter start end from to
     user field object response output input param parameter option mode level category content message url link
@@ -58,27 +59,28 @@ GENERIC = _bag("""
     """)
 """Words that name a field without saying of what; they prove little when two fields share them."""
 
-STOP = _bag("""
+STOP = bag("""
         the a an of for to in on by and or is are be with at as from this that it its given used use using which will
     can should must your you user users based about into specific specified particular provided etc any all each e g i
     """)
 
 VERBS = {
-    "find": _bag("search find lookup look discover query locate browse explore autocomplete suggest"),
-    "list": _bag("list enumerate fetch all"),
-    "get": _bag("get retrieve read show view fetch load obtain access return display details detail"),
-    "check": _bag("check verify validate confirm test inspect monitor track detect ensure"),
-    "compute": _bag("""
+    "find": bag("search find lookup look discover query locate browse explore autocomplete suggest"),
+    "list": bag("list enumerate fetch all"),
+    "get": bag("get retrieve read show view fetch load obtain access return display details detail"),
+    "check": bag("check verify validate confirm test inspect monitor track detect ensure"),
+    "compute": bag("""
         calculate compute analyze analyse evaluate estimate predict convert translate compare measure assess
         determine count sum rank classify summarize recommend forecast identify process transform"""),
-    "make": _bag("""
+    "make": bag("""
         create generate make build design develop write compose plan draft prepare produce add insert
         register"""),
-    "change": _bag("update set edit modify change adjust rename move assign optimize manage apply implement resolve"),
-    "act": _bag("""
+    "change": bag("update set edit modify change adjust rename move assign optimize manage apply implement resolve"),
+    "act": bag("""
         book buy order purchase reserve pay transfer send post publish share submit schedule notify email message
-        deliver execute run start launch upload export print call invite enroll rent subscribe"""),
-    "remove": _bag("delete remove cancel stop close revoke unsubscribe archive drop end refund"),
+        deliver execute run start launch upload export print call invite enroll rent subscribe play watch listen
+        sell donate vote join follow like comment reply dispatch charge ship return"""),
+    "remove": bag("delete remove cancel stop close revoke unsubscribe archive drop end refund"),
 }  # fmt: skip
 _VERB_OF = {word: kind for kind, words in VERBS.items() for word in words}
 
@@ -106,6 +108,10 @@ def _plain(word: str) -> str:
 def content_words(text: str) -> frozenset[str]:
     """The words of a sentence that carry meaning."""
     return frozenset(w for w in words(text) if w not in STOP and len(w) > 1)
+
+
+STAGES = {"find": 0, "list": 0, "get": 1, "check": 2, "compute": 2, "make": 3, "change": 4, "act": 5, "remove": 5}
+"""How late in a task a kind of verb usually comes."""
 
 
 def verb(tool_name: str) -> str:
@@ -136,11 +142,12 @@ class Field:
         return bool(self.name) and self.name[-1] in ID_WORDS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Profile:
     """What matters of one tool for flow."""
 
     name: str
+    called: frozenset[str]  # all words of its name
     subject: frozenset[str]  # what it is about: words of its name without verbs
     about: frozenset[str]  # words of its description
     verb: str
@@ -163,10 +170,13 @@ class Link:
     output: Field
     input: Field
     score: float
+    told: bool = False  # the input's description names the producer
 
     @property
     def reason(self) -> str:
         """One sentence for people."""
+        if self.told:
+            return f"needs {self.input.text!r}, which its description says comes from {self.producer}"
         source = (
             f"{self.output.text!r} of {self.producer}" if self.output.declared else f"what {self.producer} returns"
         )
@@ -200,6 +210,7 @@ def _profile(tool: Tool) -> Profile:
             index.setdefault(word, []).append(i)
     return Profile(
         name=tool.name,
+        called=frozenset(w for w in named if w not in STOP and not w.isdigit()),
         subject=subject,
         about=content_words(tool.description),
         verb=verb(tool.name),
@@ -282,16 +293,26 @@ def links_between(a: Profile, b: Profile) -> list[Link]:
     """
     found: list[Link] = []
     for wanted in b.inputs:
-        best, score = None, 0.0
+        best, score, told = None, 0.0, False
+        if a.outputs and named_in(a, wanted) >= 0.99 and len(a.called) > 1:
+            best, score, told = a.outputs[0], TOLD, True
         for i in _candidates(a, wanted):
             if a.outputs[i].name in a.echoed and a.outputs[i].declared:
                 continue
             s = similarity(a.outputs[i], wanted, b)
             if s > score:
-                best, score = a.outputs[i], s
+                best, score, told = a.outputs[i], s, False
         if best is not None:
-            found.append(Link(a.name, b.name, best, wanted, score))
+            found.append(Link(a.name, b.name, best, wanted, score, told))
     return sorted(found, key=lambda x: -x.score)
+
+
+TOLD = 0.85  # score of a link that the input's own description states
+
+
+def named_in(producer: Profile, wanted: Field) -> float:
+    """Share of the words of the producer's name that the input's description holds: "id from searchLocation"."""
+    return len(producer.called & wanted.about) / len(producer.called) if producer.called else 0.0
 
 
 def _candidates(a: Profile, wanted: Field) -> Sequence[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from callwright.errors import ConfigError
 from callwright.protocols import Planner
 
-PLANNERS = ("default", "edges", "layers", "schema", "all-in-one")
+PLANNERS = ("default", "edges", "layers", "schema", "mention", "all-in-one")
 
 
 def default_planner() -> Planner:
@@ -33,9 +33,13 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         from callwright.planning.edges import EdgePlanner
 
         return EdgePlanner()
-    from callwright.planning.planner import AllInOnePlanner, SchemaPlanner
+    from callwright.planning.planner import AllInOnePlanner, MentionPlanner, SchemaPlanner
 
-    simple: dict[str, type[Planner]] = {"schema": SchemaPlanner, "all-in-one": AllInOnePlanner}
+    simple: dict[str, type[Planner]] = {
+        "schema": SchemaPlanner,
+        "mention": MentionPlanner,
+        "all-in-one": AllInOnePlanner,
+    }
     if spec not in simple:
         raise ConfigError(f"there is no planner {spec!r}", hint="planners: " + ", ".join(PLANNERS))
     return simple[spec]()

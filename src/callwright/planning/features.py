@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from callwright.flow import GENERIC, STOP, VERBS, Field, Link, Profile, links_between, profile
+from callwright.flow import GENERIC, STAGES, STOP, VERBS, Field, Link, Profile, bag, links_between, named_in, profile
 from callwright.planning.query import Given, Part, QueryView
 from callwright.types import Tool, digest
 
 Array = np.ndarray[Any, Any]
 
-PAYLOAD = frozenset(
+PAYLOAD = bag(
     """text data content message body input value amount title item query keyword description note number list image
-    file document subject string source total""".split(None)
+    file document subject string source total"""
 )
 """Names of inputs that take whatever an earlier tool made."""
 
@@ -59,6 +59,10 @@ TEXT = (
     "output_input",  # words of a's outputs in b's inputs
     "output_about",  # words of a's output descriptions in b's input descriptions
     "output_goal",  # words of a's outputs in b's description
+    "told",  # words of a's name in the description of one of b's required inputs
+    "told_any",  # ... of any of its inputs
+    "told_about",  # words of a's name in b's description
+    "tells",  # words of b's name in a's description
     "shared_inputs",  # overlap of input names
     "shared_outputs",
 )
@@ -68,6 +72,7 @@ SAID = (
     "said_again",  # a's telling words stand again after a's own part
     "part_overlap",  # words that both parts share
     "same_part",
+    "done_before",  # b's part speaks of a's action as done: "encrypted", "translated"
 )
 ASKED = (
     "place_gap",  # b asked for later than a
@@ -80,6 +85,7 @@ ASKED = (
     "later_a",
     "back_a",
     "rank_gap",  # difference of mention ranks, as a share of the tools
+    "stage_gap",  # b's verb usually comes later than a's
 )
 TOOL = (
     "verb",  # which kind of verb, -1 for none
@@ -110,7 +116,18 @@ CONTEXT = (
     "clauses",
     "values",  # values per required input over all tools
 )
-_MIRRORED = (*FLOW, "subject_input", "subject_about", "output_input", "output_about", *SAID[:3])
+_MIRRORED = (
+    *FLOW,
+    "told",
+    "told_any",
+    "tells",
+    "done_before",
+    "subject_input",
+    "subject_about",
+    "output_input",
+    "output_about",
+    *SAID[:3],
+)
 NAMES = (
     *FLOW,
     *TEXT,
@@ -125,31 +142,54 @@ DIGEST = digest(list(NAMES))
 _MIRROR = [NAMES.index(n) for n in _MIRRORED]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tool:
-    """One tool under one query."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Traits:
+    """What is the same for a tool under every query."""
 
     profile: Profile
-    part: Part
-    given: tuple[Given, ...]  # per input
+    telling: frozenset[str]  # what it is about, without general words
     words_in: frozenset[str]
     words_out: frozenset[str]
     about_in: frozenset[str]
     about_out: frozenset[str]
+    own: frozenset[str]  # words of its subject and inputs
+    input_names: frozenset[str]
+    output_names: tuple[frozenset[str], ...]  # words of each declared output
+    output_words: frozenset[str]
+    gives: frozenset[str]  # types of the outputs that are no identifiers
+    required: int
 
-    @property
-    def wanted(self) -> list[tuple[Field, Given]]:
-        return [(f, g) for f, g in zip(self.profile.inputs, self.given, strict=True) if f.required]
 
-    @property
-    def payloads(self) -> list[Field]:
-        """Required inputs that take anything of their type and that the query does not seem to give."""
-        return [f for f, g in self.wanted if not set(f.name) - PAYLOAD and g.local < 0.5]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tool:
+    """One tool under one query."""
 
-    @property
-    def gives(self) -> frozenset[str]:
-        """Types of the outputs that are no identifiers."""
-        return frozenset(f.type for f in self.profile.outputs if not f.identifies)
+    traits: _Traits
+    profile: Profile
+    part: Part
+    given: dict[str, Given]  # by input
+    wanted: list[tuple[Field, Given]]  # required inputs
+    payloads: list[Field]  # required inputs that take anything and that the query does not seem to give
+
+
+@lru_cache(maxsize=4_096)
+def _traits(p: Profile) -> _Traits:
+    names = {frozenset(w for w in f.name if w not in STOP) for f in p.outputs[:40] if f.declared}
+    words_in = frozenset(w for f in p.inputs for w in f.name if w not in GENERIC)
+    return _Traits(
+        profile=p,
+        telling=p.subject - GENERIC,
+        words_in=words_in,
+        words_out=frozenset(w for f in p.outputs for w in f.name if w not in GENERIC),
+        about_in=frozenset(w for f in p.inputs for w in f.about if w not in GENERIC),
+        about_out=frozenset(w for f in p.outputs for w in f.about if w not in GENERIC),
+        own=p.subject | words_in,
+        input_names=frozenset(f.path[-1] for f in p.inputs),
+        output_names=tuple(names),
+        output_words=frozenset(w for name in names for w in name),
+        gives=frozenset(f.type for f in p.outputs if not f.identifies),
+        required=sum(f.required for f in p.inputs),
+    )
 
 
 def pair_features(query: str, tools: Sequence[Tool]) -> Array:
@@ -178,56 +218,41 @@ def pair_features(query: str, tools: Sequence[Tool]) -> Array:
 
 
 def _look(view: QueryView, p: Profile, part: Part) -> _Tool:
+    given = [view.given(f, part) for f in p.inputs]
+    wanted = [(f, g) for f, g in zip(p.inputs, given, strict=True) if f.required]
     return _Tool(
+        traits=_traits(p),
         profile=p,
         part=part,
-        given=tuple(view.given(f, part) for f in p.inputs),
-        words_in=frozenset(w for f in p.inputs for w in f.name if w not in GENERIC),
-        words_out=frozenset(w for f in p.outputs for w in f.name if w not in GENERIC),
-        about_in=frozenset(w for f in p.inputs for w in f.about if w not in GENERIC),
-        about_out=frozenset(w for f in p.outputs for w in f.about if w not in GENERIC),
+        given={f.text: g for f, g in zip(p.inputs, given, strict=True)},
+        wanted=wanted,
+        payloads=[f for f, g in wanted if PAYLOAD.issuperset(f.name) and g.local < 0.5],
     )
 
 
 @lru_cache(maxsize=16_384)
-def _links(a: _Key, b: _Key) -> tuple[Link, ...]:
-    return tuple(links_between(a.profile, b.profile))
-
-
-class _Key:
-    """A profile hashed by identity, so that links between two tools are found once."""
-
-    __slots__ = ("profile",)
-
-    def __init__(self, p: Profile) -> None:
-        self.profile = p
-
-    def __hash__(self) -> int:
-        return id(self.profile)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other.profile is self.profile
+def _links(a: Profile, b: Profile) -> tuple[Link, ...]:
+    return tuple(links_between(a, b))
 
 
 def _flow(a: _Tool, b: _Tool) -> tuple[float, ...]:
-    found = _links(_Key(a.profile), _Key(b.profile))
-    given = {f.text: g for f, g in zip(b.profile.inputs, b.given, strict=True)}
+    found = _links(a.profile, b.profile)
+    given = b.given
     required = [x for x in found if x.input.required]
     best = max(
         required or found,
         key=lambda x: x.score * (1 - 0.5 * given[x.input.text].strength),
         default=None,
     )
-    wanted = sum(f.required for f in b.profile.inputs)
     g = given[best.input.text] if best else _NO_GIVEN
     return (
         required[0].score if required else 0.0,
         found[0].score if found else 0.0,
         max((x.score * (1 - given[x.input.text].strength) for x in required), default=0.0),
         sum(x.score for x in found if x.score >= 0.5),
-        sum(x.score >= 0.5 for x in required) / max(1, wanted),
+        sum(x.score >= 0.5 for x in required) / max(1, b.traits.required),
         max((x.score * (1 - given[x.input.text].local) for x in required), default=0.0),
-        float(any(f.type == t or not t for f in b.payloads for t in a.gives)),
+        float(any(f.type == t or not t for f in b.payloads for t in a.traits.gives)),
         float(a.profile.declares_output),
         float(best is not None and best.input.identifies),
         float(best is not None and best.output.identifies),
@@ -252,35 +277,51 @@ def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 def _text(a: _Tool, b: _Tool) -> tuple[float, ...]:
-    pa, pb = a.profile, b.profile
+    pa, pb, ta, tb = a.profile, b.profile, a.traits, b.traits
     return (
         _jaccard(pa.subject, pb.subject),
-        _over(pa.subject - GENERIC, b.words_in),
-        _over(pa.subject - GENERIC, b.about_in),
-        _over(pa.subject - GENERIC, pb.about),
-        _over(pb.subject - GENERIC, pa.about),
+        _over(ta.telling, tb.words_in),
+        _over(ta.telling, tb.about_in),
+        _over(ta.telling, pb.about),
+        _over(tb.telling, pa.about),
         _jaccard(pa.about, pb.about),
-        _over(a.words_out, b.words_in),
-        _jaccard(a.about_out, b.about_in),
-        _over(a.words_out, pb.about),
-        _jaccard(frozenset(f.path[-1] for f in pa.inputs), frozenset(f.path[-1] for f in pb.inputs)),
-        _jaccard(a.words_out, b.words_out),
+        _over(ta.words_out, tb.words_in),
+        _jaccard(ta.about_out, tb.about_in),
+        _over(ta.words_out, pb.about),
+        max((named_in(pa, f) for f, _ in b.wanted), default=0.0),
+        max((named_in(pa, f) for f in pb.inputs), default=0.0),
+        _over(pa.called, pb.about),
+        _over(pb.called, pa.about),
+        _jaccard(ta.input_names, tb.input_names),
+        _jaccard(ta.words_out, tb.words_out),
     )
 
 
 def _said(view: QueryView, a: _Tool, b: _Tool) -> tuple[float, ...]:
     """What b's part of the query says of a."""
-    own = {*b.profile.subject, *b.words_in}
-    outputs = {tuple(w for w in f.name if w not in STOP) for f in a.profile.outputs[:40] if f.declared}
-    telling = [w for w in a.profile.subject if w not in own and w not in GENERIC]
-    after = sum(any(i >= a.part.stop for i in view.where(w)) for w in telling) / max(1, len(telling))
+    own = b.traits.own
+    telling = a.traits.telling - own
+    after = sum(view.after(w, a.part) for w in telling) / max(1, len(telling)) if a.part.found else 0.0
     return (
-        max((view.spoken([w for w in o if w not in own] or (), b.part) for o in outputs), default=0.0),
+        _spoken_output(view, a.traits, b),
         view.spoken(telling, b.part),
-        after if a.part.found else 0.0,
+        after,
         view.shared(a.part, b.part),
         float(a.part.found and a.part.start == b.part.start),
+        float(any(view.done(w, b.part) for w in a.profile.called - b.profile.called)),
     )
+
+
+def _spoken_output(view: QueryView, a: _Traits, b: _Tool) -> float:
+    """The largest share of an output's words, other than b's own, that b's part of the query speaks."""
+    spoken = {w for w in a.output_words if view.speaks(w, b.part)} - b.traits.own
+    if not spoken:
+        return 0.0
+    best = 0.0
+    for name in a.output_names:
+        if not spoken.isdisjoint(name):
+            best = max(best, len(spoken & name) / len(name - b.traits.own))
+    return best
 
 
 def _asked(a: _Tool, b: _Tool, rank_a: float, rank_b: float, count: int) -> tuple[float, ...]:
@@ -296,6 +337,7 @@ def _asked(a: _Tool, b: _Tool, rank_a: float, rank_b: float, count: int) -> tupl
         float(ma.later),
         float(ma.back),
         (rank_b - rank_a) / max(1, count - 1),
+        float(STAGES.get(b.profile.verb, 2.5) - STAGES.get(a.profile.verb, 2.5)),
     )
 
 
@@ -326,26 +368,32 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 def _fill_context(made: Array, count: int, clauses: int, values: float) -> None:
     """The features that compare a pair with the other pairs of the same query."""
-    link = made[:, :, 0] + 0.25 * made[:, :, 1]
+    required = made[:, :, 0]
+    link = required + np.float32(0.25) * made[:, :, 1]
+    rivals = _others(link[:, None, :].repeat(count, 1), count, -1.0)  # [k, i, j]: link k -> j, for k not i or j
+    ahead = _others(link.T[:, :, None].repeat(count, 2), count, -1.0)  # [k, i, j]: link i -> k
     start = len(FLOW) + len(TEXT) + len(SAID) + len(ASKED) + 2 * len(TOOL)
-    for i in range(count):
-        for j in range(count):
-            if i == j:
-                continue
-            others = [link[k, j] for k in range(count) if k not in (i, j)]
-            ahead = [link[i, k] for k in range(count) if k not in (i, j)]
-            chain = [min(link[i, k], link[k, j]) for k in range(count) if k not in (i, j)]
-            made[i, j, start : start + len(CONTEXT)] = (
-                sum(x > link[i, j] for x in others),
-                link[i, j] - max(others, default=0.0),
-                sum(x > link[i, j] for x in ahead),
-                link[:, j].max(),
-                (made[:, j, 0] >= 0.5).sum(),
-                link[:, i].max(),
-                link[j].max(),
-                made[i, j, 0] - made[j, i, 0],
-                max(chain, default=0.0),
-                count,
-                clauses,
-                min(values, 5.0),
-            )
+    columns = (
+        (rivals > link).sum(0),
+        link - np.maximum(rivals.max(0), 0.0),
+        (ahead > link).sum(0),
+        np.broadcast_to(link.max(0)[None, :], link.shape),
+        np.broadcast_to((required >= 0.5).sum(0)[None, :], link.shape),
+        np.broadcast_to(link.max(0)[:, None], link.shape),
+        np.broadcast_to(link.max(1)[None, :], link.shape),
+        required - required.T,
+        np.maximum(np.minimum(ahead, rivals).max(0), 0.0),
+        np.full(link.shape, count),
+        np.full(link.shape, clauses),
+        np.full(link.shape, min(values, 5.0)),
+    )
+    off = ~np.eye(count, dtype=bool)
+    for n, column in enumerate(columns):
+        made[off, start + n] = column[off]
+
+
+def _others(table: Array, count: int, fill: float) -> Array:
+    """``table[k, i, j]`` with ``fill`` where k is i or j."""
+    same = np.eye(count, dtype=bool)
+    made: Array = np.where(same[:, :, None] | same[:, None, :], np.float32(fill), table)
+    return made

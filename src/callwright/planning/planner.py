@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from callwright.errors import PlanError
+from callwright.flow import profile
 from callwright.plan import Plan
+from callwright.planning.query import QueryView
 from callwright.planning.schema_order import claims
 from callwright.protocols import Planner
 from callwright.types import Tool
@@ -52,6 +55,21 @@ class AllInOnePlanner:
         return Plan.from_edges([t.name for t in tools], ())
 
 
+class MentionPlanner:
+    """One tool a layer, in the order in which the query asks for them."""
+
+    name = "mention"
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
+        """A chain of all tools; ties by name. Raises PlanError on names used twice."""
+        require_distinct(tools)
+        parts = QueryView(query, [profile(t) for t in tools]).parts
+        order = [t.name for _, t in sorted(zip(parts, tools, strict=True), key=lambda x: (x[0].place, x[1].name))]
+        return Plan.from_edges([t.name for t in tools], pairwise(order))
+
+
 def default_planner() -> Planner:
-    """The planner used when none is chosen."""
-    return SchemaPlanner()
+    """The planner used when none is chosen: the shipped edge model."""
+    from callwright.planning.edges import SHIPPED, EdgePlanner
+
+    return EdgePlanner() if SHIPPED.exists() else SchemaPlanner()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 
-from callwright.flow import GENERIC, STOP, Field, Profile, words
+from callwright.flow import GENERIC, STOP, Field, Profile, bag, words
 
 _CLAUSE = re.compile(
     r"[.;?!:\n]+\s|,\s|\b(?:then|and|after|finally|also|next|once|before|based on|using|so that|to)\b",
@@ -20,7 +20,7 @@ _CLAUSE = re.compile(
 )
 _LATER = re.compile(
     r"\b(?:then|after|afterwards|finally|next|once|subsequently|based on|lastly|later|following|followed|resulting|"
-    r"obtained|according to|with (?:the|this|that|these)|from (?:the|this|that|these)|using (?:the|this|that|these))\b",
+    r"obtained|according to|(?:with|from|using) (?:the|this|that|these))\b",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
@@ -45,27 +45,23 @@ _VALUES = (
 )  # fmt: skip
 
 
-def _bag(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _KINDS = (
-    ("date", _bag("date day month year birthday deadline arrival departure checkin checkout")),
-    ("time", _bag("time hour minute duration")),
-    ("email", _bag("email mail")),
-    ("url", _bag("url link uri website webpage")),
-    ("code", _bag("id code number symbol token key ticker slug isbn reference identifier")),
-    ("proper", _bag("city country location place origin destination name company author artist")),
+    ("date", bag("date day month year birthday deadline arrival departure checkin checkout")),
+    ("time", bag("time hour minute duration")),
+    ("email", bag("email mail")),
+    ("url", bag("url link uri website webpage")),
+    ("code", bag("id code number symbol token key ticker slug isbn reference identifier")),
+    ("proper", bag("city country location place origin destination name company author artist")),
 )
 _FITS: dict[str, frozenset[str]] = {
-    "date": _bag("date"),
-    "time": _bag("time number"),
-    "email": _bag("email"),
-    "url": _bag("url"),
-    "code": _bag("code number quoted"),
-    "number": _bag("number"),
-    "proper": _bag("proper quoted"),
-    "text": _bag("quoted proper code"),
+    "date": bag("date"),
+    "time": bag("time number"),
+    "email": bag("email"),
+    "url": bag("url"),
+    "code": bag("code number quoted"),
+    "number": bag("number"),
+    "proper": bag("proper quoted"),
+    "text": bag("quoted proper code"),
     "none": frozenset(),
 }
 
@@ -84,6 +80,7 @@ class Part:
     later: bool  # it opens with "then", "based on", "using the" ...
     back: bool  # it points back: "it", "those", "the results"
     values: int  # how many values it gives
+    bits: int  # its word positions as bits; none if not found
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,13 @@ class QueryView:
             for word in words(m.group()):
                 self.places.setdefault(word, []).append(i)
         self.own = dict(self.places)  # only what the query says itself; `where` adds akin words to `places`
+        self.stems: dict[str, list[str]] = {}
+        for word in self.own:
+            if len(word) > 4:
+                self.stems.setdefault(word[:5], []).append(word)
         self.size = max(1, len(self.starts))
+        self.masks: dict[str, int] = {}  # word -> its positions as bits
+        self.spoken_in: dict[int, tuple[frozenset[str], tuple[str, ...]]] = {}
         self.values = self._values()
         self.breaks = sorted({0, *(min(self.size - 1, self._word_at(m.end())) for m in _CLAUSE.finditer(text))})
         counts = Counter(w for p in tools for w in {*p.subject, *p.about, *words(p.name)})
@@ -136,9 +139,22 @@ class QueryView:
         """Word positions of a word in the query; a longer form with the same first letters counts too."""
         found = self.places.get(word)
         if found is None:
-            found = sorted(i for w, at in self.places.items() for i in at if _akin(w, word)) if len(word) > 4 else []
+            near = self.stems.get(word[:5], ()) if len(word) > 4 else ()
+            found = sorted(i for w in near for i in self.own[w] if _akin(w, word))
             self.places[word] = found
         return found
+
+    def speaks(self, word: str, part: Part) -> bool:
+        """Whether a word stands in a part of the query that was found."""
+        mask = self.masks.get(word)
+        if mask is None:
+            mask = self.masks[word] = sum(1 << i for i in self.where(word))
+        return mask & part.bits != 0
+
+    def after(self, word: str, part: Part) -> bool:
+        """Whether a word stands after a part."""
+        found = self.where(word)
+        return bool(found) and found[-1] >= part.stop
 
     def weights(self, tool: Profile) -> dict[str, float]:
         """The telling words of a tool, by how much they tell it from the others."""
@@ -166,7 +182,7 @@ class QueryView:
     ) -> Part:
         if clause is None:
             count = len(self.values)
-            return Part(0, self.size, 0.5, 0.5, 0.0, -1, False, False, False, count)
+            return Part(0, self.size, 0.5, 0.5, 0.0, -1, False, False, False, count, 0)
         start = self.breaks[clause]
         after = opened.index(clause) + 1
         stop = self.breaks[opened[after]] if after < len(opened) else self.size
@@ -184,6 +200,7 @@ class QueryView:
             later=bool(_LATER.search(opening)),
             back=bool(_POINTS_BACK.search(body)),
             values=sum(start <= i < stop for _, i in self.values),
+            bits=(1 << stop) - (1 << start),
         )
 
     def _clause(self, word: int) -> int:
@@ -196,19 +213,30 @@ class QueryView:
     def spoken(self, telling: Iterable[str], part: Part) -> float:
         """Share of the words that stand in a part of the query; 0.0 for no words or a part that was not found."""
         wanted = list(telling)
-        if not wanted or not part.found:
-            return 0.0
-        return sum(any(part.start <= i < part.stop for i in self.where(w)) for w in wanted) / len(wanted)
+        return sum(self.speaks(w, part) for w in wanted) / len(wanted) if wanted else 0.0
+
+    def done(self, verb: str, part: Part) -> bool:
+        """Whether a part of the query holds the past participle of a verb: what it did is already there."""
+        if not part.found or len(verb) < 4:
+            return False
+        stem = verb[:-1] if verb.endswith(("e", "y")) else verb
+        return any(w.startswith(stem) for w in self._inside(part)[1])
 
     def shared(self, a: Part, b: Part) -> float:
         """Share of the telling words of the shorter part that stand in the other one too; 0.0 for the same part."""
         if not (a.found and b.found) or a.start == b.start:
             return 0.0
-        inside = [
-            {w for w, at in self.own.items() if any(p.start <= i < p.stop for i in at) and w not in STOP}
-            for p in (a, b)
-        ]
-        return len(inside[0] & inside[1]) / max(1, min(map(len, inside)))
+        one, other = self._inside(a)[0], self._inside(b)[0]
+        return len(one & other) / max(1, min(len(one), len(other)))
+
+    def _inside(self, part: Part) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The telling words of a part and its participles."""
+        found = self.spoken_in.get(part.start)
+        if found is None:
+            inside = [w for w, at in self.own.items() if any(part.start <= i < part.stop for i in at)]
+            found = frozenset(w for w in inside if w not in STOP), tuple(w for w in inside if w.endswith("ed"))
+            self.spoken_in[part.start] = found
+        return found
 
     def given(self, wanted: Field, part: Part) -> Given:
         """What speaks for the query giving this input's value itself; ``part`` is its tool's."""

@@ -1,0 +1,158 @@
+"""The pairwise edge model: for every two tools, how likely one needs what the other returns.
+
+Boosted trees over :mod:`callwright.planning.features` give a probability to every ordered pair. The likely pairs,
+most likely first and never against each other, make an acyclic graph; layers are longest paths in it. Everything is
+computed on tools sorted by name, so the order in which they are listed makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from callwright.errors import WeightsError
+from callwright.flow import links_between, profile
+from callwright.plan import Plan
+from callwright.planning.features import DIGEST, pair_features
+from callwright.planning.planner import require_distinct
+from callwright.planning.query import QueryView
+from callwright.planning.trees import Forest, read
+from callwright.types import JsonObject, Tool
+
+Array = np.ndarray[Any, Any]
+
+SHIPPED = Path(__file__).parent / "data" / "edges.npz"
+MAX_TOOLS = 40  # looked at pairwise; of more, those the query speaks of most
+SAMPLES = 256  # drawn graphs behind P(layer = k)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeModel:
+    """Trees and how to read them: P(needed) = sigmoid(slope * log-odds + offset); pairs above 0.5 become edges."""
+
+    forest: Forest
+    slope: float
+    offset: float
+    card: JsonObject
+
+    def probabilities(self, query: str, tools: Sequence[Tool]) -> Array:
+        """P[i, j] that tool j needs what tool i returns: float64 of shape (N, N), 0 on the diagonal."""
+        count = len(tools)
+        if count < 2:
+            return np.zeros((count, count))
+        features = pair_features(query, tools)
+        off = ~np.eye(count, dtype=bool)
+        made = np.zeros((count, count))
+        made[off] = 1.0 / (1.0 + np.exp(-(self.slope * self.forest(features[off]) + self.offset)))
+        return made
+
+
+def open_model(path: Path = SHIPPED) -> EdgeModel:
+    """The edge model at ``path``. WeightsError if it is missing, changed, or made for other features."""
+    forest, card = read(path)
+    if card.get("features") != DIGEST:
+        raise WeightsError(
+            f"the weights {path} were trained on other features than this version computes",
+            hint="train them again: callwright train layers --model edges",
+        )
+    scale = card.get("calibration")
+    if not isinstance(scale, dict):
+        raise WeightsError(f"the card of {path} has no calibration")
+    return EdgeModel(forest, float(scale["slope"]), float(scale["offset"]), card)
+
+
+def acyclic_edges(chances: Array, threshold: float = 0.5) -> list[tuple[int, int]]:
+    """Pairs above ``threshold``, most likely first, without those that would close a cycle."""
+    count = len(chances)
+    above = np.argwhere(chances > threshold)
+    order = sorted(((float(chances[i, j]), int(i), int(j)) for i, j in above), key=lambda x: (-x[0], x[1], x[2]))
+    reaches = np.eye(count, dtype=bool)  # reaches[i, j]: there is a path from i to j
+    kept: list[tuple[int, int]] = []
+    for _, i, j in order:
+        if not reaches[j, i]:
+            kept.append((i, j))
+            reaches |= np.outer(reaches[:, i], reaches[j])
+    return kept
+
+
+def layer_chances(chances: Array, samples: int = SAMPLES) -> Array:
+    """P(layer = k) of every tool, (N, N): longest paths in graphs drawn from the pair probabilities.
+
+    Of two pairs against each other only the likelier is drawn; longer cycles are cut at the last layer. The draws
+    are the same every time.
+    """
+    count = len(chances)
+    drawn = np.random.default_rng(0).random((samples, count, count)) < np.where(chances > chances.T, chances, 0)
+    depth = np.zeros((samples, count), dtype=np.int64)
+    for _ in range(count - 1):
+        deeper = np.where(drawn, depth[:, :, None] + 1, 0).max(axis=1, initial=0)
+        deeper = np.minimum(deeper, count - 1)
+        if (deeper == depth).all():
+            break
+        depth = deeper
+    made: Array = np.stack([(depth == k).mean(axis=0) for k in range(count)], axis=1)
+    return made
+
+
+class EdgePlanner:
+    """Plans by the learned edge model. Needs no encoder and no output schemas; deterministic."""
+
+    name = "edges"
+
+    def __init__(self, model: EdgeModel | None = None) -> None:
+        self.model = model or _shipped()
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
+        """A plan with every tool exactly once, in the order given. Raises PlanError on names used twice.
+
+        A slot carries P(layer = k) and says what it waits for. Beyond :data:`MAX_TOOLS`, tools that the query
+        speaks of least stay in the first layer.
+        """
+        require_distinct(tools)
+        looked_at = sorted(_most_asked(query, tools), key=lambda t: t.name)
+        chances = self.model.probabilities(query, looked_at)
+        pairs = acyclic_edges(chances)
+        edges = [(looked_at[i].name, looked_at[j].name) for i, j in pairs]
+        why: dict[str, list[str]] = {}
+        for i, j in sorted(pairs, key=lambda p: -chances[p]):
+            why.setdefault(looked_at[j].name, []).append(_reason(looked_at[i], looked_at[j], chances[i, j]))
+        rows = {t.name: _trimmed(row) for t, row in zip(looked_at, layer_chances(chances), strict=True)}
+        plan = Plan.from_edges([t.name for t in tools], edges)
+        slots = (
+            replace(s, reason="; ".join(why.get(s.tool, ())), probabilities=rows.get(s.tool, (1.0,)))
+            for s in plan.slots
+        )
+        return replace(plan, slots=tuple(slots))
+
+
+@cache
+def _shipped() -> EdgeModel:
+    return open_model(SHIPPED)
+
+
+def _trimmed(row: Array) -> tuple[float, ...]:
+    """Probabilities without the layers nobody can be in."""
+    last = max((k for k, p in enumerate(row) if p > 0), default=0)
+    return tuple(round(float(p), 3) for p in row[: last + 1])
+
+
+def _most_asked(query: str, tools: Sequence[Tool]) -> list[Tool]:
+    """All tools, or the :data:`MAX_TOOLS` the query speaks of most."""
+    if len(tools) <= MAX_TOOLS:
+        return list(tools)
+    view = QueryView(query, [profile(t) for t in tools])
+    ranked = sorted(zip(tools, view.parts, strict=True), key=lambda x: (-x[1].cover, x[0].name))
+    return [t for t, _ in ranked[:MAX_TOOLS]]
+
+
+def _reason(producer: Tool, consumer: Tool, chance: float) -> str:
+    """Why ``consumer`` waits, in words: the input it lacks if the schemas show one."""
+    links = links_between(profile(producer), profile(consumer))
+    best = next((x for x in links if x.score >= 0.5), None)
+    shown = best.reason if best else f"the query asks for it with what {producer.name} returns"
+    return f"{shown} ({chance:.0%})"

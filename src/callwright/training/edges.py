@@ -1,0 +1,319 @@
+"""``callwright train layers --model edges``: the pairwise edge model from plan examples, in minutes on one thread.
+
+What is learned from: every ordered pair of tools that gold calls, once as published, once without output schemas
+(many tools declare none), once among tools that gold does not call. Pairs with such a tool are masked. Every source
+weighs about the same (:data:`SHARES`), because sources differ in how often an edge exists.
+
+How it is calibrated: on sources the trees have not seen. Every source is left out in turn and predicted by trees
+learned from the others; one slope and offset, fitted to all these predictions, make the shipped probabilities those
+a newcomer's tools deserve.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from callwright.errors import ConfigError, MissingExtra
+from callwright.planning.edges import SHIPPED, EdgeModel, acyclic_edges
+from callwright.planning.features import DIGEST, NAMES, pair_features
+from callwright.planning.trees import Array, Forest, write
+from callwright.training.data import PlanExample, load, pool, sources, with_distractors
+from callwright.training.scores import Scores, score, table
+from callwright.training.splits import folds, leave_one_source_out
+
+SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools", "tmdb")
+MEASURED = ("nestful", "complexfuncbench", "nestools")  # the macro mean of the published figures
+
+# How much each source weighs. Seal-Tools has next to no dependencies: at full weight it would teach that tools on
+# a new user's desk never need each other.
+SHARES = {"seal_tools": 0.3}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a run depends on besides the data."""
+
+    rounds: int = 300
+    leaves: int = 15
+    rate: float = 0.05
+    least: int = 30  # pairs in a leaf
+    ridge: float = 5.0
+    distractors: int = 3
+    power: float = 0.6  # a source of n pairs weighs n ** power
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The pairs of one example: features (N, N, F), whether j needs i, and which pairs count."""
+
+    example: PlanExample
+    features: Array
+    target: Array
+    mask: Array
+
+
+def rows_of(example: PlanExample) -> Rows:
+    """Features and labels of an example; only pairs of gold tools count."""
+    place = {t.name: i for i, t in enumerate(example.tools)}
+    count = len(place)
+    target = np.zeros((count, count), dtype=bool)
+    for a, b in example.edges:
+        target[place[a], place[b]] = True
+    gold = np.zeros(count, dtype=bool)
+    gold[[place[t] for t in example.gold]] = True
+    mask = gold[:, None] & gold[None, :] & ~np.eye(count, dtype=bool)
+    return Rows(example, pair_features(example.query, example.tools), target, mask)
+
+
+def varied(examples: Sequence[PlanExample], distractors: int) -> list[list[PlanExample]]:
+    """Each example as it is, without output schemas, and with 1..``distractors`` tools that gold does not call."""
+    by_source = {s: pool(e for e in examples if e.source == s) for s in {e.source for e in examples}}
+    made: list[list[PlanExample]] = []
+    for example in examples:
+        bare = replace(example, tools=tuple(replace(t, output_schema=None) for t in example.tools))
+        count = random.Random(f"count {example.id}").randint(1, max(1, distractors))
+        mixed = with_distractors(example, by_source[example.source], count)
+        made.append([example, bare, mixed] if distractors else [example, bare])
+    return made
+
+
+class Prepared:
+    """Examples with the features of all their variants, computed once for all splits."""
+
+    def __init__(self, examples: Iterable[PlanExample], settings: Settings) -> None:
+        self.examples = tuple(e for e in examples if len(e.gold) > 1)
+        self.variants: dict[str, list[Rows]] = {}
+        for variants in varied(self.examples, settings.distractors):
+            self.variants[_key(variants[0])] = [rows_of(v) for v in variants]
+
+    def rows(self, examples: Iterable[PlanExample]) -> list[Rows]:
+        """All variants of the examples."""
+        return [r for e in examples for r in self.variants.get(_key(e), ())]
+
+    def plain(self, examples: Iterable[PlanExample]) -> list[Rows]:
+        """The examples as they are."""
+        return [found[0] for e in examples if (found := self.variants.get(_key(e)))]
+
+
+def _key(example: PlanExample) -> str:
+    return f"{example.source} {example.id}"
+
+
+def weights(rows: Sequence[Rows], settings: Settings) -> Array:
+    """One weight per pair: examples by the root of their pairs, sources by :data:`SHARES` and ``power``."""
+    made: list[Array] = []
+    names = [r.example.source for r in rows]
+    size = {s: sum(int(r.mask.sum()) for r in rows if r.example.source == s) for s in set(names)}
+    total = {s: sum(float(r.mask.sum()) ** 0.5 for r in rows if r.example.source == s) for s in set(names)}
+    for r, source in zip(rows, names, strict=True):
+        count = int(r.mask.sum())
+        scale = SHARES.get(source, 1.0) * size[source] ** settings.power / total[source]
+        made.append(np.full(count, scale / max(1, count) ** 0.5))
+    every = np.concatenate(made)
+    found: Array = every * len(every) / every.sum()
+    return found
+
+
+def fit(rows: Sequence[Rows], settings: Settings) -> Any:
+    """A lightgbm booster learned from the pairs that count. Deterministic; one thread."""
+    try:
+        import lightgbm
+    except ImportError:
+        raise MissingExtra("training the edge model", "train") from None
+    params = {
+        "objective": "binary",
+        "num_leaves": settings.leaves,
+        "learning_rate": settings.rate,
+        "min_data_in_leaf": settings.least,
+        "lambda_l2": settings.ridge,
+        "feature_fraction": 0.5,
+        "bagging_fraction": 0.7,
+        "bagging_freq": 1,
+        "seed": settings.seed,
+        "num_threads": 1,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbose": -1,
+    }
+    features = np.concatenate([r.features[r.mask] for r in rows])
+    target = np.concatenate([r.target[r.mask] for r in rows]).astype(np.float32)
+    data = lightgbm.Dataset(features, target, weight=weights(rows, settings), feature_name=list(NAMES))
+    return lightgbm.train(params, data, settings.rounds)
+
+
+def export(booster: Any) -> Forest:
+    """The trees of a lightgbm booster as arrays. Exact: same comparisons, same leaf values."""
+    nodes: list[tuple[int, float, int, int, float]] = []
+    roots = [_add(tree["tree_structure"], nodes) for tree in booster.dump_model()["tree_info"]]
+    feature, threshold, left, right, value = (np.array(column) for column in zip(*nodes, strict=True))
+    arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "value": value}
+    return Forest.from_arrays({**arrays, "root": np.array(roots)})
+
+
+def _add(tree: Any, nodes: list[tuple[int, float, int, int, float]]) -> int:
+    """Append one subtree to the table and give the place of its root."""
+    place = len(nodes)
+    if "leaf_value" in tree:
+        nodes.append((0, 0.0, place, place, float(tree["leaf_value"])))
+        return place
+    nodes.append((0, 0.0, 0, 0, 0.0))
+    left, right = _add(tree["left_child"], nodes), _add(tree["right_child"], nodes)
+    nodes[place] = (int(tree["split_feature"]), float(tree["threshold"]), left, right, 0.0)
+    return place
+
+
+def log_odds(forest: Forest, rows: Rows) -> Array:
+    """The forest's log-odds of every pair that counts; minus infinity for the others."""
+    made = np.full(rows.target.shape, -np.inf)
+    made[rows.mask] = forest(rows.features[rows.mask])
+    return made
+
+
+def calibrate(found: Sequence[tuple[Rows, Array]]) -> tuple[float, float]:
+    """Slope and offset of the logistic curve that fits log-odds to labels best, every source weighing the same."""
+    x = np.concatenate([odds[r.mask] for r, odds in found])
+    y = np.concatenate([r.target[r.mask] for r, _ in found]).astype(float)
+    count = {s: sum(int(r.mask.sum()) for r, _ in found if r.example.source == s) for s in _names(found)}
+    w = np.concatenate([np.full(int(r.mask.sum()), SHARES.get(r.example.source, 1.0) / count[r.example.source])
+                        for r, _ in found])  # fmt: skip
+    slope, offset = 1.0, 0.0
+    for _ in range(100):  # Newton's method on two parameters
+        p = 1.0 / (1.0 + np.exp(-(slope * x + offset)))
+        gradient = np.array([(w * (p - y) * x).sum(), (w * (p - y)).sum()])
+        curve = w * p * (1 - p)
+        hessian = np.array([[(curve * x * x).sum(), (curve * x).sum()], [(curve * x).sum(), curve.sum()]])
+        step = np.linalg.solve(hessian + 1e-9 * np.eye(2), gradient)
+        slope, offset = slope - float(step[0]), offset - float(step[1])
+        if np.abs(step).max() < 1e-9:
+            break
+    return slope, offset
+
+
+def _names(found: Sequence[tuple[Rows, Array]]) -> set[str]:
+    return {r.example.source for r, _ in found}
+
+
+Predicted = list[tuple[Rows, Array]]
+
+
+def unseen_sources(prepared: Prepared, settings: Settings) -> Predicted:
+    """Log-odds for every example by trees that saw nothing of its source."""
+    made: Predicted = []
+    for split in leave_one_source_out(prepared.examples):
+        forest = export(fit(prepared.rows((*split.train, *split.validation)), settings))
+        made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
+    return made
+
+
+def unseen_combinations(prepared: Prepared, settings: Settings) -> Predicted:
+    """Log-odds for every example by trees that saw no example with its tool combination (five folds)."""
+    made: Predicted = []
+    for split in folds(prepared.examples):
+        forest = export(fit(prepared.rows((*split.train, *split.validation)), settings))
+        made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
+    return made
+
+
+def answer(rows: Rows, odds: Array, slope: float, offset: float) -> tuple[dict[str, int], set[tuple[str, str]]]:
+    """Layers and edges by the planner's own rule from the log-odds of the pairs."""
+    with np.errstate(over="ignore"):
+        pairs = acyclic_edges(1.0 / (1.0 + np.exp(-(slope * odds + offset))))
+    names = [t.name for t in rows.example.tools]
+    depth = [0] * len(names)
+    for _ in names:
+        for i, j in pairs:
+            depth[j] = max(depth[j], depth[i] + 1)
+    return dict(zip(names, depth, strict=True)), {(names[i], names[j]) for i, j in pairs}
+
+
+def scored(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
+    """Scores by source, and their mean over :data:`MEASURED` as ``macro``."""
+    layers = [answer(r, odds, slope, offset)[0] for r, odds in found]
+    made = score([r.example for r, _ in found], layers)
+    three = [made[s] for s in MEASURED if s in made]
+    if len(three) == len(MEASURED):
+        fields = [f for f in three[0].to_dict() if f != "examples"]
+        mean = {f: sum(getattr(s, f) for s in three) / len(three) for f in fields}
+        made["macro"] = Scores(examples=sum(s.examples for s in three), **mean)
+    return made
+
+
+def train(names: Sequence[str], settings: Settings, root: Path | None = None) -> tuple[EdgeModel, dict[str, Any]]:
+    """The model learned from all examples of ``names``, and the card's content: data, settings, scores."""
+    prepared = Prepared([e for n in names for e in load(n, root)], settings)
+    apart = unseen_sources(prepared, settings)
+    slope, offset = calibrate(apart)
+    across = unseen_combinations(prepared, settings)
+    forest = export(fit(prepared.rows(prepared.examples), settings))
+    about = {
+        "what": "P(tool j needs what tool i returns), boosted trees over callwright.planning.features",
+        "features": DIGEST,
+        "calibration": {"slope": slope, "offset": offset, "on": "predictions for sources left out of training"},
+        "data": {n: _data(n, prepared.examples) for n in names},
+        "settings": asdict(settings),
+        "scores": {
+            "five folds by tool combination": {k: s.to_dict() for k, s in scored(across, slope, offset).items()},
+            "source left out of training": {k: s.to_dict() for k, s in scored(apart, slope, offset).items()},
+        },
+    }
+    return EdgeModel(forest, slope, offset, about), about
+
+
+def _data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:
+    source = sources()[name]
+    return {
+        "examples": sum(e.source == name for e in examples),
+        "licence": source.licence,
+        "from": source.where,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train on every source whose licence allows it and write weights and card. Prints the scores."""
+    args = _parser().parse_args(arguments)
+    names = args.sources.split(",")
+    known = sources()
+    if unknown := [n for n in names if n not in known]:
+        raise ConfigError(f"there is no data source {unknown[0]!r}", hint="sources: " + ", ".join(known))
+    kept = [n for n in names if not known[n].train]
+    if kept and not args.private:
+        raise ConfigError(
+            f"weights trained on {kept[0]} must not be passed on: its licence ({known[kept[0]].licence})",
+            hint="for weights of your own that you keep to yourself, add --private",
+        )
+    settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
+    model, about = train(names, settings, args.data)
+    command = "callwright train layers --model edges " + " ".join(
+        arguments if arguments is not None else sys.argv[1:]
+    )
+    about = {**about, "command": command.strip(), "private": bool(kept)}
+    write(args.out, args.name, model.forest, about)
+    for title, scores in about["scores"].items():
+        rows = {name: Scores(**{**row, "examples": int(row["examples"])}) for name, row in scores.items()}
+        sys.stdout.write(f"{title}\n{table(rows)}\n\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(prog="callwright train layers --model edges", description=__doc__)
+    p.add_argument("--sources", default=",".join(SOURCES), help="data sources, by comma")
+    p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
+    p.add_argument("--rounds", type=int, default=Settings().rounds)
+    p.add_argument("--seed", type=int, default=Settings().seed)
+    p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
+    p.add_argument("--out", type=Path, default=SHIPPED.parent, help="folder for NAME.npz and NAME.json")
+    p.add_argument("--name", default=SHIPPED.stem)
+    return p
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
