@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from callwright.answer.claims import Claims, Mention, overlap
 from callwright.answer.facts import Facts, Figure, Leaf
@@ -17,8 +18,8 @@ from callwright.answer.quantity import Moment, Number
 from callwright.answer.units import UNITS, conversions
 from callwright.answer.words import all_concepts, key_tokens
 
-_CANDIDATES = 60
-_RIVALS = 600
+_CANDIDATES = 24
+_RIVALS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,10 @@ def _otherwise(figure: Figure, other: Figure, claim: Number | Moment) -> bool:
     return other.leaf is not figure.leaf and _comparable(claim, other, figure) and not _says(claim, other)
 
 
-def _own(leaf: Leaf) -> frozenset[str]:
-    return all_concepts(key_tokens(leaf.key))
+@lru_cache(maxsize=4096)
+def key_concepts(key: str) -> frozenset[str]:
+    """What a field's own key says it is."""
+    return all_concepts(key_tokens(key[:80]))
 
 
 def _unsaid(leaf: Leaf, anchors: Anchors) -> bool:
@@ -154,7 +157,7 @@ def _expected(claim: Number | Moment, anchors: Anchors, facts: Facts, cited: Seq
     for figure in facts.figures[:4000]:
         if not _comparable(claim, figure):
             continue
-        attributes = anchors.attributes(figure.leaf) & _own(figure.leaf)
+        attributes = anchors.attributes(figure.leaf) & key_concepts(figure.leaf.key)
         if attributes:
             entities = anchors.entities(figure.leaf)
             scored.append(((len(entities), len(attributes), int(figure.leaf.result in cited)), figure))

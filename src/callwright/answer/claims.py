@@ -144,7 +144,11 @@ def _identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
     dates = [m.span for m in moments(claims.text)]
     for m in _CODE.finditer(claims.text):
         word = m.group()
-        if (_PLAIN.match(word) and not _DOTTED.match(word)) or _JOINED.match(word) or _overlaps(m.span(), [*spans, *dates, *taken]):
+        if (
+            (_PLAIN.match(word) and not _DOTTED.match(word))
+            or _JOINED.match(word)
+            or _overlaps(m.span(), [*spans, *dates, *taken])
+        ):
             continue
         found.append((m.span(), word))
         spans.append(m.span())
@@ -198,7 +202,11 @@ def _longest(words: list[tuple[int, int, str]], position: int, facts: Facts, tex
             continue
         start = words[position][0]
         if size == 1 and not text[start].isupper() and not text[start].isdigit():
-            if alias in GLUE or (alias not in labels and alias[:-1] not in labels) or any(c.startswith("=") for c in concepts(alias)):
+            if (
+                alias in GLUE
+                or (alias not in labels and alias[:-1] not in labels)
+                or any(c.startswith("=") for c in concepts(alias))
+            ):
                 continue
         if size == 1 and alias in GLUE and alias not in labels:
             continue

@@ -10,13 +10,14 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from callwright.answer.binding import key_concepts
 from callwright.answer.claims import Claims, content_words
 from callwright.answer.facts import Facts, Figure, Leaf
 from callwright.answer.lexicon import AVERAGE, DIFFERENCE, EACH, PRODUCT, RATIO, SUM, TWICE
 from callwright.answer.matching import close
 from callwright.answer.quantity import Moment, Number
 from callwright.answer.units import UNITS, conversions, same
-from callwright.answer.words import all_concepts, fold, key_tokens, tokens
+from callwright.answer.words import tokens
 
 _POOL = 48
 _COLUMN = 4000
@@ -48,7 +49,10 @@ def _later(claim: Moment, claims: Claims, facts: Facts) -> Derivation | None:
     for start in told[:4]:
         gap = ((claim.hour - (start.hour or 0)) * 60 + (claim.minute or 0) - (start.minute or 0)) % 1440
         for figure in lasting:
-            if figure.number is not None and figure.number.value * UNITS[figure.unit].factor / 60 in (gap, 1440 - gap):
+            if figure.number is not None and figure.number.value * UNITS[figure.unit].factor / 60 in (
+                gap,
+                1440 - gap,
+            ):
                 text = f"{claims.text[slice(*claim.span)]} is {figure.leaf.where} away from the other time"
                 return Derivation(text, (figure.leaf,))
     return None
@@ -58,28 +62,25 @@ _Way = tuple[str, float, list[Leaf]]
 
 
 def _counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
-    if n.value < 0 or n.value != int(n.value) or n.unit:
+    if not 0 <= n.value < 1e9 or n.value != int(n.value) or n.unit:
         return
     for length, leaf in facts.lists[:2000]:
         if length == n.value:
             yield f"the number of entries of {leaf.where or leaf.result}", float(length), [leaf]
     said = " " + " ".join(tokens(claims.text)) + " "
     tally: dict[tuple[tuple[str, ...], str], list[Leaf]] = {}
-    for leaf in facts.leaves[:_COLUMN]:
-        value = leaf.value
-        if isinstance(value, bool) and all_concepts(key_tokens(leaf.key)) & claims.attributes:
-            tally.setdefault((leaf.shape, str(value)), []).append(leaf)
-        elif isinstance(value, str) and 0 < len(value) < 60:
-            words = " ".join(tokens(value))
-            if words and f" {words} " in said or f" {words.removesuffix('s')}s " in said:
-                tally.setdefault((leaf.shape, words), []).append(leaf)
+    for key, switches in facts.switches.items():
+        for leaf in switches if key_concepts(key) & claims.attributes else ():
+            tally.setdefault((leaf.shape, str(leaf.value)), []).append(leaf)
+    for leaf, words in facts.short_texts:
+        if (words and f" {words} " in said) or f" {words.removesuffix('s')}s " in said:
+            tally.setdefault((leaf.shape, words), []).append(leaf)
     for (shape, word), leaves in tally.items():
         if len(leaves) == n.value:
             yield f"the number of {shape[-1]} = {word}", float(len(leaves)), leaves
     groups: dict[tuple[str, ...], set[str]] = {}
-    for leaf in facts.leaves[:_COLUMN]:
-        if isinstance(leaf.value, str) and len(leaf.value) < 60:
-            groups.setdefault(leaf.shape, set()).add(fold(leaf.value))
+    for leaf, words in facts.short_texts:
+        groups.setdefault(leaf.shape, set()).add(words)
     carried, unknown = content_words(claims, facts)
     if carried and len(unknown) * 2 > len(carried):
         return  # counting what nothing known speaks of
@@ -120,7 +121,10 @@ def _columns(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     total, mean = SUM.search(claims.text), AVERAGE.search(claims.text)
     if not total and not mean:
         return
-    for key, column in facts.keys.items():
+    wide = len(facts.keys) > 60
+    for key, column in itertools.islice(facts.keys.items(), 2000):
+        if len(column) < 2 or (wide and not key_concepts(key) & claims.attributes):
+            continue
         told = _told(column, n.unit)
         mentioned = [p for p in told if any(m.labels & p[1].leaf.labels for m in claims.mentions)]
         homes = dict.fromkeys((f.leaf.result, f.leaf.shape) for f in column[:_COLUMN])
@@ -179,7 +183,7 @@ def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
 
 def own_words(leaf: Leaf) -> frozenset[str]:
     """What a leaf's own key says it is."""
-    return all_concepts(key_tokens(leaf.key))
+    return key_concepts(leaf.key)
 
 
 def _in_unit(f: Figure, g: Figure, unit: str) -> list[tuple[float, float]]:
@@ -252,7 +256,11 @@ def _between(a: Moment, b: Moment) -> float | None:
 
 def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """An amount of the question (or of the sentence) times a figure: exchange, nights at a price, several of a kind."""
-    if not PRODUCT.search(claims.text) and not EACH.search(claims.text) and not (n.unit and UNITS[n.unit].dimension == "money"):
+    if (
+        not PRODUCT.search(claims.text)
+        and not EACH.search(claims.text)
+        and not (n.unit and UNITS[n.unit].dimension == "money")
+    ):
         return
     amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
     for result in facts.results:

@@ -7,11 +7,13 @@ Hostile or huge results are bounded: at most ``MAX_LEAVES`` scalars and ``MAX_CH
 from __future__ import annotations
 
 import bisect
+import itertools
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from callwright.answer.quantity import Moment, Number, from_epoch, iso_duration, moments, numbers, weekday_of
@@ -20,12 +22,15 @@ from callwright.answer.words import all_concepts, concepts, fold, key_tokens, st
 from callwright.jsontext import JsonError, mend, parse
 from callwright.types import Json, Skip, ToolResult, canonical
 
-MAX_LEAVES = 12_000
-MAX_CHARS = 160_000
+MAX_LEAVES = 2_000
+MAX_CHARS = 40_000
+_FOLDED = 120_000  # characters of the results whose words are listed; the rest is searched as it stands
+_WORDS = 3_000  # of them, how many are also known by their stems
 _LONG = 40  # a longer text is read sentence by sentence
 _DATE_KEYS = {"date", "day", "datetime", "time", "timestamp", "weekday", "month", "year", "week"}
 _EPOCH_KEY = re.compile(r"time|date|_at$|epoch|(^|_)(dt|ts)$|sunrise|sunset|created|updated|expires", re.IGNORECASE)
 _UNIT_KEYS = {"unit", "units", "currency", "currencycode", "unitofmeasure", "uom", "base", "measurement"}
+_DATED = re.compile(r"\d|day\b|noon|midnight|january|february|april|june|july|august|ember\b|october", re.IGNORECASE)
 _OFFSET = re.compile(r"(?:UTC|GMT)?\s?([+\-−])(\d{1,2}):?(\d{2})?")
 _URL = re.compile(r"https?://|^www\.|^[\w.+-]+@[\w-]+\.\w+$")
 
@@ -104,7 +109,8 @@ class Facts:
     @cached_property
     def folded(self) -> str:
         """Everything known, as one folded text of single-spaced words, for the search of names."""
-        parts = [self.query, *self.texts.values()]
+        room = _FOLDED // max(1, len(self.texts))
+        parts = [self.query, *(text[:room] for text in self.texts.values())]
         for result in self.results:
             parts += [result.tool, canonical(result.arguments)]
             if result.failure is not None:
@@ -161,7 +167,7 @@ class Facts:
 
     def knows(self, word: str) -> bool:
         """Whether a word, or one of its family, stands in a result or in the question."""
-        if word in self.vocabulary or concepts(word) & self.vocabulary:
+        if word in self.vocabulary or concepts(word) & self.vocabulary or self.stands(word):
             return True
         if any(word[:size] in self.vocabulary for size in range(5, len(word))):
             return True
@@ -218,6 +224,34 @@ class Facts:
         values, figures = self.sorted_numbers
         return figures[bisect.bisect_left(values, low) : bisect.bisect_right(values, high)]
 
+    @cached_property
+    def unlisted(self) -> str:
+        """The lower-case text of results too long to be listed word by word; "" where all were."""
+        room = _FOLDED // max(1, len(self.texts))
+        return "\n".join(text.lower() for text in self.texts.values() if self.cut or len(text) > room)
+
+    def stands(self, word: str) -> bool:
+        """Whether a word or a number stands in the part of a huge result that was not indexed."""
+        text = self.unlisted
+        if not text:
+            return False
+        place = text.find(word)
+        while place >= 0:
+            around = text[place - 1 : place] + text[place + len(word) : place + len(word) + 1]
+            if not any(c.isalnum() for c in around):
+                return True
+            place = text.find(word, place + max(1, len(word)))
+        return False
+
+    @cached_property
+    def short_texts(self) -> list[tuple[Leaf, str]]:
+        """The short texts of the results, folded."""
+        return [
+            (leaf, " ".join(tokens(leaf.value)))
+            for leaf in self.leaves
+            if isinstance(leaf.value, str) and 0 < len(leaf.value) < 60
+        ]
+
     def quote(self, leaf: Leaf) -> str:
         """The piece of the result that holds this leaf, exactly as it stands there; "" if it cannot be pointed at."""
         text = self.texts.get(leaf.result, "")
@@ -241,12 +275,19 @@ def facts_of(query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = 
     for result in results:
         if result.failure is not None and result.content is None:
             continue
-        facts.texts[result.id] = result.content if isinstance(result.content, str) else canonical(result.content)
+        facts.texts[result.id] = rendered(result.content)
         _Walk(facts, result, room).run()
     facts.cut = room.cut
     _alias(facts)
     _vocabulary(facts)
     return facts
+
+
+def rendered(content: Json) -> str:
+    """A result's content as text: what quotes are taken from. The same as ``types.canonical``, for plain JSON."""
+    if isinstance(content, str):
+        return content
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
 class _Room:
@@ -333,8 +374,12 @@ class _Walk:
         self.facts.lists.append((len(value), self._make(len(value), path, node)))
         for key, child in reversed(list(value.items())[: self.leaves + 1]):
             labels = self._named("key", " ".join(tokens(key)))
-            yield child, (*path, (key,)), _Node(  # a tuple: a key that names a record, not a field
-                node.result, node.tool, node.labels | labels, node.unit, node.attributes, node.index
+            yield (
+                child,
+                (*path, (key,)),
+                _Node(  # a tuple: a key that names a record, not a field
+                    node.result, node.tool, node.labels | labels, node.unit, node.attributes, node.index
+                ),
             )
 
     def _named(self, origin: str, *labels: str) -> frozenset[str]:
@@ -363,7 +408,7 @@ class _Walk:
     def _make(self, value: Any, path: Path, node: _Node, part: str = "", unit: str = "") -> Leaf:
         keys = tuple(p for p in path if isinstance(p, str))
         path = tuple(p[0] if isinstance(p, tuple) else p for p in path)
-        attributes = all_concepts(w for k in keys[-3:] for w in key_tokens(k)) | node.attributes
+        attributes = _key_concepts(keys[-3:]) | node.attributes
         return Leaf(
             node.result, path, value, (node.tool, *keys), node.labels, attributes, unit or _key_unit(keys, node.unit),
             part, node.index,
@@ -413,6 +458,7 @@ class _Walk:
 
     def _text(self, text: str, path: Path, node: _Node, part: str) -> None:
         if part:
+            part = part[:4000]
             words = tokens(part)
             names = self._named("text", *(n for m in _NAMES.finditer(part) for n in _label(m.group())))
             node = _Node(
@@ -427,10 +473,12 @@ class _Walk:
         self._keep(leaf)
         if _URL.search(text) or not any(c.isdigit() for c in text) and len(text) > 60 and not part:
             return
+        if not part and not _DATED.search(text):
+            return
         found = moments(text)
         for moment in found:
             self.facts.figures.append(Figure(leaf, moment=moment))
-        for number in numbers(text, [m.span for m in found]):
+        for number in numbers(text, [m.span for m in found], words=bool(part)):
             self.facts.figures.append(Figure(leaf, number))
         shift = _OFFSET.fullmatch(text)
         if shift:
@@ -454,8 +502,9 @@ _NAMES = re.compile(
     r"\b[A-Z]{1,4}\s?\d{1,5}\b|\b[A-Z][\w&'’.-]*(?:\s+(?:of|de|the|and|von|van|la|le)?\s*[A-Z][\w&'’.-]*)*"
 )
 
+
 def _sentences(text: str) -> list[str]:
-    return [s for s in re.split(r"(?<=[.!?;])\s+|\n+", text) if s.strip()][:2000]
+    return [s[:2000] for s in re.split(r"(?<=[.!?;])\s+|\n+", text) if s.strip()][:600]
 
 
 def _table(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -536,6 +585,12 @@ def _unit_beside(value: Any) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)
+def _key_concepts(keys: tuple[str, ...]) -> frozenset[str]:
+    return all_concepts(w for k in keys for w in key_tokens(k[:80]))
+
+
+@lru_cache(maxsize=4096)
 def _key_unit(keys: tuple[str, ...], beside: str) -> str:
     for depth, key in enumerate(reversed(keys[-2:])):
         words = key_tokens(key)
@@ -621,7 +676,8 @@ def _alias(facts: Facts) -> None:
 
 def _vocabulary(facts: Facts) -> None:
     words = set(facts.folded.split())
-    facts.vocabulary = words | {c for w in words for c in concepts(w)}
+    spoken = [w for w in words if w.isalpha() and len(w) < 40]
+    facts.vocabulary = words | {c for w in itertools.islice(sorted(spoken), _WORDS) for c in concepts(w)}
 
 
 def unpack(content: Json) -> Json:

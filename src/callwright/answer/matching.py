@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from callwright.answer.facts import Facts, Figure
 from callwright.answer.quantity import Moment, Number, at_offset, weekday_of
@@ -58,7 +59,12 @@ def _reads_as(n: Number, figure: Figure) -> str:
         return ""
     unit = figure.unit
     if n.unit == "%" and unit in ("", "%"):
-        if not unit and abs(other.value) > 1.5 and not _SHARE & set(key_tokens(figure.leaf.key)) and not figure.leaf.part:
+        if (
+            not unit
+            and abs(other.value) > 1.5
+            and not _SHARE & set(key_tokens(figure.leaf.key))
+            and not figure.leaf.part
+        ):
             return ""
         if close(n, other.value) or (abs(other.value) <= 1.5 and not unit and close(n, other.value * 100)):
             return "same"
@@ -97,7 +103,12 @@ def _dimension_fits(n: Number, figure: Figure) -> bool:
 
 
 def _own(figure: Figure) -> frozenset[str]:
-    return all_concepts(key_tokens(figure.leaf.key))
+    return _of_key(figure.leaf.key)
+
+
+@lru_cache(maxsize=4096)
+def _of_key(key: str) -> frozenset[str]:
+    return all_concepts(key_tokens(key[:80]))
 
 
 def figures_for(n: Number, facts: Facts, sentence: str) -> list[tuple[Figure, str]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from callwright.answer.units import ALIASES, UNITS
 
@@ -100,14 +102,20 @@ _MOMENTS = re.compile(
 )
 
 
+MOST = 200  # quantities read from one text: what holds more is a table that no sentence tells
+
+
 def moments(text: str) -> list[Moment]:
-    """All dates and times in ``text``, in order."""
-    found = []
-    for m in _MOMENTS.finditer(text):
-        moment = _moment(m)
-        if moment is not None:
-            found.append(moment)
-    return found
+    """The dates and times in ``text``, in order; at most ``MOST``."""
+    return list(_short_moments(text) if len(text) < 64 else _all_moments(text))
+
+
+def _all_moments(text: str) -> tuple[Moment, ...]:
+    found = (_moment(m) for m in itertools.islice(_MOMENTS.finditer(text), MOST))
+    return tuple(m for m in found if m is not None)
+
+
+_short_moments = lru_cache(maxsize=4096)(_all_moments)
 
 
 def _moment(m: re.Match[str]) -> Moment | None:
@@ -275,19 +283,21 @@ _HEDGE = re.compile(
 
 
 def numbers(text: str, taken: Iterable[Span] = (), *, words: bool = True) -> list[Number]:
-    """All numbers in ``text`` outside ``taken``, in order; "1 h 25 min" is one number of minutes."""
+    """The numbers in ``text`` outside ``taken``, in order; "1 h 25 min" is one number of minutes."""
+    text = re.sub(r"\d{40,}", lambda m: "_" * len(m.group()), text)  # no quantity, and slow to read
     masked = _mask(text, taken)
-    found = [_number(masked, m) for m in _DIGITS.finditer(masked) if m["n"]]
+    found = [_number(masked, m) for m in itertools.islice(_DIGITS.finditer(masked), MOST) if m["n"]]
     if words:
-        found += [n for m in _SPELLED.finditer(masked) if (n := _spelled(masked, m)) is not None]
+        found += [n for m in itertools.islice(_SPELLED.finditer(masked), MOST) if (n := _spelled(masked, m)) is not None]
         found.sort(key=lambda n: n.span)
     return list(_joined(text, found))
 
 
 def _mask(text: str, taken: Iterable[Span]) -> str:
+    letters = list(text)
     for start, end in taken:
-        text = text[:start] + "_" * (end - start) + text[end:]
-    return text
+        letters[start:end] = "_" * (end - start)
+    return "".join(letters)
 
 
 def _number(text: str, m: re.Match[str]) -> Number:

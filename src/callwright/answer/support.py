@@ -44,11 +44,14 @@ class Verdict:
         return bool(self.problems) and len(self.fixes) == len(self.problems)
 
 
+LONGEST = 1_000  # characters of one statement that are read
+
+
 def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> Verdict:
     """Check one statement. ``cited`` are the results it names: looked at first, then all the others."""
     if COURTESY.search(text) and not any(c.isdigit() for c in text):
         return Verdict("unchecked")
-    claims = claims_of(text, facts)
+    claims = claims_of(text[:LONGEST], facts)
     verdict = Verdict("supported")
     leaves: list[Leaf] = []
     for number in claims.numbers:
@@ -97,11 +100,13 @@ def _number(
         verdict.derived.append(how.text)
         leaves.extend(how.leaves)
         return
+    if facts.cut and facts.stands(claims.text[slice(*n.digits)].replace(",", "")):
+        return
     _refuse(claims.text[slice(*n.span)], bound, verdict, facts, n)
 
 
 def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
-    """"5,100 mAh vs. 4,700": the other record's value, told beside the right one."""
+    """ "5,100 mAh vs. 4,700": the other record's value, told beside the right one."""
     if bound.rival is None or bound.taken is None or bound.rival.leaf.key != bound.taken.leaf.key:
         return False
     rival = bound.rival
@@ -292,12 +297,27 @@ _MANY = re.compile(r"\b(?:all|both|none|neither|only|either|any|whether|if|excep
 
 @lru_cache(maxsize=4096)
 def _switch_words(key: str) -> frozenset[str]:
-    plain = ("is", "has", "can", "are", "was", "flag", "in", "success", "status", "ok", "error", "valid", "result", "found")
+    plain = (
+        "is",
+        "has",
+        "can",
+        "are",
+        "was",
+        "flag",
+        "in",
+        "success",
+        "status",
+        "ok",
+        "error",
+        "valid",
+        "result",
+        "found",
+    )
     return frozenset(stem(w) for w in key_tokens(key) if w not in plain)
 
 
 def _states(claims: Claims, facts: Facts, verdict: Verdict) -> None:
-    """"It is down" where the only state that stands in the results is "up"."""
+    """ "It is down" where the only state that stands in the results is "up"."""
     for m in _STATE.finditer(claims.text):
         word = m[1].lower()
         against = OPPOSITES[word]
@@ -305,7 +325,9 @@ def _states(claims: Claims, facts: Facts, verdict: Verdict) -> None:
             verdict.problems.append(f"{_about(facts.texts_by_value[against][0])} is {against}")
 
 
-_STATE = re.compile(rf"\b(?:is|are|was|were|be|currently|seems|appears)\s+(?:now\s+)?({'|'.join(OPPOSITES)})\b", re.IGNORECASE)
+_STATE = re.compile(
+    rf"\b(?:is|are|was|were|be|currently|seems|appears)\s+(?:now\s+)?({'|'.join(OPPOSITES)})\b", re.IGNORECASE
+)
 
 
 def _pairs(claims: Claims, facts: Facts, verdict: Verdict) -> None:
@@ -324,7 +346,9 @@ def _pairs(claims: Claims, facts: Facts, verdict: Verdict) -> None:
         others = {x for leaf in homes for x in leaf.labels if facts.kinds(frozenset((x,))) & kinds[1]}
         if len(others) == 1:
             stated = claims.text[slice(*two.span)]
-            verdict.problems.append(f"{stated} does not stand with {claims.text[slice(*one.span)]}; {next(iter(others))} does")
+            verdict.problems.append(
+                f"{stated} does not stand with {claims.text[slice(*one.span)]}; {next(iter(others))} does"
+            )
 
 
 def _words(claims: Claims, facts: Facts, verdict: Verdict, leaves: Sequence[Leaf]) -> None:
@@ -355,7 +379,10 @@ def _borne_out(word: str, claims: Claims, verdict: Verdict, leaves: Sequence[Lea
         return False
     if verdict.derived and not word.endswith("est"):
         return True
-    meant = leaves or [f.leaf for f in facts.figures[:4000] if any(m.labels & f.leaf.labels for m in claims.mentions)]
+    meant = (
+        leaves
+        or [f.leaf for f in facts.figures[:4000] if any(m.labels & f.leaf.labels for m in claims.mentions)][:40]
+    )
     return any(_extreme(leaf, EXTREMES[word], facts) for leaf in meant)
 
 
