@@ -13,7 +13,7 @@ import jsonschema_rs
 import pytest
 
 from callwright.catalog.functions import FunctionSource, functions_of, tool, tool_from_function
-from callwright.errors import CatalogError, ToolError
+from callwright.errors import CatalogError, Failure, ToolError
 from callwright.types import DESTRUCTIVE, READ, ToolOutput
 
 
@@ -166,6 +166,17 @@ async def test_any_other_exception_is_named_without_its_traceback() -> None:
 )
 async def test_arguments_that_do_not_fit_never_run_the_function(arguments: dict[str, Any]) -> None:
     assert failed(await run(weather, **arguments)).startswith("the arguments do not fit")
+
+
+async def test_a_tool_that_exits_or_answers_for_itself_is_heard() -> None:
+    def leave() -> None:
+        raise SystemExit(2)
+
+    def answer() -> ToolOutput:
+        return ToolOutput(failure=Failure("rate_limit", "later", retryable=True))
+
+    assert failed(await run(leave)) == "SystemExit: 2"
+    assert await run(answer) == answer()
 
 
 async def test_a_result_without_a_json_form_is_a_failure() -> None:

@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from callwright.catalog import open_catalog
+from callwright.catalog import Catalog, open_catalog
 from callwright.catalog.mcp import MCPSource, sources_from_config
 from callwright.catalog.servers import Server
 from callwright.errors import CatalogError
@@ -80,6 +81,9 @@ async def test_the_everything_server_shows_every_kind_of_content(node_servers: A
         assert image[1] == {"type": "image", "mimeType": "image/png", "bytes": 4033}
         links = (await catalog.call("get-resource-links", {"count": 2})).content
         assert [part["type"] for part in links[1:]] == ["resource_link", "resource_link"]
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await catalog.call("trigger-long-running-operation", {"duration": 60, "steps": 1})
         wrong = await catalog.call("get-sum", {"a": "one"})
         assert wrong.failure is not None
         assert "expected number" in wrong.failure.message
@@ -114,6 +118,37 @@ async def test_a_server_process_ends_with_the_catalogue() -> None:
         os.kill(pid, 0)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_a_catalogue_may_be_closed_by_another_task_than_opened_it() -> None:
+    stack = AsyncExitStack()
+
+    async def begin() -> Catalog:
+        return await stack.enter_async_context(open_catalog([peer()]))
+
+    async with asyncio.TaskGroup() as group:
+        opened = group.create_task(begin())
+    pid = (await opened.result().call("pid", {})).content["pid"]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(stack.aclose())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_without_the_sdk_the_extra_is_named() -> None:
+    code = """
+import asyncio, sys
+sys.modules["mcp"] = None  # importing it fails
+from callwright.catalog import open_catalog
+async def main():
+    async with open_catalog(["mcp+http://127.0.0.1:9/mcp"]): pass
+try:
+    asyncio.run(main())
+except Exception as error:
+    print(type(error).__name__, error.hint)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "MissingExtra pip install 'callwright[mcp]'"
 
 
 async def test_calls_in_parallel_share_one_server() -> None:

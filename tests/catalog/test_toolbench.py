@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,19 @@ async def test_a_document_is_planned_with_and_never_called() -> None:
         output = await catalog.call(roll.name, {"sides": 6})
         assert output.failure is not None
         assert output.failure.kind == "not_executable"
+
+
+async def test_a_folder_of_documents_is_one_source(tmp_path: Path) -> None:
+    (tmp_path / "Games").mkdir()
+    (tmp_path / "Games" / "dice.json").write_text(json.dumps(DOCUMENT))
+    (tmp_path / "Games" / "other.json").write_text("[]")
+    (tmp_path / "Games" / "broken.json").write_text("{")
+    async with open_catalog([tmp_path / "Games"]) as catalog:
+        assert len(catalog) == 2
+        assert len(catalog.problems) == 3
+    (tmp_path / "Games" / "broken.json").unlink()
+    async with open_catalog([str(tmp_path)]) as catalog:
+        assert len(catalog) == 2
 
 
 @pytest.mark.skipif(not (DATA / "stabletoolbench").is_dir(), reason="needs shared data: stabletoolbench")

@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.errors import CatalogError
@@ -201,6 +201,28 @@ def test_what_is_written_reads_back_as_the_same_tool(tool: Tool) -> None:
     assert tool_from_wire(tool_to_openai(tool)) == tool
     assert tool_from_wire(tool_to_mcp(tool)) == tool
     assert tool_from_wire(tool_to_anthropic(tool)).input_schema == tool.input_schema
+
+
+WORDS = ["name", "function", "parameters", "input_schema", "tools", "api_list", "required_parameters", "annotations"]
+WORDS += ["type", "responses", "200", "content", "output", "toolSpec", "json", "method", "required", "description"]
+LEAVES = st.none() | st.booleans() | st.integers() | st.sampled_from(["", "f", "function", "str", "object"])
+ANYTHING = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=5),
+    max_leaves=15,
+)
+
+
+@settings(max_examples=300)
+@given(ANYTHING)
+def test_anything_is_a_list_of_tools_or_a_catalog_error(raw: Any) -> None:
+    try:
+        tools = tools_from_wire(raw)
+    except CatalogError:
+        return
+    for tool in tools:
+        assert tool.name
+        jsonschema_rs.meta.validate(tool.input_schema)
 
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

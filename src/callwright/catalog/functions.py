@@ -76,12 +76,12 @@ class FunctionTool:
             return _failed(f"the arguments do not fit: {error}")
         try:
             result = await self._call(bound)
-            return ToolOutput(dump(result))
+            return result if isinstance(result, ToolOutput) else ToolOutput(dump(result))
         except ToolError as error:
             return _failed(str(error) or "the tool refused the call")
         except NotConvertible as error:
             return _failed(f"the tool ran, but its result cannot be written as JSON: {error}")
-        except Exception as error:  # a tool may raise anything: it is the world's failure, and data
+        except (Exception, SystemExit) as error:  # a tool may raise anything: it is the world's failure, and data
             return _failed(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
     async def _call(self, bound: inspect.BoundArguments) -> Any:

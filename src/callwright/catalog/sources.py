@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 from callwright.catalog.functions import FunctionSource, functions_of
 from callwright.catalog.lists import ListSource
 from callwright.catalog.modules import attribute, load_file, load_module
+from callwright.catalog.toolbench import ToolBenchSource, is_document
 from callwright.errors import CatalogError
 from callwright.jsontext import JsonError, parse
 from callwright.protocols import ToolSource
@@ -22,7 +24,8 @@ SourceSpec: TypeAlias = "str | Path | ModuleType | Tool | ToolSource | Callable[
 FORMS = """a tool source is one of
   pkg.module or pkg.module:attr        Python functions: those in TOOLS, or marked with @tool, or all public ones
   file.py or file.py:attr              the same, from a file
-  folder                               holding tools.py, mcp.json, tools.json or openapi.json/.yaml
+  folder                               holding tools.py, mcp.json, tools.json, openapi.json/.yaml, or
+                                       ToolBench's tool documents
   file.json, file.yaml                 an OpenAPI document, an mcpServers configuration, a list of tools
                                        (OpenAI, Anthropic, MCP …), a ToolBench document
   https://…                            an OpenAPI document
@@ -87,6 +90,8 @@ def _of_module_name(spec: str) -> list[ToolSource]:
 def _of_path(path: Path, spec: str) -> list[ToolSource]:
     if path.is_dir():
         found = [source for name in _FOLDER_FILES if (path / name).exists() for source in _of_path(path / name, spec)]
+        if not found and _holds_toolbench(path):
+            return [ToolBenchSource.folder(path)]
         if not found:
             raise CatalogError(f"the folder {spec!r} holds none of {', '.join(_FOLDER_FILES)}", hint=FORMS)
         return found
@@ -96,6 +101,18 @@ def _of_path(path: Path, spec: str) -> list[ToolSource]:
     if path.suffix not in _DOCUMENTS:
         raise CatalogError(f"{spec!r} is no document of tools", hint=FORMS)
     return _of_document(path)
+
+
+def _holds_toolbench(folder: Path) -> bool:
+    """Whether one of the first JSON files in a folder or in its subfolders is a ToolBench document."""
+    files = (path for pattern in ("*.json", "*/*.json") for path in sorted(folder.glob(pattern)))
+    for path in islice(files, 5):
+        try:
+            if is_document(_read(path)):
+                return True
+        except CatalogError:  # not JSON: the source itself will say so
+            continue
+    return False
 
 
 def _of_document(path: Path) -> list[ToolSource]:
@@ -110,9 +127,7 @@ def _of_document(path: Path) -> list[ToolSource]:
             from callwright.catalog.mcp import sources_from_config
 
             return list(sources_from_config(servers, folder=path.parent))
-        if isinstance(raw.get("api_list"), list) and "tool_name" in raw:
-            from callwright.catalog.toolbench import ToolBenchSource
-
+        if is_document(raw):
             return [ToolBenchSource(raw, name=path.stem)]
     return [ListSource.read(raw, name=path.stem)]
 
