@@ -16,7 +16,7 @@ import jsonschema_rs
 import pydantic
 import pytest
 
-from callwright.catalog.annotations import NoJsonForm, described, schema_of
+from callwright.catalog.annotations import NoJsonForm, SchemaWriter, described, schema_of
 
 
 class Unit(enum.Enum):
@@ -173,6 +173,30 @@ def test_pydantic_models_are_written_in_place_unless_recursive() -> None:
     home = {"street": "High Street 1", "zip": "12345"}
     assert jsonschema_rs.is_valid(person, {"ann": {"home": home, "friends": [{"home": home}]}})
     assert not jsonschema_rs.is_valid(person, {"ann": {"home": home, "friends": [{"home": {**home, "zip": "1"}}]}})
+
+
+def test_two_types_of_one_name_keep_their_own_definitions() -> None:
+    def tree(kind: type) -> type:
+        made = dataclasses.make_dataclass("Tree", [("value", kind)])
+        made.__annotations__["below"] = list[made]  # type: ignore[valid-type]
+        return dataclasses.dataclass(made)
+
+    def model(kind: type) -> type[pydantic.BaseModel]:
+        made = pydantic.create_model("Tree", value=(kind, ...), below=("list[Tree]", []))
+        made.model_rebuild(_types_namespace={"Tree": made})
+        return made
+
+    writer = SchemaWriter()
+    types = [Tree, tree(str), model(int), model(str)]
+    parts = {f"t{i}": writer.schema(kind) for i, kind in enumerate(types)}
+    again = writer.schema(Tree)
+    assert again == parts["t0"]
+    schema = {"type": "object", "properties": parts, "$defs": writer.defs}
+    jsonschema_rs.meta.validate(schema)
+    assert jsonschema_rs.is_valid(schema, {"t2": {"value": 1}, "t3": {"value": "a", "below": [{"value": "b"}]}})
+    assert not jsonschema_rs.is_valid(schema, {"t3": {"value": "a", "below": [{"value": 1}]}})
+    assert jsonschema_rs.is_valid(schema, {"t1": {"value": "a", "below": [{"value": "b", "below": []}]}})
+    assert not jsonschema_rs.is_valid(schema, {"t1": {"value": "a", "below": [{"value": 1, "below": []}]}})
 
 
 @pytest.mark.parametrize("annotation", [Odd, list[Odd], Callable[[int], int], type[int], complex])

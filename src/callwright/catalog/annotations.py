@@ -71,16 +71,19 @@ def schema_of(annotation: Any) -> JsonObject:
 
     Raises CatalogError on a type without a JSON form.
     """
-    writer = _Writer()
+    writer = SchemaWriter()
     schema = writer.schema(annotation)
     return {**schema, "$defs": writer.defs} if writer.defs else schema
 
 
 @dataclasses.dataclass
-class _Writer:
+class SchemaWriter:
+    """Writes the schemas of several types that are to share one ``$defs``: those that hold themselves stand there."""
+
     defs: JsonObject = dataclasses.field(default_factory=dict)
     _open: dict[Any, str] = dataclasses.field(default_factory=dict)
     _recursive: set[str] = dataclasses.field(default_factory=set)
+    _written: dict[Any, str] = dataclasses.field(default_factory=dict)
 
     def schema(self, annotation: Any) -> JsonObject:
         annotation = unaliased(annotation)
@@ -124,6 +127,8 @@ class _Writer:
 
     def _named(self, annotation: Any) -> JsonObject:
         """Classes: written in place, by reference only where they hold themselves."""
+        if annotation in self._written:
+            return {"$ref": f"#/$defs/{self._written[annotation]}"}
         if annotation in self._open:
             self._recursive.add(self._open[annotation])
             return {"$ref": f"#/$defs/{self._open[annotation]}"}
@@ -136,6 +141,7 @@ class _Writer:
         if name not in self._recursive:
             return schema
         self.defs[name] = schema
+        self._written[annotation] = name
         return {"$ref": f"#/$defs/{name}"}
 
     def _free_name(self, name: str) -> str:
@@ -177,8 +183,17 @@ class _Writer:
         """Its own schema; definitions join ours, but for those that are not recursive: they are written in place."""
         schema: JsonObject = model.model_json_schema()
         inner: JsonObject = schema.pop("$defs", {})
-        made: JsonObject = _inlined(schema, inner, self.defs, ())
-        return made
+        recursive: JsonObject = {}
+        made = _inlined(schema, inner, recursive, ())
+        names: dict[str, str] = {}
+        own = self._open.pop(model)
+        for name in recursive:
+            names[name] = self._free_name(name)
+            self.defs[names[name]] = {}
+        self._open[model] = own
+        self.defs |= {names[name]: _renamed(part, names) for name, part in recursive.items()}
+        renamed: JsonObject = _renamed(made, names)
+        return renamed
 
 
 def annotated(schema: JsonObject, metadata: tuple[Any, ...]) -> JsonObject:
@@ -283,6 +298,17 @@ def _inlined(node: Any, inner: JsonObject, out: JsonObject, path: tuple[str, ...
         out[name] = made
         return node
     return {**made, **{k: v for k, v in node.items() if k != "$ref"}}
+
+
+def _renamed(node: Any, names: dict[str, str]) -> Any:
+    """References under the names that were free."""
+    if isinstance(node, list):
+        return [_renamed(part, names) for part in node]
+    if not isinstance(node, dict):
+        return node
+    name = str(node.get("$ref", "")).removeprefix("#/$defs/")
+    changed = {"$ref": f"#/$defs/{names[name]}"} if name in names else {}
+    return {**{key: _renamed(value, names) for key, value in node.items()}, **changed}
 
 
 def _no_form(annotation: Any) -> JsonObject:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, TypeVar, overload
 
-from callwright.catalog.annotations import NoJsonForm, described, schema_of, with_default
+from callwright.catalog.annotations import NoJsonForm, SchemaWriter, described, schema_of, with_default
 from callwright.catalog.conversion import NotConvertible, dump, load
 from callwright.catalog.docstrings import Docstring, parse_docstring
 from callwright.catalog.shapes import hints_of
@@ -226,14 +226,13 @@ def _name_of(function: Any) -> str:
 
 def _input_schema(signature: inspect.Signature, hints: dict[str, Any], about: Docstring) -> JsonObject:
     properties: JsonObject = {}
-    defs: JsonObject = {}
+    writer = SchemaWriter()
     required: list[str] = []
     extra: JsonObject | bool = False
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             raise CatalogError(f"*{parameter.name} has no name that a call could give", hint="take a list instead")
-        schema = _parameter_schema(parameter, hints)
-        defs |= schema.pop("$defs", {})
+        schema = _parameter_schema(parameter, hints, writer)
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = schema or True
             continue
@@ -246,13 +245,13 @@ def _input_schema(signature: inspect.Signature, hints: dict[str, Any], about: Do
     made: JsonObject = {"type": "object", "properties": properties}
     made |= {"required": required} if required else {}
     made["additionalProperties"] = extra
-    return {**made, "$defs": defs} if defs else made
+    return {**made, "$defs": writer.defs} if writer.defs else made
 
 
-def _parameter_schema(parameter: inspect.Parameter, hints: dict[str, Any]) -> JsonObject:
+def _parameter_schema(parameter: inspect.Parameter, hints: dict[str, Any], writer: SchemaWriter) -> JsonObject:
     annotation = hints.get(parameter.name, Any)
     try:
-        schema = schema_of(annotation | None if _lacks_none(annotation, parameter) else annotation)
+        schema = writer.schema(annotation | None if _lacks_none(annotation, parameter) else annotation)
     except NoJsonForm as error:
         raise CatalogError(f"parameter {parameter.name!r}: {error.message}", hint=error.hint) from None
     return schema if parameter.default is parameter.empty else with_default(schema, parameter.default)
