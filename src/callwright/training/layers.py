@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ import numpy as np
 
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError, MissingExtra, WeightsError, boundary
+from callwright.jsontext import parse
 from callwright.planning.card import Card, rounded, write
 from callwright.planning.features import DIGEST as FEATURES
 from callwright.planning.layers import layer_features
@@ -41,7 +43,8 @@ except ImportError:
 class Settings:
     """Everything a run depends on besides the data. The defaults are the paper's (A.1) where it states a value.
 
-    The paper is silent on ``hidden``, ``batch``, ``balance``, the optimizer (Adam here) and ``warmup``.
+    The paper is silent on ``hidden``, ``batch``, how lambda_k of Eq. (10) comes about (``balance``) and the optimizer
+    (Adam here); what else was tried stands in docs/lab-layers.md.
     """
 
     width: int = 256
@@ -53,7 +56,7 @@ class Settings:
     rate: float = 1e-3
     epochs: int = 10
     batch: int = 32
-    balance: Balance = "class"
+    balance: Balance = "threshold"
     decay: float = 0.0
     warmup: float = 0.0  # share of all steps over which the rate rises; after it the rate falls to 0 as a cosine
     even: bool = False  # every source weighs the same in the loss
@@ -77,6 +80,7 @@ class Settings:
 
 PAPER = Settings()
 PRESETS = {"paper": PAPER}
+_PLACES = frozenset(["--cache", "--out", "--scores", "--json", "--checkpoint", "--data"])  # where, not what
 _FIELDS = tuple(f.name for f in fields(Settings))
 
 
@@ -270,7 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         card = _train(args, settings, rows, encoder.name)
         print_line(f"{args.out / card.name}.npz, sha256 {card.sha256}")
     else:
-        print_line(_measured(args.measure, rows, settings))
+        print_line(_measured(args, rows, settings))
     return 0
 
 
@@ -283,36 +287,45 @@ def _train(args: argparse.Namespace, settings: Settings, rows: Sequence[Encoded]
     about = {
         "about": "layer network of RETO (section 3.2)" + (", with features" if args.features else ", text only"),
         "data": _described(rows),
-        "command": "callwright train layers --model network " + " ".join(args.given),
+        "command": _command(args),
         "settings": asdict(settings),
         "best_epoch": trained.best.number,
         "validation": {source: s.to_dict() for source, s in measure(network, choose).items()},
     }
     if args.features:
         about["features"] = FEATURES
-    if args.scored:
-        about["scores"] = _crossed(rows, settings)
+    if args.scores:
+        about["scores"] = [parse(path.read_text(encoding="utf-8")) for path in args.scores]
     return write(args.out, args.name, trained.network, encoder, about, args.precision)
 
 
-def _crossed(rows: Sequence[Encoded], settings: Settings) -> dict[str, Any]:
-    """What these settings score on rows never learned from, in grouped 5-fold and with one source left out."""
+def _measured(args: argparse.Namespace, rows: Sequence[Encoded], settings: Settings) -> str:
+    """The table asked for; its numbers also go to ``--json``, from where ``--scores`` puts them on a card."""
     from callwright.training import sweep
 
-    found: dict[str, Any] = {"grouped 5-fold": sweep.cross_validate(rows, settings, progress).to_dict()}
-    if len({row.example.source for row in rows}) > 1:
-        found["leave one source out"] = sweep.leave_sources_out(rows, settings, progress).to_dict()
-    return found
-
-
-def _measured(kind: str, rows: Sequence[Encoded], settings: Settings) -> str:
-    from callwright.training import sweep
-
-    if kind == "sweep":
+    if args.measure == "sweep":
         return sweep.sensitivity(rows, settings, progress)
-    if kind == "folds":
-        return sweep.cross_validate(rows, settings, progress).text("grouped 5-fold")
-    return sweep.leave_sources_out(rows, settings, progress).text("leave one source out")
+    measure_all, title = {
+        "folds": (sweep.cross_validate, "grouped 5-fold"),
+        "sources": (sweep.leave_sources_out, "leave one source out"),
+    }[args.measure]
+    found = measure_all(rows, settings, progress)
+    if args.json:
+        text = json.dumps({"title": title, "command": _command(args), **found.to_dict()}, indent=1)
+        args.json.write_text(text + "\n", encoding="utf-8")
+    return found.text(title)
+
+
+def _command(args: argparse.Namespace) -> str:
+    """The command that does this again anywhere: what was given, without files and folders of this machine."""
+    kept: list[str] = []
+    dropping = False
+    for word in args.given:
+        if word.startswith("--"):
+            dropping = word.partition("=")[0] in _PLACES
+        if not dropping:
+            kept.append(word)
+    return " ".join(["callwright train layers --model network", *kept])
 
 
 def _examples(names: Sequence[str], root: Path | None, settings: Settings) -> list[PlanExample]:
@@ -354,7 +367,8 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--cache", type=Path, default=cache_dir() / "vectors.sqlite", help="file that keeps the vectors")
     p.add_argument("--features", action="store_true", help="the head with features of tools and pairs")
     p.add_argument("--measure", choices=("none", "folds", "sources", "sweep"), default="none", help="only tabulate")
-    p.add_argument("--scored", action="store_true", help="cross-validate first and put the scores on the card")
+    p.add_argument("--json", type=Path, help="file for what --measure folds or sources finds")
+    p.add_argument("--scores", type=Path, nargs="+", help="such files, to be put on the card")
     p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
     p.add_argument("--out", type=Path, default=Path("weights"), help="folder for NAME.npz and NAME.json")
     p.add_argument("--name", default="layers")
