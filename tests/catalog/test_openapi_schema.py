@@ -122,6 +122,17 @@ def test_schemas_too_deep_or_too_large_are_refused() -> None:
         convert({"properties": {str(n): {"type": "string", "enum": ["a", "b"]} for n in range(40_000)}})
 
 
+def test_depth_counts_through_references_already_converted() -> None:
+    chain: Any = {f"L{n}": {"type": "array", "items": ref(f"L{n + 1}")} for n in range(30)}
+    converter = SchemaConverter(document(**chain, L30={}), writing=True)
+    converter.convert(ref("L0"))
+    outer: Any = ref("L0")
+    for _ in range(50):
+        outer = {"type": "array", "items": outer}
+    with pytest.raises(Unusable, match="levels"):
+        converter.convert(outer)
+
+
 def test_read_only_properties_are_not_asked_for_and_write_only_ones_not_promised() -> None:
     raw = {
         "type": "object",

@@ -251,6 +251,17 @@ async def test_a_connection_that_was_allowed_for_one_name_does_not_serve_another
     assert len(canary.hits) == 1
 
 
+@pytest.mark.parametrize("answers", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["2606:4700::1111", "::1"]])
+async def test_a_name_with_one_address_that_is_not_public_is_refused_as_a_whole(answers: list[str]) -> None:
+    from callwright.http.connection import CheckedResolver, Refused
+
+    async def answering(_: str, __: int) -> Sequence[str]:
+        return answers
+
+    with pytest.raises(Refused, match="not allowed"):
+        await CheckedResolver(Egress(), answering).resolve("mixed.test", 80)
+
+
 async def test_the_last_gate_refuses_a_socket_to_an_unchecked_address(canary: Canary) -> None:
     """Even if the library below connected on its own, the socket factory would stop it."""
     import socket
