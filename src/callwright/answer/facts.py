@@ -104,13 +104,14 @@ class Facts:
     vocabulary: set[str] = field(default_factory=set)
     cut: bool = False
     memo: dict[str, Any] = field(default_factory=dict)
+    read: dict[str, str] = field(default_factory=dict)  # result id -> its content unpacked, as text: what names stand in
     texts: dict[str, str] = field(default_factory=dict)  # result id -> what a quote must occur in
 
     @cached_property
     def folded(self) -> str:
         """Everything known, as one folded text of single-spaced words, for the search of names."""
         room = _FOLDED // max(1, len(self.texts))
-        parts = [self.query, *(text[:room] for text in self.texts.values())]
+        parts = [self.query, *(text[:room] for text in self.read.values())]
         for result in self.results:
             parts += [result.tool, canonical(result.arguments)]
             if result.failure is not None:
@@ -228,7 +229,7 @@ class Facts:
     def unlisted(self) -> str:
         """The lower-case text of results too long to be listed word by word; "" where all were."""
         room = _FOLDED // max(1, len(self.texts))
-        return "\n".join(text.lower() for text in self.texts.values() if self.cut or len(text) > room)
+        return "\n".join(text.lower() for text in self.read.values() if self.cut or len(text) > room)
 
     def stands(self, word: str) -> bool:
         """Whether a word or a number stands in the part of a huge result that was not indexed."""
@@ -316,6 +317,8 @@ class _Walk:
         unit = _unit_beside(self.result.arguments)
         root = _Node(self.result.id, self.result.tool, labels, unit, words)
         content = unpack(self.result.content)
+        same = content is self.result.content
+        self.facts.read[self.result.id] = self.facts.texts[self.result.id] if same else rendered(content)
         stack: list[tuple[Any, tuple[str | int, ...], _Node]] = [(content, (), root)]
         while stack:
             value, path, node = stack.pop()
@@ -471,7 +474,7 @@ class _Walk:
             )
         leaf = self._make(text, path, node, part)
         self._keep(leaf)
-        if _URL.search(text) or not any(c.isdigit() for c in text) and len(text) > 60 and not part:
+        if not part and _URL.search(text) and " " not in text:
             return
         if not part and not _DATED.search(text):
             return
@@ -504,7 +507,7 @@ _NAMES = re.compile(
 
 
 def _sentences(text: str) -> list[str]:
-    return [s[:2000] for s in re.split(r"(?<=[.!?;])\s+|\n+", text) if s.strip()][:600]
+    return [s[:2000] for s in re.split(r"(?<=[.!?;])\s+|\n+", text) if s.strip()][:300]
 
 
 def _table(value: dict[str, Any]) -> dict[str, Any] | None:
