@@ -182,8 +182,10 @@ def test_two_types_of_one_name_keep_their_own_definitions() -> None:
         return dataclasses.dataclass(made)
 
     def model(kind: type) -> type[pydantic.BaseModel]:
-        made = pydantic.create_model("Tree", value=(kind, ...), below=("list[Tree]", []))
-        made.model_rebuild(_types_namespace={"Tree": made})
+        space: dict[str, Any] = {"kind": kind, "BaseModel": pydantic.BaseModel}
+        exec("class Tree(BaseModel):\n    value: kind\n    below: list['Tree'] = []", space)
+        space["Tree"].model_rebuild(_types_namespace=space)
+        made: type[pydantic.BaseModel] = space["Tree"]
         return made
 
     writer = SchemaWriter()

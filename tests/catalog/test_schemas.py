@@ -62,6 +62,22 @@ def test_depth_and_size_are_limited() -> None:
         admit(tool({f"p{i}": {"type": "string"} for i in range(30_000)}), LIMITS)
 
 
+def test_data_inside_a_schema_is_limited_too() -> None:
+    with pytest.raises(CatalogError, match="characters long"):
+        admit(tool({"a": {"enum": ["x" * 1_000] * 3_000}}), LIMITS)
+    deep: list[Any] = []
+    for _ in range(50_000):
+        deep = [deep]
+    with pytest.raises(CatalogError, match="JSON cannot carry"):
+        admit(tool({"a": {"const": deep}}), LIMITS)
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "x" * 201, "a\u202eb"])
+def test_names_that_would_spoil_a_prompt_are_refused(name: str) -> None:
+    with pytest.raises(CatalogError, match="its name"):
+        admit(Tool(name), LIMITS)
+
+
 def test_even_absurd_depth_is_measured_without_recursion() -> None:
     with pytest.raises(CatalogError):
         admit(tool({"a": nested(50_000)}), LIMITS)

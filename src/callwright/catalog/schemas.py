@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from callwright.errors import CatalogError
-from callwright.types import JsonObject, Tool
+from callwright.types import JsonObject, Tool, canonical
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _DATA = ("enum", "const", "default", "examples", "example")
@@ -21,9 +21,11 @@ class SchemaLimits:
 
     depth: int = 32
     nodes: int = 20_000
+    chars: int = 2_000_000
     pattern_chars: int = 500
     pattern_repeats: int = 2_000
     description_chars: int = 20_000
+    name_chars: int = 200
 
 
 def admit(tool: Tool, limits: SchemaLimits) -> tuple[Tool, tuple[str, ...]]:
@@ -33,6 +35,8 @@ def admit(tool: Tool, limits: SchemaLimits) -> tuple[Tool, tuple[str, ...]]:
     and so is a pattern beyond the limits: the tool itself still refuses what is wrong.
     """
     notes: list[str] = []
+    if not tool.name.isprintable() or not 0 < len(tool.name) <= limits.name_chars:
+        raise CatalogError(f"its name is empty, unprintable or longer than {limits.name_chars} characters")
     input_schema = _measured(tool.input_schema, limits, notes)
     output_schema: JsonObject | None = None
     if tool.output_schema is not None:
@@ -63,9 +67,20 @@ def _measured(schema: JsonObject, limits: SchemaLimits, notes: list[str]) -> Jso
             bad += [(path, "pattern")] * (not _bounded(node["pattern"], limits))
         if key == "patternProperties":
             bad += [(path, pattern) for pattern in node if not _bounded(pattern, limits)]
+    _check_size(schema, limits)
     for path, word in bad:
         notes.append(f"unbounded {word[:40]!r} at {path or '/'} removed")
     return _without(schema, "", set(bad)) if bad else schema
+
+
+def _check_size(schema: JsonObject, limits: SchemaLimits) -> None:
+    """Data inside a schema (``enum``, ``default``) is not walked, but has to be carried."""
+    try:
+        size = len(canonical(schema))
+    except (RecursionError, ValueError, TypeError):
+        raise CatalogError("its schema holds data that JSON cannot carry") from None
+    if size > limits.chars:
+        raise CatalogError(f"its schema is {size} characters long, more than {limits.chars}")
 
 
 def _walk(schema: JsonObject) -> Iterator[tuple[JsonObject, str, int, str]]:
