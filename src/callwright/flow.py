@@ -23,7 +23,7 @@ from callwright.types import JsonObject, Tool
 MAX_FIELDS = 160  # of one schema; what lies deeper says little and costs time
 MAX_DEPTH = 6
 
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
 
 _SHORT = {
     "identifier": "id", "ids": "id", "uid": "id", "uuid": "id", "guid": "id", "pk": "id",

@@ -87,6 +87,8 @@ def layer_chances(chances: Array, samples: int = SAMPLES) -> Array:
     are the same every time.
     """
     count = len(chances)
+    if not count:
+        return np.zeros((0, 0))
     drawn = np.random.default_rng(0).random((samples, count, count)) < np.where(chances > chances.T, chances, 0)
     depth = np.zeros((samples, count), dtype=np.int64)
     for _ in range(count - 1):

@@ -202,6 +202,8 @@ def pair_features(query: str, tools: Sequence[Tool]) -> Array:
     seen = [_look(view, p, part) for p, part in zip(profiles, view.parts, strict=True)]
     count = len(seen)
     made = np.zeros((count, count, len(NAMES)), dtype=np.float32)
+    if count < 2:
+        return made
     place = _ranks([t.part.place for t in seen])
     per_tool = [_tool_features(t, place[i]) for i, t in enumerate(seen)]
     values = len(view.values) / max(1, sum(len(t.wanted) for t in seen))

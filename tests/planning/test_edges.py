@@ -1,0 +1,166 @@
+"""The edge planner: every tool once, the same whatever the order, acyclic, quick, and it says why."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from callwright.errors import PlanError, WeightsError
+from callwright.planning.edges import (
+    MAX_TOOLS,
+    SHIPPED,
+    EdgePlanner,
+    acyclic_edges,
+    layer_chances,
+    open_model,
+)
+from callwright.planning.trees import Forest, write
+from callwright.types import Tool
+
+
+def tool(name: str, about: str = "", required: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Tool:
+    text = {"type": "string"}
+    return Tool(
+        name,
+        about,
+        {"type": "object", "properties": dict.fromkeys(required, text), "required": list(required)},
+        {"type": "object", "properties": dict.fromkeys(outputs, text)} if outputs else None,
+    )
+
+
+TRIP = [
+    tool("book_hotel", "Book a room in a hotel", ("hotel_id", "guest"), ("booking_id",)),
+    tool("search_hotels", "Find hotels in a city", ("city",), ("hotel_id", "name", "price")),
+    tool("send_confirmation", "Send the confirmation of a booking by mail", ("booking_id", "email"), ("status",)),
+]
+ASKED = (
+    "Find a hotel in Lisbon, book a room there for Ann Lee and send the confirmation of the booking "
+    "to ann@example.org"
+)
+
+
+def test_a_plain_chain_is_put_in_order() -> None:
+    plan = EdgePlanner().plan(ASKED, TRIP)
+    assert [[s.tool for s in layer] for layer in plan.layers] == [
+        ["search_hotels"],
+        ["book_hotel"],
+        ["send_confirmation"],
+    ]
+
+
+def test_it_works_without_output_schemas() -> None:
+    bare = [tool(t.name, t.description, t.required) for t in TRIP]
+    plan = EdgePlanner().plan(ASKED, bare)
+    depth = {s.tool: k for k, layer in enumerate(plan.layers) for s in layer}
+    assert depth["search_hotels"] < depth["book_hotel"]
+
+
+def test_independent_questions_stay_in_one_layer() -> None:
+    tools = [
+        tool("get_weather", "Current weather of a city", ("city",), ("temperature",)),
+        tool("get_stock_price", "Price of a stock", ("ticker",), ("price",)),
+    ]
+    plan = EdgePlanner().plan("What is the weather in Oslo? And the stock price of AAPL?", tools)
+    assert len(plan.layers) == 1
+
+
+def test_a_slot_says_what_it_waits_for_and_how_likely_each_layer_is() -> None:
+    slots = {s.tool: s for s in EdgePlanner().plan(ASKED, TRIP).slots}
+    assert "'hotel_id' of search_hotels provides" in slots["book_hotel"].reason
+    assert slots["search_hotels"].reason == ""
+    for slot in slots.values():
+        assert sum(slot.probabilities) == pytest.approx(1.0, abs=0.01)
+
+
+def test_listing_the_tools_in_another_order_changes_nothing() -> None:
+    forward, backward = EdgePlanner().plan(ASKED, TRIP), EdgePlanner().plan(ASKED, TRIP[::-1])
+    assert set(forward.edges) == set(backward.edges)
+    assert {s.tool: s.probabilities for s in forward.slots} == {s.tool: s.probabilities for s in backward.slots}
+    assert [s.tool for s in backward.slots] == [t.name for t in TRIP[::-1]]
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(PlanError, match="2 tools are named 'search_hotels'"):
+        EdgePlanner().plan(ASKED, [*TRIP, TRIP[1]])
+
+
+def test_no_tool_and_one_tool_are_fine() -> None:
+    assert EdgePlanner().plan("anything", []).slots == ()
+    assert [s.probabilities for s in EdgePlanner().plan("anything", TRIP[:1]).slots] == [(1.0,)]
+
+
+odd_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=8), st.text(max_size=30), odd_json), max_size=5))
+def test_odd_tools_and_queries_still_get_a_place_each(query: str, rows: list[tuple[str, str, object]]) -> None:
+    tools = [
+        Tool(f"{name}{i}", about, {"properties": schema, "required": schema}, {"properties": schema})  # type: ignore[dict-item]
+        for i, (name, about, schema) in enumerate(rows)
+    ]
+    plan = EdgePlanner().plan(query, tools)
+    assert [s.tool for s in plan.slots] == [t.name for t in tools]
+    assert plan.problems([t.name for t in tools]) == ()
+
+
+def test_hundreds_of_tools_are_planned_in_bounded_time() -> None:
+    many = [
+        tool(f"get_thing_{i}", f"Thing number {i}", (f"thing_{i - 1}_id",), (f"thing_{i}_id",)) for i in range(400)
+    ]
+    before = time.process_time()
+    plan = EdgePlanner().plan(ASKED, [*TRIP, *many])
+    assert time.process_time() - before < 3.0
+    assert len(plan.slots) == 403
+    assert len({name for edge in plan.edges for name in edge}) <= MAX_TOOLS
+
+
+@given(arrays(float, (6, 6), elements=st.floats(0, 1)))
+def test_edges_never_close_a_cycle(chances: np.ndarray) -> None:
+    np.fill_diagonal(chances, 0)
+    kept = acyclic_edges(chances)
+    depth = [0] * 6
+    for _ in range(6):
+        for i, j in kept:
+            depth[j] = max(depth[j], depth[i] + 1)
+    assert all(depth[i] < depth[j] for i, j in kept)
+    assert all(chances[i, j] > 0.5 for i, j in kept)
+
+
+def test_of_two_pairs_against_each_other_the_likelier_stays() -> None:
+    assert acyclic_edges(np.array([[0.0, 0.9], [0.8, 0.0]])) == [(0, 1)]
+
+
+def test_layer_chances_follow_the_pairs() -> None:
+    sure = layer_chances(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
+    assert sure.tolist() == np.eye(3).tolist()
+    half = layer_chances(np.array([[0.0, 0.5], [0.0, 0.0]]))
+    assert half[0].tolist() == [1.0, 0.0]
+    assert 0.35 < half[1, 1] < 0.65
+
+
+def test_weights_for_other_features_are_refused(tmp_path: Path) -> None:
+    leaf = Forest.from_arrays(
+        {"feature": [0], "threshold": [0.0], "left": [0], "right": [0], "value": [0.0], "root": [0]}  # type: ignore[dict-item]
+    )
+    write(tmp_path, "old", leaf, {"features": "of last year", "calibration": {"slope": 1.0, "offset": 0.0}})
+    with pytest.raises(WeightsError, match="other features"):
+        open_model(tmp_path / "old.npz")
+
+
+def test_the_shipped_card_says_where_the_weights_come_from() -> None:
+    card = open_model(SHIPPED).card
+    assert card["private"] is False
+    assert {"data", "command", "scores", "sha256", "settings"} <= set(card)
+    assert not {"ultratool", "complextool_plan", "api_bank"} & set(card["data"])
+    assert SHIPPED.stat().st_size < 3_000_000
