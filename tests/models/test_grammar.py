@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import jsonschema_rs
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from callwright.models import LocalModel
 from callwright.models.grammar import MAX_ENUM, decodable, guidance
-from callwright.models.patterns import plain_pattern
 
 from .conftest import ask
 
@@ -203,42 +201,6 @@ def test_recursion_is_kept_where_it_passes_through_a_container_and_opened_where_
     assert tree["properties"]["next"] == {"$ref": "#/$defs/d0"}
     assert tree["$defs"]["d0"]["properties"]["next"] == {"$ref": "#/$defs/d0"}
     assert decodable({"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}) == {}
-
-
-@pytest.mark.parametrize(
-    ("pattern", "plain"),
-    [
-        ("^[a-z]{2,3}$", "^[a-z]{2,3}$"),
-        ("^\\d{4}-\\d{2}$", "^[0-9]{4}-[0-9]{2}$"),
-        ("^(?:a|b)+\\.[\\w-]+$", "^(a|b)+\\.[A-Za-z0-9_\\-]+$"),
-    ],
-)
-def test_simple_patterns_are_kept_in_a_common_spelling(pattern: str, plain: str) -> None:
-    assert plain_pattern(pattern) == plain
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    ["a+", "^a", "^a|b$", "^(?=a)a$", "^(a)\\1$", "^[z-a]$", "^a{900}$", "^(a{99}){99}$", "^*a$", "^(|a)$", "^(a$"],
-)
-def test_other_patterns_are_left_to_the_gate(pattern: str) -> None:
-    assert plain_pattern(pattern) is None
-
-
-@pytest.mark.parametrize(
-    "pattern", ["^a)$", "^\\p{L}$", "^a{3,1}$", "^a+?b$", "^[]$", "^\\bx$", '^"$', "^$", "", None, 5]
-)
-def test_what_is_no_pattern_at_all_is_left_to_the_gate_too(pattern: Any) -> None:
-    assert plain_pattern(pattern) is None
-
-
-@settings(deadline=None, max_examples=200)
-@given(st.text(alphabet='ab09-^$[](){}|?*+.\\dws,23"', max_size=12))
-def test_every_pattern_kept_is_one_that_decoders_read_as_python_does(body: str) -> None:
-    plain = plain_pattern(f"^{body}$")
-    if plain is not None:
-        assert refused({"type": "string", "pattern": f"^{body}$"}) == []
-        re.compile(plain)
 
 
 @settings(deadline=None, max_examples=60)

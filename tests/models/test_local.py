@@ -8,11 +8,10 @@ import pytest
 
 from callwright.errors import ModelError, WeightsError
 from callwright.models import LocalModel
-from callwright.models.threads import default_threads
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.types import Message
 
-from .conftest import CONTEXT, ask
+from .conftest import ask
 
 pytestmark = pytest.mark.model
 
@@ -134,16 +133,6 @@ async def test_a_prompt_longer_than_the_context_is_an_error_with_a_hint(smollm: 
     assert "fewer tools" in caught.value.hint
 
 
-async def test_a_file_is_loaded_once_however_many_models_use_it(smollm: LocalModel, smollm_path: Path) -> None:
-    await smollm.load()
-    other = LocalModel(smollm_path, context=CONTEXT, threads=1)
-    assert await other.endpoint() == await smollm.endpoint()
-    await other.aclose()
-    assert (await smollm.complete(ask("Hi", max_tokens=1))).usage.completion_tokens == 1
-    with pytest.raises(ModelError, match="already loaded with a context of 2048"):
-        await LocalModel(smollm_path, context=CONTEXT * 2).load()
-
-
 async def test_questions_asked_together_are_answered_one_after_the_other(smollm: ChatModel) -> None:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(smollm.complete(ask(f"Say {n}", max_tokens=3))) for n in range(3)]
@@ -167,9 +156,3 @@ async def test_a_file_that_is_no_model_is_an_error_that_names_it(tmp_path: Path)
         await LocalModel(bad).load()
     with pytest.raises(WeightsError, match="no weight file"):
         await LocalModel(tmp_path / "missing.gguf").load()
-
-
-def test_threads_are_at_least_one_and_may_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert default_threads() >= 1
-    monkeypatch.setenv("CALLWRIGHT_THREADS", "3")
-    assert default_threads() == 3

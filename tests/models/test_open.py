@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from callwright.errors import ConfigError
-from callwright.models import LocalModel, OpenAIModel, Secret, open_model
+from callwright.models import LocalModel, OpenAIModel, open_model
 from callwright.testing import ScriptedModel
 
 
@@ -49,14 +49,6 @@ def test_anything_else_is_an_error_that_shows_the_forms(spec: str, monkeypatch: 
     with pytest.raises(ConfigError) as caught:
         open_model(spec)
     assert caught.value.hint
-
-
-def test_a_secret_shows_itself_only_when_asked() -> None:
-    secret = Secret("abc")
-    assert "abc" not in f"{secret} {secret!r} {[secret]}"
-    assert secret.reveal() == "abc"
-    assert secret.hide("xabcx") == "x[secret]x"
-    assert not Secret("")
 
 
 def test_the_package_loads_nothing_heavy() -> None:
