@@ -42,13 +42,13 @@ class Cut:
 
 def cut(text: str, *, calls: int | None = 1) -> Cut:
     """Cut a whole reply. ``calls``: how many calls make the answer complete (None: as many as the model makes)."""
-    ends = [(at, why) for at, why in (_turn(text), _complete(text, calls), _loop(text)) if at >= 0]
-    if not ends:
-        return Cut(text)
-    at, why = min(ends)
-    if not text[at:].strip():
-        return Cut(text[:at].rstrip(), "", "")
-    return Cut(text[:at].rstrip(), text[at:], why)
+    kept, discarded, why = text, len(text), ""
+    while (found := _first_end(kept, calls)) is not None:  # a cut may lay bare a loop that was not the tail before
+        at, reason = found
+        if text[at:discarded].strip():
+            discarded, why = at, reason
+        kept = kept[:at].rstrip()
+    return Cut(kept, text[discarded:] if why else "", why)
 
 
 class Cutter:
@@ -79,6 +79,12 @@ class Cutter:
     def cut(self) -> Cut:
         """What has arrived so far, cut."""
         return cut(self._text, calls=self._calls)
+
+
+def _first_end(text: str, calls: int | None) -> tuple[int, str] | None:
+    """Where the answer ends before the text does, spaces aside."""
+    ends = [(at, why) for at, why in (_turn(text), _complete(text, calls), _loop(text)) if 0 <= at < len(text)]
+    return min(ends, default=None)
 
 
 def _turn(text: str) -> tuple[int, str]:
