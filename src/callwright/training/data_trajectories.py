@@ -84,7 +84,7 @@ def dta_example(id: str, row: JsonObject) -> PlanExample | None:
     tools = [toolbench_tool(spec, "dta_tool") for spec in _listed_tools(system)]
     steps = [_parallel_calls(t["value"]) for t in turns if t["from"] == "assistant"]
     query = next((t["value"] for t in turns if t["from"] == "user"), str(row.get("id", "")))
-    return steps_example(id, "dta_tool", query.removesuffix("Begin!").strip(), tools, steps)
+    return steps_example(id, "dta_tool", query.strip().removesuffix("Begin!").strip(), tools, steps)
 
 
 def _listed_tools(system: str) -> list[JsonObject]:
