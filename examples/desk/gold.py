@@ -67,7 +67,7 @@ class Task:
 def call_server(tool: str, arguments: Json) -> Any:
     """Run a tool of the two MCP servers in this process: the same functions that the servers serve."""
     if tool == "convert_time":
-        from mcp_server_time.server import TimeServer
+        from mcp_server_time.server import TimeServer  # type: ignore[import-untyped]
 
         shift = (arguments["source_timezone"], arguments["time"], arguments["target_timezone"])
         return TimeServer().convert_time(*shift).model_dump()

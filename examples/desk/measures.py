@@ -7,7 +7,7 @@ from functools import cache
 from math import fsum
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from currency_converter import CurrencyConverter, RateNotFoundError
+from currency_converter import CurrencyConverter, RateNotFoundError  # type: ignore[import-untyped]
 
 from callwright.errors import ToolError
 

@@ -54,6 +54,7 @@ def search_notes(text: Annotated[str, "word or phrase to look for"]) -> NoteLine
     found = [
         NoteLine(name=path.name, line=line.strip())
         for path in sorted(_folder().glob("*.md"))
+        if not path.is_symlink()
         for line in path.read_text(encoding="utf-8").splitlines()
         if wanted in fold(line) or (line.startswith("# ") and wanted in fold(path.stem))
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.benchmarks.desk_tasks import load_desk
 from callwright.benchmarks.desk_score import CallSeen, Expectation, score
+from callwright.benchmarks.desk_tasks import load_desk
 
 for library in ("airportsdata", "astral", "currency_converter", "holidays", "pint", "git"):
     pytest.importorskip(library, reason="needs the extra desk")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from callwright.benchmarks.desk_tasks import Desk, DeskTask, load_desk
 from callwright.benchmarks.desk_score import CallSeen, Snapshot, score
+from callwright.benchmarks.desk_tasks import Desk, DeskTask, load_desk
 from callwright.catalog import open_catalog
 
 for library in ("airportsdata", "astral", "currency_converter", "holidays", "pint", "mcp_server_git", "mcp"):

@@ -121,13 +121,13 @@ def _near(value: float, digits: str, fact: Fact) -> bool:
     if apart <= tolerance + 1e-9:
         return True
     shown = re.sub("[^0-9.]", "", digits)
-    step = 10.0 ** -len(shown.partition(".")[2])
+    step = float(f"1e-{len(shown.partition('.')[2])}")
     return tolerance > 0 and len(shown.replace(".", "").lstrip("0")) >= 3 and bool(apart <= step / 2 + 1e-9)
 
 
 def _unit_fits(folded: str, span: Span, fact: Fact) -> bool:
     """The unit right after (or a symbol right before) the number decides, else the unit named in its sentence."""
-    wanted = fact.get("unit", "")
+    wanted: str = fact.get("unit", "")
     if not wanted:
         return True
     after, before = folded[span[1] : span[1] + 24].lstrip(" -("), folded[max(0, span[0] - 5) : span[0]].rstrip()
