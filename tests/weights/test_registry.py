@@ -26,6 +26,7 @@ def test_a_bundled_file_is_found_without_loading(cache: Path) -> None:
     bundled = Weight("code", "code.py", len(data), sha256(data), bundled="weights/__init__.py")
     assert weights.fetch(bundled) == source
     assert not cache.exists()
+    assert not source.with_name("__init__.py.ok").exists()
 
 
 def test_every_registered_file_is_pinned_and_its_parts_add_up() -> None:

@@ -46,19 +46,13 @@ def decodable(schema: Json) -> JsonObject:
     return {**made, "$defs": reduction.defs} if _DEFS in json.dumps(made) else made
 
 
-def guidance(schema: Json, *, spaces: bool = True) -> str:
-    """A grammar for llama.cpp built with llguidance: the decodable schema, written on one line.
+def guidance(schema: Json) -> str:
+    """A grammar for llama.cpp built with llguidance: the decodable schema, written without any space.
 
-    One line saves the tokens that small models spend on indentation. ``spaces``: after "," and ":", as most JSON
-    that a model has read.
+    That is how models write JSON for programs when they may choose, it saves the tokens that go into spaces and
+    indentation, and it leaves no white space to loop in.
     """
-    space = " " if spaces else ""
-    layout = {
-        "whitespace_flexible": False,
-        "item_separator": "," + space,
-        "key_separator": ":" + space,
-        "lenient": True,
-    }
+    layout = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":", "lenient": True}
     return "%llguidance {}\nstart: %json " + json.dumps({**decodable(schema), "x-guidance": layout})
 
 

@@ -88,7 +88,7 @@ def _bundled(weight: Weight) -> Path | None:
     if not resource.is_file():
         return None
     with as_file(resource) as path:  # a wheel is installed unpacked, so the path outlives the context
-        return path if is_whole(path, weight) else None
+        return path if is_whole(path, weight, stamp=False) else None
 
 
 def _silent(done: int, total: int, label: str) -> None:

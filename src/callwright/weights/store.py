@@ -55,23 +55,27 @@ def sha256_of(path: Path, length: int | None = None) -> str:
     return total.hexdigest()
 
 
-def is_whole(path: Path, weight: Weight) -> bool:
-    """Whether the file is, byte for byte, the pinned one. Hashes only what it has not already verified."""
+def is_whole(path: Path, weight: Weight, *, stamp: bool = True) -> bool:
+    """Whether the file is, byte for byte, the pinned one. Hashes only what it has not already verified.
+
+    ``stamp=False`` leaves no ``.ok`` beside the file, for places that are not ours to write to.
+    """
     try:
         stat = path.stat()
     except OSError:
         return False
     if stat.st_size != weight.size:
         return False
-    stamp = path.with_name(path.name + ".ok")
+    beside = path.with_name(path.name + ".ok")
     wanted = f"{stat.st_size} {stat.st_mtime_ns} {weight.sha256}"
     with suppress(OSError, UnicodeDecodeError):
-        if stamp.read_text(encoding="utf-8") == wanted:
+        if beside.read_text(encoding="utf-8") == wanted:
             return True
     if sha256_of(path) != weight.sha256:
         return False
-    with suppress(OSError):  # a read-only cache is hashed every time
-        stamp.write_text(wanted, encoding="utf-8")
+    if stamp:
+        with suppress(OSError):  # a read-only cache is hashed every time
+            beside.write_text(wanted, encoding="utf-8")
     return True
 
 
