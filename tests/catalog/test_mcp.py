@@ -96,8 +96,10 @@ async def test_the_everything_server_is_reached_over_http(node_servers: Any, unu
     server = await asyncio.create_subprocess_exec(*command, env=env, stderr=pipe, stdout=asyncio.subprocess.DEVNULL)
     try:
         assert server.stderr is not None
-        while b"listening" not in await server.stderr.readline():
-            assert server.returncode is None
+        line = b""
+        while b"listening" not in line:
+            line = await server.stderr.readline()
+            assert line, "the server ended before it listened"
         async with open_catalog([f"mcp+http://127.0.0.1:{unused_tcp_port}/mcp"]) as catalog:
             assert (await catalog.call("get-sum", {"a": 2, "b": 3})).content == "The sum of 2 and 3 is 5."
     finally:

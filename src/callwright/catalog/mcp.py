@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from callwright.catalog.mcp_results import CONNECTION_CLOSED, failure_of, output_of
+from callwright.catalog.mcp_streams import watched
 from callwright.catalog.servers import Server, servers_from_config
 from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra
 from callwright.types import JsonObject, Tool, ToolOutput
@@ -139,17 +140,23 @@ class _Connection:
 
     def _lose(self, client: Client) -> None:
         if self._client is client:
-            self._client = None
+            self._forget(client)
             self._closing.set()
 
     async def _live(self, ready: asyncio.Future[Sequence[JsonObject]], closing: asyncio.Event) -> None:
         """Hold one connection until ``closing``. Never raises: what goes wrong is said through ``ready``."""
         client: Client | None = None
+
+        def ended() -> None:
+            closing.set()
+            if client is not None:
+                self._forget(client)
+
         with tempfile.TemporaryFile() as stderr:
             try:
                 async with (
                     asyncio.timeout(self._server.seconds) as limit,
-                    _opened(self._server, stderr, self) as client,
+                    _opened(self._server, stderr, ended, self._note_status) as client,
                 ):
                     listed = await _listed(client)
                     limit.reschedule(None)
@@ -161,38 +168,45 @@ class _Connection:
                 if not ready.done():
                     ready.set_exception(_unusable(self._server, error, stderr, self._status))
             finally:
-                if client is not None and self._client is client:
-                    self._client = None
+                if client is not None:
+                    self._forget(client)
                 if not ready.done():
                     ready.cancel()
 
-    async def note_status(self, response: Any) -> None:
+    def _forget(self, client: Client) -> None:
+        """The next call connects anew instead of writing to nobody."""
+        if self._client is client:
+            self._client = None
+
+    async def _note_status(self, response: Any) -> None:
         """HTTP response hook."""
         if response.status_code >= 400:
             self._status = response.status_code
 
 
 @asynccontextmanager
-async def _opened(server: Server, stderr: IO[bytes], connection: _Connection) -> AsyncIterator[Client]:
+async def _opened(
+    server: Server, stderr: IO[bytes], ended: Callable[[], None], note_status: Callable[[Any], Awaitable[None]]
+) -> AsyncIterator[Client]:
     try:
         from mcp import Client, StdioServerParameters
         from mcp.client.stdio import stdio_client
     except ImportError:
         raise MissingExtra("an MCP server", "mcp") from None
     if server.url:
-        async with _over_http(server, connection) as client:
+        async with _over_http(server, note_status) as client:
             yield client
         return
     parameters = StdioServerParameters(
         command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd or None
     )
     errlog: Any = stderr  # only its file descriptor is used
-    async with Client(stdio_client(parameters, errlog=errlog)) as client:
+    async with Client(watched(stdio_client(parameters, errlog=errlog), ended)) as client:
         yield _unvalidated(client)
 
 
 @asynccontextmanager
-async def _over_http(server: Server, connection: _Connection) -> AsyncIterator[Client]:
+async def _over_http(server: Server, note_status: Callable[[Any], Awaitable[None]]) -> AsyncIterator[Client]:
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
@@ -203,7 +217,7 @@ async def _over_http(server: Server, connection: _Connection) -> AsyncIterator[C
     if isinstance(target, Failure):
         raise CatalogError(f"MCP server {server.name!r}: {target.message}")
     async with create_mcp_http_client(headers=dict(server.headers)) as http:
-        http.event_hooks["response"].append(connection.note_status)
+        http.event_hooks["response"].append(note_status)
         async with Client(streamable_http_client(server.url, http_client=http)) as client:
             yield _unvalidated(client)
 
