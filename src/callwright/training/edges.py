@@ -209,6 +209,8 @@ def unseen_sources(prepared: Prepared, settings: Settings) -> Predicted:
     """Log-odds for every example by trees that saw nothing of its source."""
     made: Predicted = []
     for split in leave_one_source_out(prepared.examples):
+        if not split.train:
+            continue  # there is only one source
         forest = export(fit(prepared.rows((*split.train, *split.validation)), settings))
         made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
     return made
@@ -250,9 +252,8 @@ def scored(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
 def train(names: Sequence[str], settings: Settings, root: Path | None = None) -> tuple[EdgeModel, dict[str, Any]]:
     """The model learned from all examples of ``names``, and the card's content: data, settings, scores."""
     prepared = Prepared([e for n in names for e in load(n, root)], settings)
-    apart = unseen_sources(prepared, settings)
-    slope, offset = calibrate(apart)
-    across = unseen_combinations(prepared, settings)
+    apart, across = unseen_sources(prepared, settings), unseen_combinations(prepared, settings)
+    slope, offset = calibrate(apart or across)
     forest = export(fit(prepared.rows(prepared.examples), settings))
     about = {
         "what": "P(tool j needs what tool i returns), boosted trees over callwright.planning.features",

@@ -1,0 +1,66 @@
+"""The plan benchmark: one protocol a row, what was trained on is marked, absent parts are left out with a note."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from callwright.benchmarks import plan as bench
+from callwright.planning.planner import AllInOnePlanner, SchemaPlanner
+from callwright.training.data import example_from_calls
+from callwright.types import Tool
+
+TEXT = {"type": "string"}
+PAY = Tool("pay_invoice", input_schema={"properties": {"invoice_id": TEXT}, "required": ["invoice_id"]})
+BILL = Tool("create_invoice", output_schema={"properties": {"invoice_id": TEXT}})
+CHAIN = example_from_calls("x", "s", "q", [PAY, BILL], ["create_invoice", "pay_invoice"], {1: [0]})
+
+
+def test_a_planner_is_measured_on_gold_worked_out_by_hand() -> None:
+    flat = bench.measure(AllInOnePlanner(), [CHAIN])
+    assert (flat.accuracy, flat.error, flat.order, flat.valid, flat.f1) == (50.0, 0.5, 0.0, 0.0, 0.0)
+    right = bench.measure(SchemaPlanner(), [CHAIN])
+    assert (right.accuracy, right.error, right.order, right.valid, right.f1) == (100.0, 0.0, 100.0, 100.0, 100.0)
+
+
+def test_a_score_on_a_source_that_was_trained_on_is_marked() -> None:
+    row = bench.measure(SchemaPlanner(), [CHAIN], seen=True)
+    assert row.cells() == "| schema | s | 1 | 100.0* | 100.0* | 100.0* | 100.0* | 0.00 |"
+
+
+def test_the_shipped_card_says_what_was_trained_on() -> None:
+    from callwright.planning.edges import EdgePlanner
+
+    assert "nestools" in bench.trained_on(EdgePlanner())
+    assert "complexfuncbench_refs" in bench.trained_on(EdgePlanner())
+    assert bench.trained_on(SchemaPlanner()) == frozenset()
+
+
+def test_the_mean_needs_every_source() -> None:
+    row = bench.measure(SchemaPlanner(), [CHAIN])
+    assert bench.mean([row]) is None
+    whole = bench.mean([row], ["s"])
+    assert whole is not None
+    assert (whole.source, whole.accuracy) == ("macro", 100.0)
+
+
+def test_the_command_prints_a_table_and_notes_what_is_absent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "complextool_plan"
+    folder.mkdir()
+    tools = {
+        "1": {"name": "pay", "inputSchema": {"properties": {"invoice_id": TEXT}, "required": ["invoice_id"]}},
+        "2": {"name": "create_invoice", "description": "", "inputSchema": {}},
+    }
+    row = {"input": json.dumps({"query": "q", "tool_sequence": tools}), "output": '{"DAG": "2->1"}'}
+    (folder / "easy.json").write_text(json.dumps([row]))
+    (folder / "hard.json").write_text("[]")
+    given = ["--sources", "complextool_plan,tmdb", "--planners", "all-in-one,nothing", "--data", str(tmp_path)]
+    assert bench.main(given) == 0
+    shown = capsys.readouterr()
+    assert "| all-in-one | complextool_plan | 1 | 50.0 | 0.0 | 0.0 | 0.0 | 0.50 |" in shown.out
+    assert "tmdb: left out" in shown.err
+    assert "nothing: left out" in shown.err

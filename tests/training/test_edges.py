@@ -1,0 +1,164 @@
+"""Training the edge model: what counts, what is exported exactly, how it is calibrated, what may be passed on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from callwright.errors import ConfigError
+from callwright.planning.edges import EdgePlanner, open_model
+from callwright.planning.trees import read
+from callwright.training import edges
+from callwright.training.data import PlanExample, example_from_calls, with_distractors
+from callwright.types import Tool
+
+SMALL = edges.Settings(rounds=20, least=5, distractors=1)
+THINGS = ("movie", "order", "flight", "hotel", "user", "song", "parcel", "ticket", "photo", "recipe", "lesson", "car")
+
+
+def tool(verb: str, thing: str, required: str, gives: str) -> Tool:
+    text = {"type": "string"}
+    return Tool(
+        f"{verb}_{thing}",
+        f"{verb} a {thing}",
+        {"type": "object", "properties": {required: text}, "required": [required]},
+        {"type": "object", "properties": {gives: text}},
+    )
+
+
+def example(i: int, source: str = "even") -> PlanExample:
+    """Every second one needs the identifier that the other tool finds; the others are independent."""
+    one, other = THINGS[i % 12], THINGS[(i + 1 + i // 12) % 12]
+    find = tool("find", one, "title", f"{one}_id")
+    act = tool("rate", one, f"{one}_id", "status") if i % 2 else tool("rate", other, "score", "status")
+    query = f"find the {one} called 'X{i}', then rate {'it' if i % 2 else f'the {other} with score 5'}"
+    names = [find.name, act.name]
+    return example_from_calls(f"{source}-{i}", source, query, [find, act], names, {1: [0]} if i % 2 else {})
+
+
+EXAMPLES = [example(i, "one" if i % 4 < 2 else "two") for i in range(96)]
+
+
+def test_pairs_with_a_distractor_do_not_count() -> None:
+    mixed = with_distractors(EXAMPLES[1], [Tool("spare_part")], 1)
+    rows = edges.rows_of(mixed)
+    spare = [t.name for t in mixed.tools].index("spare_part")
+    assert rows.mask.sum() == 2
+    assert not rows.mask[spare].any()
+    assert not rows.mask[:, spare].any()
+    assert rows.target.sum() == 1
+
+
+def test_every_example_is_also_shown_without_outputs_and_with_distractors() -> None:
+    (plain, bare, mixed) = edges.varied(EXAMPLES, 2)[1]
+    assert plain is EXAMPLES[1]
+    assert all(t.output_schema is None for t in bare.tools)
+    assert len(mixed.tools) > len(plain.tools)
+    assert plain.edges == bare.edges == mixed.edges
+
+
+def test_sources_weigh_alike_whatever_their_size() -> None:
+    rows = [
+        edges.rows_of(e) for e in [example(i, "big") for i in range(64)] + [example(i, "small") for i in range(4)]
+    ]
+    found = edges.weights(rows, edges.Settings(power=0.0))
+    assert found[:128].sum() == pytest.approx(found[128:].sum())
+
+
+@pytest.fixture(scope="module")
+def booster() -> Any:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    prepared = edges.Prepared(EXAMPLES, SMALL)
+    return edges.fit(prepared.rows(EXAMPLES), SMALL)
+
+
+def test_exported_trees_give_exactly_what_lightgbm_gives(booster: Any) -> None:
+    forest = edges.export(booster)
+    draw = np.random.default_rng(0)
+    known = np.concatenate([r.features[r.mask] for r in map(edges.rows_of, EXAMPLES)])
+    noise = draw.normal(size=(200, known.shape[1])).astype(np.float32) * known.std(axis=0).clip(0.1)
+    rows = np.concatenate([known, noise])
+    assert np.abs(forest(rows) - booster.predict(rows, raw_score=True)).max() < 1e-9
+
+
+def test_a_forest_of_one_leaf_is_exported(booster: Any) -> None:
+    none = [example(i) for i in range(0, 40, 2)]
+    rows = [edges.rows_of(e) for e in none]
+    forest = edges.export(edges.fit(rows, edges.Settings(rounds=2, least=5)))
+    assert len(forest(rows[0].features[rows[0].mask])) == 2
+
+
+def test_learned_edges_are_found_again(booster: Any) -> None:
+    forest = edges.export(booster)
+    right = 0
+    for e in EXAMPLES:
+        rows = edges.rows_of(e)
+        layers, found = edges.answer(rows, edges.log_odds(forest, rows), 1.0, 0.0)
+        right += layers == e.layers
+        assert found <= {(a, b) for a in e.gold for b in e.gold if a != b}
+    assert right > 0.95 * len(EXAMPLES)
+
+
+def test_calibration_finds_the_curve_that_made_the_labels() -> None:
+    draw = np.random.default_rng(1)
+    found = []
+    for i in range(400):
+        rows = edges.rows_of(example(i))
+        odds = draw.normal(size=(2, 2)) * 2
+        chance = 1 / (1 + np.exp(-(0.5 * odds + 1.0)))
+        found.append((edges.Rows(rows.example, rows.features, draw.random((2, 2)) < chance, rows.mask), odds))
+    slope, offset = edges.calibrate(found)
+    assert slope == pytest.approx(0.5, abs=0.12)
+    assert offset == pytest.approx(1.0, abs=0.2)
+
+
+def write_nestools(folder: Path) -> None:
+    rows = []
+    for i, e in enumerate(EXAMPLES):
+        tools = {t.name: t for t in e.tools}
+        order = sorted(e.gold, key=lambda n: (e.layers[n], n))
+        api = [
+            {"api_name": t.name, "api_description": t.description, "required": list(t.required),
+             "parameters": {k: {"type": "str"} for k in t.properties},
+             "responses": {k: {"type": "str"} for k in (t.output_schema or {})["properties"]}}
+            for t in tools.values()
+        ]  # fmt: skip
+        calls = [
+            {"api_name": n, "responses": [f"API_call_{k}"],
+             "parameters": {"x": "API_call_0" if e.layers[n] else "value"}}
+            for k, n in enumerate(order)
+        ]  # fmt: skip
+        rows.append({"test_id": i, "task": e.query, "api": api, "call": calls})
+    (folder / "nestools").mkdir(parents=True)
+    (folder / "nestools" / "test_data.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def test_the_command_writes_weights_that_plan_and_a_card_that_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    write_nestools(tmp_path / "data")
+    arguments = ["--sources", "nestools", "--data", str(tmp_path / "data"), "--rounds", "20", "--out", str(tmp_path)]
+    assert edges.main(arguments) == 0
+    assert "five folds by tool combination" in capsys.readouterr().out
+    model = open_model(tmp_path / "edges.npz")
+    assert model.card["data"]["nestools"]["examples"] == 96
+    assert model.card["data"]["nestools"]["licence"] == "Apache-2.0"
+    assert model.card["private"] is False
+    assert "--model edges --sources nestools" in model.card["command"]
+    again = tmp_path / "again"
+    edges.main([*arguments[:-1], str(again)])
+    assert read(again / "edges.npz")[1]["sha256"] == model.card["sha256"]
+    plan = EdgePlanner(model).plan(EXAMPLES[1].query, EXAMPLES[1].tools)
+    assert [[s.tool for s in layer] for layer in plan.layers] == [["find_order"], ["rate_order"]]
+
+
+def test_a_source_that_must_not_be_passed_on_is_refused() -> None:
+    with pytest.raises(ConfigError, match="trained on ultratool must not be passed on"):
+        edges.main(["--sources", "nestools,ultratool"])
+    with pytest.raises(ConfigError, match="no data source 'nothing'"):
+        edges.main(["--sources", "nothing"])
