@@ -94,7 +94,7 @@ def test_a_failure_beside_a_success_is_said_to_be_missing() -> None:
 
 
 def test_the_papers_two_lines_are_read() -> None:
-    reply = 'Action: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "Paris has 2.1 million people. London has 8.9 million."}'
+    reply = 'Action: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "Paris has 2.1 million people. London has 8.9 million."}'  # noqa: E501
     answer, asked = drive(finish(QUERY, [PARIS, LONDON], mode="text"), [reply])
     assert answer.text == "Paris has 2.1 million people. London has 8.9 million."
     assert [c.result for s in answer.statements for c in s.citations] == ["r1", "r2"]

@@ -99,11 +99,11 @@ def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Fact
     leaf = figure.leaf
     entities, attributes = anchors.entities(leaf), anchors.attributes(leaf)
     for other in facts.keys.get(leaf.key, ())[:_RIVALS]:
-        if anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim):
+        if anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim):  # noqa: SIM102
             if anchors.attributes(other.leaf) >= attributes or other.leaf.part:
                 return other
     for other in _neighbours(figure, facts):
-        if anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim):
+        if anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim):  # noqa: SIM102
             if anchors.entities(other.leaf) >= entities and _unsaid(leaf, anchors) and not leaf.part:
                 return other
     return None

@@ -45,7 +45,7 @@ class Claims:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
 
     def words_near(self, span: Span) -> frozenset[str]:
-        """The attribute words that may speak for what stands at ``span``: its clause without its neighbours' own words."""
+        """The attribute words that may speak for what stands at ``span``: its clause without its neighbours' own words."""  # noqa: E501
         clause = self.clause_of(span)
         inside = [s for s in self.values if clause.span[0] <= s[0] < clause.span[1] and not _same_place(s, span)]
         start = max((_after(self.text, s) for s in inside if s[1] <= span[0]), default=clause.span[0])
@@ -75,7 +75,7 @@ class Claims:
 
 _URLS = re.compile(r"https?://[^\s<>\"')\]]+|www\.[^\s<>\"')\]]+|[\w.+-]+@[\w-]+(?:\.\w+)+")
 _CODE = re.compile(
-    r"(?<![\w])(?=[\w./:+-]*\d)(?:(?=[\w./:+-]*[A-Za-z_])\w+(?:[-./:+]\w+)*|\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3,}-\d{3,}|\+\d[\d .-]{6,}\d)"
+    r"(?<![\w])(?=[\w./:+-]*\d)(?:(?=[\w./:+-]*[A-Za-z_])\w+(?:[-./:+]\w+)*|\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3,}-\d{3,}|\+\d[\d .-]{6,}\d)"  # noqa: E501
     r"(?![\w])"
 )
 _PLAIN = re.compile(
@@ -85,12 +85,12 @@ _PLAIN = re.compile(
 _DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
 _JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
 _CLAUSE = re.compile(
-    r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared (?:to|with)|versus|vs|followed by|then|whose|"
+    r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared (?:to|with)|versus|vs|followed by|then|whose|"  # noqa: E501
     r"which|where|as for|although|though)\b)",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"\b(?:not|no|never|without|neither|nor|none|cannot|closed|unavailable|lacks?|isn['’]t|aren['’]t|doesn['’]t|"
+    r"\b(?:not|no|false|never|without|neither|nor|none|cannot|closed|unavailable|lacks?|isn['’]t|aren['’]t|doesn['’]t|"
     r"don['’]t|wasn['’]t|won['’]t|can['’]t|hasn['’]t|haven['’]t|didn['’]t|non)\b|n['’]t\b",
     re.IGNORECASE,
 )
@@ -201,7 +201,7 @@ def _longest(words: list[tuple[int, int, str]], position: int, facts: Facts, tex
         if not labels:
             continue
         start = words[position][0]
-        if size == 1 and not text[start].isupper() and not text[start].isdigit():
+        if size == 1 and not text[start].isupper() and not text[start].isdigit():  # noqa: SIM102
             if (
                 alias in GLUE
                 or (alias not in labels and alias[:-1] not in labels)
@@ -222,7 +222,7 @@ def _clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
         if not _overlaps(m.span(), solid):
             cuts.append(m.start())
     cuts.append(len(text) + 1)
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in zip(cuts, cuts[1:], strict=False):  # noqa: RUF007
         words = _words_outside(text, start, min(end, len(text)), claims)
         claims.clauses.append(Clause((start, end), frozenset(words), bool(_NEGATED.search(text[start:end]))))
     claims.attributes = frozenset().union(*(c.attributes for c in claims.clauses))

@@ -29,7 +29,7 @@ class Derivation:
     leaves: tuple[Leaf, ...]
 
 
-def derive(claim: Number | Moment, claims: Claims, facts: Facts, used: Sequence[Leaf]) -> Derivation | None:
+def derive(claim: Number | Moment, claims: Claims, facts: Facts) -> Derivation | None:
     """How the stated value follows from the results, or None."""
     if isinstance(claim, Moment):
         return _later(claim, claims, facts)
@@ -143,7 +143,7 @@ def _columns(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
 def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]:
     """The figures a calculation may rest on: those the sentence speaks of, of the claim's own kind first."""
     words = claims.attributes
-    scored = []
+    scored: list[tuple[int, int, Figure]] = []
     for figure in facts.figures[:_COLUMN]:
         if figure.number is None:
             continue
@@ -255,7 +255,7 @@ def _between(a: Moment, b: Moment) -> float | None:
 
 
 def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
-    """An amount of the question (or of the sentence) times a figure: exchange, nights at a price, several of a kind."""
+    """An amount of the question (or of the sentence) times a figure: exchange, nights at a price, several of a kind."""  # noqa: E501
     if (
         not PRODUCT.search(claims.text)
         and not EACH.search(claims.text)

@@ -103,8 +103,10 @@ class Facts:
     records: dict[tuple[str, int], list[Leaf]] = field(default_factory=lambda: defaultdict(list))
     vocabulary: set[str] = field(default_factory=set)
     cut: bool = False
-    memo: dict[str, Any] = field(default_factory=dict)
-    read: dict[str, str] = field(default_factory=dict)  # result id -> its content unpacked, as text: what names stand in
+    offsets: tuple[int, ...] | None = None  # from UTC, in minutes, once asked for
+    read: dict[str, str] = field(
+        default_factory=dict
+    )  # result id -> its content unpacked, as text: what names stand in
     texts: dict[str, str] = field(default_factory=dict)  # result id -> what a quote must occur in
 
     @cached_property
@@ -117,7 +119,7 @@ class Facts:
             if result.failure is not None:
                 parts.append(result.failure.message)
         parts += [f"{s.tool} {s.reason}" for s in self.skips]
-        return " " + " ".join(" ".join(tokens(_decamel(p))) for p in parts) + " "
+        return " " + " ".join(" ".join(tokens(form)) for p in parts for form in {p, _decamel(p)}) + " "
 
     @cached_property
     def squeezed(self) -> str:
@@ -335,7 +337,7 @@ class _Walk:
         self.room.chars -= self._start[1] - self.chars
 
     def _arguments(self) -> frozenset[str]:
-        """What was asked for names what came back; a list of things names none of them, nor does a record's own name."""
+        """What was asked for names what came back; a list of things names none of them, nor does a record's own name."""  # noqa: E501
         single = {k: v for k, v in self.result.arguments.items() if isinstance(v, str | int) and "," not in str(v)}
         text = self.facts.texts[self.result.id]
         if text.count("},{") or text.count("}, {"):
@@ -422,7 +424,7 @@ class _Walk:
         if isinstance(value, str):
             value = value[: self.chars]
             self.chars -= len(value) + 8
-            if (len(value) > _LONG and value.count(" ") > 6 or "\n" in value.strip()) and not _URL.match(value):
+            if ((len(value) > _LONG and value.count(" ") > 6) or "\n" in value.strip()) and not _URL.match(value):
                 lines = [line for line in value.split("\n") if any(c.isdigit() for c in line)]
                 stand = self._make(len(lines), path, node)
                 for length in {len(lines), value.count("\n") + 1} if len(lines) > 1 else ():
@@ -649,13 +651,13 @@ def _takes(key: str, unit: str) -> bool:
 
 
 _MONETARY = {stem(w) for w in (
-    "price", "cost", "amount", "total", "subtotal", "fee", "fare", "value", "charge", "salary", "wage", "revenue", "income",
-    "balance", "cap", "high", "low", "open", "close", "rate", "tax", "sum", "budget", "profit", "net", "gross", "payment",
-    "adult", "child", "rent", "discount", "tip", "deposit", "spend", "spent", "due", "paid", "min", "max", "average", "avg",
-    "bid", "ask", "last", "volume", "sales", "turnover", "expense", "expenses", "single", "return", "night", "day", "shipping",
+    "price", "cost", "amount", "total", "subtotal", "fee", "fare", "value", "charge", "salary", "wage", "revenue", "income",  # noqa: E501
+    "balance", "cap", "high", "low", "open", "close", "rate", "tax", "sum", "budget", "profit", "net", "gross", "payment",  # noqa: E501
+    "adult", "child", "rent", "discount", "tip", "deposit", "spend", "spent", "due", "paid", "min", "max", "average", "avg",  # noqa: E501
+    "bid", "ask", "last", "volume", "sales", "turnover", "expense", "expenses", "single", "return", "night", "day", "shipping",  # noqa: E501
 )}  # fmt: skip
-_COUNTS = {stem(w) for w in ("id", "population", "page", "year", "votes", "rating", "nights", "guests", "stops", "count",
-                             "number", "quantity", "qty", "items", "passengers", "rank", "score", "index", "percent", "percentage", "pct",
+_COUNTS = {stem(w) for w in ("id", "population", "page", "year", "votes", "rating", "nights", "guests", "stops", "count",  # noqa: E501
+                             "number", "quantity", "qty", "items", "passengers", "rank", "score", "index", "percent", "percentage", "pct",  # noqa: E501
                              "ratio", "supply", "qty")}  # fmt: skip
 
 

@@ -7,7 +7,8 @@ without its mark, and nothing is dropped in silence.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+
+from rapidfuzz.fuzz import ratio
 
 from callwright import prompts
 from callwright.answer.facts import Facts, facts_of
@@ -18,7 +19,6 @@ from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import (
     READ_LOCAL,
     Answer,
-    Citation,
     Edit,
     Message,
     Reply,
@@ -31,12 +31,13 @@ from callwright.types import (
 
 UNCONFIRMED = "(not confirmed by any result)"
 _FORMATS = {
-    "schema": 'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], "missing": ["what could not be found, and why"]}',
+    "schema": 'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], "missing": ["what could not be found, and why"]}',  # noqa: E501
     "native": "Call the tool Finish exactly once.",
     "text": "Output exactly TWO lines:\nAction: Finish\n"
     'Action Input: {"return_type": "give_answer", "final_answer": "..."}',
 }
 _MAX_TOKENS = 400
+_ECHO = 95  # a statement so like the question, in percent, answers nothing
 
 
 def finish(
@@ -71,8 +72,8 @@ def finish(
         statements.append(statement)
         edits += made
         texts.append(draft.glue + statement.text if position else statement.text)
-    missing = _missing(drafts, results, facts)
-    return Answer(_text("".join(texts), missing, facts), tuple(statements), missing, tuple(edits))
+    missing = _missing(drafts, results)
+    return Answer(_text("".join(texts), missing), tuple(statements), missing, tuple(edits))
 
 
 def check_answer(text: str, query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()) -> Answer:
@@ -111,6 +112,8 @@ def _settle(
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; mend it by rule, else by one question, else mark it."""
     verdict = check(draft.text, facts, draft.results)
+    if ratio(draft.text.lower(), facts.query.lower()) > _ECHO:
+        verdict = Verdict("unsupported", ["this only repeats the question"])
     if verdict.support == "unsupported" and not _mends(draft, verdict, facts) and mend > 0:
         mend -= 1
         restated = yield _restate(draft, verdict, facts, request, reply)
@@ -154,7 +157,7 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
 
 
 def _restate(draft: Draft, verdict: Verdict, facts: Facts, request: ChatRequest, reply: Reply) -> ChatRequest:
-    evidence = _evidence(draft, verdict, facts)
+    evidence = _evidence(verdict, facts)
     asked = prompts.render(
         "finish_restate", statement=draft.text, problems="; ".join(verdict.problems), evidence=evidence
     )
@@ -162,7 +165,7 @@ def _restate(draft: Draft, verdict: Verdict, facts: Facts, request: ChatRequest,
     return ChatRequest((*request.messages, said, *asked), "answer.restate", max_tokens=120, stop=("\n\n",))
 
 
-def _evidence(draft: Draft, verdict: Verdict, facts: Facts) -> str:
+def _evidence(verdict: Verdict, facts: Facts) -> str:
     quotes = [f"{c.result}: {c.quote}" for c in verdict.citations if c.quote]
     quotes += [f"{f.leaf.result}: {facts.quote(f.leaf)}" for f in verdict.fixes]
     return "The summary says: " + "; ".join(dict.fromkeys(quotes)) + "\n" if quotes else ""
@@ -207,7 +210,7 @@ def _failed(result: ToolResult) -> str:
     )
 
 
-def _missing(drafts: Drafts, results: Sequence[ToolResult], facts: Facts) -> tuple[str, ...]:
+def _missing(drafts: Drafts, results: Sequence[ToolResult]) -> tuple[str, ...]:
     """What the model says is missing, and every failure that no later success made good."""
     good = {(r.tool, canonical(r.arguments)) for r in results if r.ok}
     slots = {r.slot for r in results if r.ok and r.slot}
@@ -220,7 +223,7 @@ def _missing(drafts: Drafts, results: Sequence[ToolResult], facts: Facts) -> tup
     return tuple(dict.fromkeys((*drafts.missing, *failed, *cut)))
 
 
-def _text(text: str, missing: Sequence[str], facts: Facts) -> str:
+def _text(text: str, missing: Sequence[str]) -> str:
     left = [m for m in missing if m not in text]
     if not left:
         return text.strip()

@@ -1,5 +1,7 @@
 """Words with a part to play: those that carry no claim, those that judge, those that announce a calculation."""
 
+# ruff: noqa: SIM905  (word lists read better as text)
+
 from __future__ import annotations
 
 import re
@@ -33,7 +35,7 @@ i'm sorry please let know help hope hello hi thanks thank welcome feel free sure
 please also well great here's latest recent exact specific certain per piece pieces people person total totals
 two three four five six seven eight nine ten eleven twelve dozen hundred thousand million billion
 top bottom left right back full partial instead meanwhile finally lastly firstly secondly next previous
-""".split()
+""".split()  # noqa: E501
 )
 
 # Capitalised words that name nothing in particular.
@@ -48,7 +50,7 @@ several one two three four five six seven eight nine ten first second third next
 celsius fahrenheit kelvin km kilometers miles usd eur gbp name date time price rating title description status type
 address location email phone number genre version source link links result results details information summary answer
 here's i'm it's let's don't
-""".split()
+""".split()  # noqa: E501
 )
 
 # Judgements: claims although they hold no number. Supported only by a word of the results or the question.
@@ -66,16 +68,16 @@ strongest weakest delayed cancelled canceled punctual direct nonstop award-winni
 unhealthy fresh delicious tasty spicy exciting boring interesting impressive remarkable growing declining rising
 falling increasing decreasing booming thriving struggling clean dirty polluted friendly helpful strict lenient
 legal illegal official unofficial verified trusted bestselling best-selling acclaimed critically beloved
-""".split()
+""".split()  # noqa: E501
 )
 
-SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|in all|overall|adds? up|both|aggregate|grand total|costs?|"
+SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|in all|overall|adds? up|both|aggregate|grand total|costs?|"  # noqa: E501
                  r"round trip|all (?:two|three|four|five|six|\d+))\b", re.IGNORECASE)  # fmt: skip
 DIFFERENCE = re.compile(
     r"\b(?:difference|differs?|gap|between|increase[ds]?|decrease[ds]?|rose|fell|grew|dropped|change[ds]?|remain\w*|left|"
     r"than|before|after|younger|older|lower|higher|fewer|longer|shorter|cheaper|dearer|taller|smaller|larger|bigger|"
     r"heavier|lighter|warmer|cooler|colder|hotter|faster|slower|newer|nearer|farther|further|behind|below|above|won|lost|lead|"
-    r"leads|beat|beats|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?|short of|until|ago|"
+    r"leads|beat|beats|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?|short of|until|ago|"  # noqa: E501
     r"more|range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
     re.IGNORECASE,
 )
@@ -90,22 +92,22 @@ RATIO = re.compile(
 )
 TWICE = re.compile(r"\b(?:return|round trip|both ways|there and back|twice|double|two|both)\b", re.IGNORECASE)
 EACH = re.compile(
-    r"\b(?:per|each|every|apiece|one (?:portion|serving|night|person|day|piece|unit|ticket)|a (?:portion|night|person|day|piece)|"
+    r"\b(?:per|each|every|apiece|one (?:portion|serving|night|person|day|piece|unit|ticket)|a (?:portion|night|person|day|piece)|"  # noqa: E501
     r"portion|serving|nightly|daily|density)\b",
     re.IGNORECASE,
 )
 PRODUCT = re.compile(
-    r"\b(?:total|converts?|converted|conversion|exchange|equals?|equivalent|worth|would (?:be|cost)|comes? to|amounts? to|"
+    r"\b(?:total|converts?|converted|conversion|exchange|equals?|equivalent|worth|would (?:be|cost)|comes? to|amounts? to|"  # noqa: E501
     r"for (?:\w+ )?(?:nights?|days?|people|persons?|tickets?|guests?|pieces?|units?)|nights?|each|gets? you|buys?|"
     r"costs?|corresponds?|is about|makes)\b|=",
     re.IGNORECASE,
 )
 LIMITATION = re.compile(
-    r"\b(?:could(?:n['’]t| not) (?:be )?(?:found|find|retriev\w*|determin\w*|obtain\w*|fetch\w*|get|provide\w*|access\w*|"
-    r"complet\w*|locat\w*|confirm\w*|check\w*|verif\w*|reach\w*)|unable to|not able to|no (?:information|data|results?|"
+    r"\b(?:could(?:n['’]t| not) (?:be )?(?:found|find|retriev\w*|determin\w*|obtain\w*|fetch\w*|get|provide\w*|access\w*|"  # noqa: E501
+    r"complet\w*|locat\w*|confirm\w*|check\w*|verif\w*|reach\w*)|unable to|not able to|no (?:information|data|results?|"  # noqa: E501
     r"records?|details?|match\w*|entries)|not (?:available|found|provided|known|included|listed|specified|possible|"
     r"given|contained|mentioned)|"
-    r"unavailable|unknown|missing|failed|fails|can(?:not|['’]t) (?:be )?(?:\w+ ?)?(?:provide|find|found|answer|determine|"
+    r"unavailable|unknown|missing|failed|fails|can(?:not|['’]t) (?:be )?(?:\w+ ?)?(?:provide|find|found|answer|determine|"  # noqa: E501
     r"confirm|tell|say|retrieve|check|known|access)\w*|did not (?:return|provide|include|contain|succeed|find)|"
     r"didn['’]t (?:return|provide|find)|do(?:es)? not (?:contain|include|say|provide|list|have|mention|exist)|"
     r"don['’]t have|doesn['’]t (?:exist|contain|include|say|provide|list|mention)|timed out|time-?out|error|"
@@ -114,8 +116,8 @@ LIMITATION = re.compile(
     re.IGNORECASE,
 )
 COURTESY = re.compile(
-    r"^\W*(?:let me know|please (?:let|feel|note|try|contact|check)|feel free|i hope|hope this|enjoy|thank|you(?:'re)? welcome|"
-    r"happy to|if you (?:have|need|want|would)|is there anything|here (?:is|are) (?:the|a|an|some|your)\b[^.]{0,80}:?$|"
+    r"^\W*(?:let me know|please (?:let|feel|note|try|contact|check)|feel free|i hope|hope this|enjoy|thank|you(?:'re)? welcome|"  # noqa: E501
+    r"happy to|if you (?:have|need|want|would)|is there anything|here (?:is|are) (?:the|a|an|some|your)\b[^.]{0,80}:?$|"  # noqa: E501
     r"the (?:following|results?|details?|answers?)\b[^.\d]{0,60}(?:follows?|are|is)\s*:?$|cheers|sure|certainly)",
     re.IGNORECASE,
 )
@@ -124,17 +126,17 @@ COURTESY = re.compile(
 EXTREMES = {
     word: ends
     for ends, words in {
-        "min": "cheapest cheap cheaper affordable inexpensive lowest smallest shortest nearest closest coldest poorest slowest "
+        "min": "cheapest cheap cheaper affordable inexpensive lowest smallest shortest nearest closest coldest poorest slowest "  # noqa: E501
         "lightest weakest fewest least driest earliest",
-        "max": "expensive priciest costly largest biggest highest longest tallest farthest hottest warmest richest fastest "
+        "max": "expensive priciest costly largest biggest highest longest tallest farthest hottest warmest richest fastest "  # noqa: E501
         "strongest heaviest wettest sunniest best top-rated popular busiest major",
-        "min max": "oldest newest youngest worst quickest falling rising increasing decreasing growing declining latest better worse hard light important",
+        "min max": "oldest newest youngest worst quickest falling rising increasing decreasing growing declining latest better worse hard light important",  # noqa: E501
     }.items()
     for word in words.split()
 }
 
 _OPPOSED = (
-    "up down, open closed, online offline, active inactive, enabled disabled, available unavailable, healthy unhealthy, "
+    "up down, open closed, online offline, active inactive, enabled disabled, available unavailable, healthy unhealthy, "  # noqa: E501
     "success failed, successful failed, valid invalid, on off, full empty, approved rejected, pending completed, "
     "running stopped, public private, paid unpaid, connected disconnected, visible hidden, locked unlocked"
 )

@@ -1,5 +1,7 @@
 """Numbers with their units, dates and times, read from text: from statements and from results alike."""
 
+# ruff: noqa: SIM905  (word lists read better as text)
+
 from __future__ import annotations
 
 import datetime as dt
@@ -248,7 +250,7 @@ _TENS = {n: 10 * i for i, n in enumerate("twenty thirty forty fifty sixty sevent
 _WORDS = "|".join(sorted((*_SMALL, *_TENS), key=len, reverse=True))
 _SPELLED = re.compile(
     rf"\b(?P<w>(?:{_WORDS})(?:[-\s](?:{_WORDS}))?|a\s+dozen|half\s+a\s+dozen"
-    r"|an?\s+(?=(?:hour|minute|mile|kilometre|kilometer)\b|(?:day|week|month|year) (?:and|later|earlier|after|before)\b)"
+    r"|an?\s+(?=(?:hour|minute|mile|kilometre|kilometer)\b|(?:day|week|month|year) (?:and|later|earlier|after|before)\b)"  # noqa: E501
     r"|half\s+an?\s+(?=hour|day|mile|kilometre|kilometer|litre|liter)|a\s+couple\s+of|a\s+pair\s+of)(?:\b|(?<=\s))"
     r"(?:\s+(?P<ws>hundred|thousand|million|billion)\b)?",
     re.IGNORECASE,
@@ -272,7 +274,7 @@ _UNIT = re.compile(
 _CASED = {"c": "C", "f": "F", "w": "W", "l": "lL", "m": "m", "s": "s", "g": "g", "h": "h", "real": "", "won": "",
           "try": "", "bar": "b", "kn": "k", "mb": "M", "in": "", "may": ""}  # fmt: skip
 _HEDGES = (
-    ("about", r"about|around|approximately|approx\.?|roughly|some|circa|ca\.|~|nearly|almost|just (?:over|under)|close to"
+    ("about", r"about|around|approximately|approx\.?|roughly|some|circa|ca\.|~|nearly|almost|just (?:over|under)|close to"  # noqa: E501
               r"|an estimated|estimated|slightly (?:over|under|more than|less than)|a little (?:over|under)"),
     ("over", r"over|more than|above|at least|upwards of|exceeding|exceeds|greater than|no less than|as many as"),
     ("under", r"under|less than|below|at most|up to|fewer than|no more than"),
@@ -288,7 +290,9 @@ def numbers(text: str, taken: Iterable[Span] = (), *, words: bool = True) -> lis
     masked = _mask(text, taken)
     found = [_number(masked, m) for m in itertools.islice(_DIGITS.finditer(masked), MOST) if m["n"]]
     if words:
-        found += [n for m in itertools.islice(_SPELLED.finditer(masked), MOST) if (n := _spelled(masked, m)) is not None]
+        found += [
+            n for m in itertools.islice(_SPELLED.finditer(masked), MOST) if (n := _spelled(masked, m)) is not None
+        ]
         found.sort(key=lambda n: n.span)
     return list(_joined(text, found))
 
@@ -314,7 +318,7 @@ def _number(text: str, m: re.Match[str]) -> Number:
     if m["money"]:
         unit = _MONEY_SIGNS.get(m["money"].strip()) or ALIASES[m["money"].strip()]
     hedge = _HEDGE.search(text[max(0, m.start() - 24) : m.start()])
-    return Number(value, step, (m.start(), end), (m.start("sign") if m["sign"] else m.start("n"), m.end()), unit, hedge.lastgroup or "" if hedge else "",
+    return Number(value, step, (m.start(), end), (m.start("sign") if m["sign"] else m.start("n"), m.end()), unit, hedge.lastgroup or "" if hedge else "",  # noqa: E501
                   scale=scale)  # fmt: skip
 
 
@@ -355,7 +359,7 @@ def _spelled(text: str, m: re.Match[str]) -> Number | None:
         value += 0.5
         unit, end = (unit, half.end()) if unit else _unit_after(text, half.end())
     hedge = _HEDGE.search(text[max(0, m.start() - 24) : m.start()])
-    return Number(value * scale, scale / 2 if half else scale, (m.start(), end), m.span(), unit, hedge.lastgroup or "" if hedge else "", True,
+    return Number(value * scale, scale / 2 if half else scale, (m.start(), end), m.span(), unit, hedge.lastgroup or "" if hedge else "", True,  # noqa: E501
                   scale)  # fmt: skip
 
 

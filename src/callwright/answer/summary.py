@@ -99,7 +99,7 @@ def _thin(value: Any, wanted: frozenset[str], members: int, chars: int, depth: i
         return shown if len(shown) == len(value) else [*shown, f"…[{len(value) - len(shown)} more of {len(value)}]"]
     if isinstance(value, dict):
         names = list(value)[:_ITEMS]
-        keep = range(len(names))
+        keep = list(range(len(names)))
         if len(value) > members * 2:
             keep = _nearest([f"{k} {_short(value[k])}" for k in names], wanted, members * 2)
         shown_keys = {names[i]: _thin(value[names[i]], wanted, members, chars, depth + 1) for i in keep}

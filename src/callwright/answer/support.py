@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from callwright.answer.binding import Bound, anchors_of, bind, conflicts
@@ -95,14 +95,14 @@ def _number(
         return
     if _at_query_unit(n, facts) and not bound.rival:
         return
-    how = derive(n, claims, facts, leaves)
+    how = derive(n, claims, facts)
     if how is not None:
         verdict.derived.append(how.text)
         leaves.extend(how.leaves)
         return
     if facts.cut and facts.stands(claims.text[slice(*n.digits)].replace(",", "")):
         return
-    _refuse(claims.text[slice(*n.span)], bound, verdict, facts, n)
+    _refuse(claims.text[slice(*n.span)], bound, verdict, n)
 
 
 def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
@@ -122,9 +122,9 @@ def _argument_numbers(facts: Facts) -> list[float]:
     found: list[float] = []
     for result in facts.results:
         for value in result.arguments.values():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                found.append(float(value))
-            elif isinstance(value, str) and value.replace(".", "", 1).lstrip("-").isdigit() and len(value) < 300:
+            if (isinstance(value, int | float) and not isinstance(value, bool)) or (
+                isinstance(value, str) and value.replace(".", "", 1).lstrip("-").isdigit() and len(value) < 300
+            ):
                 found.append(float(value))
     return found
 
@@ -133,7 +133,7 @@ def _at_query_unit(n: Number, facts: Facts) -> bool:
     return not n.unit and any(q.value == n.value for q in facts.query_numbers)
 
 
-def _refuse(stated: str, bound: Bound, verdict: Verdict, facts: Facts, claim: Number | Moment) -> None:
+def _refuse(stated: str, bound: Bound, verdict: Verdict, claim: Number | Moment) -> None:
     if bound.rival is None:
         verdict.problems.append(f"{stated} stands in no result")
         return
@@ -206,22 +206,21 @@ def _moment(
     if bound.figure is not None:
         leaves.append(bound.figure.leaf)
         return
-    if bound.rival is None or bound.taken is None:
+    if bound.rival is None or bound.taken is None:  # noqa: SIM102
         if any(_same_asked(m, q) for q in facts.query_moments) or _moment_in_arguments(m, facts):
             return
-    how = derive(m, claims, facts, leaves)
-    if how is not None:
-        verdict.derived.append(how.text)
-        leaves.extend(how.leaves)
+    way = derive(m, claims, facts)
+    if way is not None:
+        verdict.derived.append(way.text)
+        leaves.extend(way.leaves)
         return
-    _refuse(stated, bound, verdict, facts, m)
+    _refuse(stated, bound, verdict, m)
 
 
 def offsets_in_cached(facts: Facts) -> tuple[int, ...]:
-    found = facts.memo.get("offsets")
-    if found is None:
-        found = facts.memo["offsets"] = offsets_in(facts)
-    return found  # type: ignore[no-any-return]
+    if facts.offsets is None:
+        facts.offsets = offsets_in(facts)
+    return facts.offsets
 
 
 def _same_asked(m: Moment, asked: Moment) -> bool:
@@ -288,10 +287,12 @@ def _truths(claims: Claims, facts: Facts, verdict: Verdict, leaves: list[Leaf]) 
             meant = meant or (switches if len(switches) == 1 and not mentions else [])
             if len(meant) == 1:
                 leaves.append(meant[0])
-                if meant[0].value is clause.negated:
+                denied = clause.negated or bool(_FALSE.match(claims.text, clause.span[1]))
+                if meant[0].value is denied:
                     verdict.problems.append(f"{_about(meant[0])} is {str(meant[0].value).lower()}")
 
 
+_FALSE = re.compile(r"\W*(?:false|no|off|not)\b", re.IGNORECASE)
 _MANY = re.compile(r"\b(?:all|both|none|neither|only|either|any|whether|if|except)\b", re.IGNORECASE)
 
 
@@ -331,7 +332,7 @@ _STATE = re.compile(
 
 
 def _pairs(claims: Claims, facts: Facts, verdict: Verdict) -> None:
-    """Two names joined in one clause must stand in one record, where records of their kinds exist: "Almar is in Bergen"."""
+    """Two names joined in one clause must stand in one record, where records of their kinds exist: "Almar is in Bergen"."""  # noqa: E501
     for clause in claims.clauses:
         inside = [m for m in claims.mentions if clause.span[0] <= m.span[0] < clause.span[1]]
         if len(inside) != 2 or any(label[0] in "@#" for m in inside for label in m.labels):

@@ -4,7 +4,7 @@
 made-up tool results. The set was written before the check was tuned, and is split in two halves by hash: ``tune`` may be
 looked at, ``test`` is only reported. Kinds of false statements: *number* changed, right value of the wrong *entity*,
 unsupported *claim* without a number, swapped *unit*. Everything else is true.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def report(scores: Scores, half: str) -> str:
         f"  number + entity caught: {scores.rate('number', 'entity'):.1%}   claim + unit caught: "
         f"{scores.rate('claim', 'unit'):.1%}   false alarms on {sum(scores.total[k] for k in true)} true: "
         f"{scores.rate(*true):.1%}",
-        f"  p50 {sorted(scores.seconds)[len(scores.seconds) // 2] * 1e3:.2f} ms, max {max(scores.seconds) * 1e3:.2f} ms a check",
+        f"  p50 {sorted(scores.seconds)[len(scores.seconds) // 2] * 1e3:.2f} ms, max {max(scores.seconds) * 1e3:.2f} ms a check",  # noqa: E501
     ]
     return "\n".join(lines)
 

@@ -7,11 +7,18 @@ SCENES = [
         "parcel",
         "Where is my parcel ZX4471920DE and is the tracking service healthy?",
         [
-            ("health_for_parcelwatch", {}, {"error": "", "response": "{'status': 'UP', 'checks': [], 'version': '4.12.0'}"}),
+            (
+                "health_for_parcelwatch",
+                {},
+                {"error": "", "response": "{'status': 'UP', 'checks': [], 'version': '4.12.0'}"},
+            ),
             (
                 "track_for_parcelwatch",
                 {"tracking_id": "ZX4471920DE"},
-                {"error": "", "response": '{"status": "success", "data": {"id": "ZX4471920DE", "carrier": "Nordpost", "weight_kg": 2.35, "events": [{"time": "2025-01-20T08:14:00Z", "status": "booked", "location": "Rotterdam"}, {"time": "2025-01-21T19:52:00Z", "status": "in transit", "location": "Hamburg"}, {"time": "2025-01-23T06:30:00Z", "status": "out for delivery", "location": "Aarhus"}]}}'},
+                {
+                    "error": "",
+                    "response": '{"status": "success", "data": {"id": "ZX4471920DE", "carrier": "Nordpost", "weight_kg": 2.35, "events": [{"time": "2025-01-20T08:14:00Z", "status": "booked", "location": "Rotterdam"}, {"time": "2025-01-21T19:52:00Z", "status": "in transit", "location": "Hamburg"}, {"time": "2025-01-23T06:30:00Z", "status": "out for delivery", "location": "Aarhus"}]}}',
+                },
             ),
         ],
         """
@@ -48,8 +55,32 @@ unit: It weighs 2.35 tonnes.
                 "coins_markets",
                 {"vs_currency": "usd", "ids": "solenium,arcoin"},
                 [
-                    {"id": "solenium", "symbol": "sol3", "name": "Solenium", "current_price": 41.87, "market_cap": 5283914022, "market_cap_rank": 38, "price_change_percentage_24h": -3.214, "high_24h": 43.6, "low_24h": 41.02, "circulating_supply": 126200000, "last_updated": "2025-03-01T12:00:04.120Z"},
-                    {"id": "arcoin", "symbol": "arc", "name": "Arcoin", "current_price": 0.7312, "market_cap": 918440310, "market_cap_rank": 97, "price_change_percentage_24h": 5.871, "high_24h": 0.7488, "low_24h": 0.6854, "circulating_supply": 1256000000, "last_updated": "2025-03-01T12:00:07.482Z"},
+                    {
+                        "id": "solenium",
+                        "symbol": "sol3",
+                        "name": "Solenium",
+                        "current_price": 41.87,
+                        "market_cap": 5283914022,
+                        "market_cap_rank": 38,
+                        "price_change_percentage_24h": -3.214,
+                        "high_24h": 43.6,
+                        "low_24h": 41.02,
+                        "circulating_supply": 126200000,
+                        "last_updated": "2025-03-01T12:00:04.120Z",
+                    },
+                    {
+                        "id": "arcoin",
+                        "symbol": "arc",
+                        "name": "Arcoin",
+                        "current_price": 0.7312,
+                        "market_cap": 918440310,
+                        "market_cap_rank": 97,
+                        "price_change_percentage_24h": 5.871,
+                        "high_24h": 0.7488,
+                        "low_24h": 0.6854,
+                        "circulating_supply": 1256000000,
+                        "last_updated": "2025-03-01T12:00:07.482Z",
+                    },
                 ],
             )
         ],
@@ -84,8 +115,46 @@ unit: The price of Arcoin is €0.7312.
         "repos",
         "Compare the repositories tallow and gridmesh of the organisation quarry-labs.",
         [
-            ("get_repo", {"owner": "quarry-labs", "repo": "tallow"}, {"id": 55120937, "full_name": "quarry-labs/tallow", "private": False, "description": "A tiny task runner", "fork": False, "created_at": "2019-06-17T09:21:33Z", "pushed_at": "2025-02-24T14:03:51Z", "size": 3120, "stargazers_count": 4183, "forks_count": 267, "open_issues_count": 41, "license": {"spdx_id": "MIT"}, "language": "Go", "archived": False}),
-            ("get_repo", {"owner": "quarry-labs", "repo": "gridmesh"}, {"id": 81233410, "full_name": "quarry-labs/gridmesh", "private": False, "description": "Mesh networking for sensors", "fork": False, "created_at": "2021-01-08T18:40:02Z", "pushed_at": "2023-11-30T07:15:29Z", "size": 18844, "stargazers_count": 912, "forks_count": 118, "open_issues_count": 7, "license": {"spdx_id": "Apache-2.0"}, "language": "Rust", "archived": True}),
+            (
+                "get_repo",
+                {"owner": "quarry-labs", "repo": "tallow"},
+                {
+                    "id": 55120937,
+                    "full_name": "quarry-labs/tallow",
+                    "private": False,
+                    "description": "A tiny task runner",
+                    "fork": False,
+                    "created_at": "2019-06-17T09:21:33Z",
+                    "pushed_at": "2025-02-24T14:03:51Z",
+                    "size": 3120,
+                    "stargazers_count": 4183,
+                    "forks_count": 267,
+                    "open_issues_count": 41,
+                    "license": {"spdx_id": "MIT"},
+                    "language": "Go",
+                    "archived": False,
+                },
+            ),
+            (
+                "get_repo",
+                {"owner": "quarry-labs", "repo": "gridmesh"},
+                {
+                    "id": 81233410,
+                    "full_name": "quarry-labs/gridmesh",
+                    "private": False,
+                    "description": "Mesh networking for sensors",
+                    "fork": False,
+                    "created_at": "2021-01-08T18:40:02Z",
+                    "pushed_at": "2023-11-30T07:15:29Z",
+                    "size": 18844,
+                    "stargazers_count": 912,
+                    "forks_count": 118,
+                    "open_issues_count": 7,
+                    "license": {"spdx_id": "Apache-2.0"},
+                    "language": "Rust",
+                    "archived": True,
+                },
+            ),
         ],
         """
 restate: The repository tallow has 4,183 stars and 267 forks.
@@ -118,8 +187,55 @@ unit: The tallow repository has 41 percent open issues.
         "recipes",
         "Find me a recipe for lentil soup and one for apple strudel with times and calories.",
         [
-            ("recipe_search", {"q": "lentil soup"}, {"count": 1, "hits": [{"recipe": {"label": "Red Lentil Soup", "yield": 4, "calories": 1284.6, "totalTime": 35, "timeUnit": "minutes", "ingredients": [{"text": "300 g red lentils", "food": "red lentils"}, {"text": "1 onion", "food": "onion"}, {"text": "2 carrots", "food": "carrots"}, {"text": "1.2 l vegetable stock", "food": "vegetable stock"}], "cuisineType": ["middle eastern"]}}]}),
-            ("recipe_search", {"q": "apple strudel"}, {"count": 1, "hits": [{"recipe": {"label": "Apple Strudel", "yield": 6, "calories": 2317.2, "totalTime": 90, "timeUnit": "minutes", "ingredients": [{"text": "250 g flour", "food": "flour"}, {"text": "1 kg apples", "food": "apples"}, {"text": "80 g raisins", "food": "raisins"}], "cuisineType": ["austrian"]}}]}),
+            (
+                "recipe_search",
+                {"q": "lentil soup"},
+                {
+                    "count": 1,
+                    "hits": [
+                        {
+                            "recipe": {
+                                "label": "Red Lentil Soup",
+                                "yield": 4,
+                                "calories": 1284.6,
+                                "totalTime": 35,
+                                "timeUnit": "minutes",
+                                "ingredients": [
+                                    {"text": "300 g red lentils", "food": "red lentils"},
+                                    {"text": "1 onion", "food": "onion"},
+                                    {"text": "2 carrots", "food": "carrots"},
+                                    {"text": "1.2 l vegetable stock", "food": "vegetable stock"},
+                                ],
+                                "cuisineType": ["middle eastern"],
+                            }
+                        }
+                    ],
+                },
+            ),
+            (
+                "recipe_search",
+                {"q": "apple strudel"},
+                {
+                    "count": 1,
+                    "hits": [
+                        {
+                            "recipe": {
+                                "label": "Apple Strudel",
+                                "yield": 6,
+                                "calories": 2317.2,
+                                "totalTime": 90,
+                                "timeUnit": "minutes",
+                                "ingredients": [
+                                    {"text": "250 g flour", "food": "flour"},
+                                    {"text": "1 kg apples", "food": "apples"},
+                                    {"text": "80 g raisins", "food": "raisins"},
+                                ],
+                                "cuisineType": ["austrian"],
+                            }
+                        }
+                    ],
+                },
+            ),
         ],
         """
 restate: The Red Lentil Soup takes 35 minutes and serves 4.
@@ -151,8 +267,44 @@ unit: The strudel requires 80 ounces of raisins.
         "asn",
         "Which networks belong to Iceland, and what is known of host 198.51.100.77?",
         [
-            ("asn_by_country", {"country_code": "IS"}, {"error": "", "response": [{"asn": 60411, "organization": "FJORDNET-AS", "ip_from": "203.0.113.0", "ip_to": "203.0.113.127", "count": 128}, {"asn": 44925, "organization": "HEKLA-HOSTING", "ip_from": "198.51.100.0", "ip_to": "198.51.100.255", "count": 256}]}),
-            ("ip_lookup", {"ip": "198.51.100.77"}, {"ip": "198.51.100.77", "asn": 44925, "city": "Akureyri", "abuse_score": 12, "reports": 3, "last_reported": "2024-10-19", "is_tor": False, "usage_type": "Data Center", "latency_ms": 48.3}),
+            (
+                "asn_by_country",
+                {"country_code": "IS"},
+                {
+                    "error": "",
+                    "response": [
+                        {
+                            "asn": 60411,
+                            "organization": "FJORDNET-AS",
+                            "ip_from": "203.0.113.0",
+                            "ip_to": "203.0.113.127",
+                            "count": 128,
+                        },
+                        {
+                            "asn": 44925,
+                            "organization": "HEKLA-HOSTING",
+                            "ip_from": "198.51.100.0",
+                            "ip_to": "198.51.100.255",
+                            "count": 256,
+                        },
+                    ],
+                },
+            ),
+            (
+                "ip_lookup",
+                {"ip": "198.51.100.77"},
+                {
+                    "ip": "198.51.100.77",
+                    "asn": 44925,
+                    "city": "Akureyri",
+                    "abuse_score": 12,
+                    "reports": 3,
+                    "last_reported": "2024-10-19",
+                    "is_tor": False,
+                    "usage_type": "Data Center",
+                    "latency_ms": 48.3,
+                },
+            ),
         ],
         """
 restate: The host 198.51.100.77 belongs to AS 44925 and is located in Akureyri.
@@ -184,8 +336,46 @@ unit: The latency amounts to 48.3 hours.
         "cars",
         "Decode the VINs YV1ABC2345X100200 and WDD9876543A654321 for me.",
         [
-            ("vin_decode", {"vin": "YV1ABC2345X100200"}, {"success": True, "specification": {"vin": "YV1ABC2345X100200", "make": "Varga", "model": "Estate 220", "year": "2016", "engine": "2.0L I4", "power_kw": 140, "fuel": "Diesel", "steering": "Left", "weight_kg": 1685, "top_speed_kmh": 215, "tank_l": 60}}),
-            ("vin_decode", {"vin": "WDD9876543A654321"}, {"success": True, "specification": {"vin": "WDD9876543A654321", "make": "Dornfeld", "model": "Roadster S", "year": "2019", "engine": "3.0L V6", "power_kw": 270, "fuel": "Petrol", "steering": "Right", "weight_kg": 1540, "top_speed_kmh": 268, "tank_l": 55}}),
+            (
+                "vin_decode",
+                {"vin": "YV1ABC2345X100200"},
+                {
+                    "success": True,
+                    "specification": {
+                        "vin": "YV1ABC2345X100200",
+                        "make": "Varga",
+                        "model": "Estate 220",
+                        "year": "2016",
+                        "engine": "2.0L I4",
+                        "power_kw": 140,
+                        "fuel": "Diesel",
+                        "steering": "Left",
+                        "weight_kg": 1685,
+                        "top_speed_kmh": 215,
+                        "tank_l": 60,
+                    },
+                },
+            ),
+            (
+                "vin_decode",
+                {"vin": "WDD9876543A654321"},
+                {
+                    "success": True,
+                    "specification": {
+                        "vin": "WDD9876543A654321",
+                        "make": "Dornfeld",
+                        "model": "Roadster S",
+                        "year": "2019",
+                        "engine": "3.0L V6",
+                        "power_kw": 270,
+                        "fuel": "Petrol",
+                        "steering": "Right",
+                        "weight_kg": 1540,
+                        "top_speed_kmh": 268,
+                        "tank_l": 55,
+                    },
+                },
+            ),
         ],
         """
 restate: The VIN YV1ABC2345X100200 belongs to a Varga Estate 220 from 2016.

@@ -1,14 +1,38 @@
 """Planted statements, part 1: places, journeys, weather, holidays, money. All values are made up for the purpose."""
 
-# ruff: noqa: E501  (one statement a line)
-
 SCENES = [
     (
         "airports",
         "How far is it from Lisbon to Tallinn by air, and how high up are the two airports?",
         [
-            ("airport_info", {"iata": "LIS"}, {"iata": "LIS", "name": "Humberto Delgado Airport", "city": "Lisbon", "country": "Portugal", "elevation_ft": 374, "runways": 2, "latitude": 38.7813, "longitude": -9.1359}),
-            ("airport_info", {"iata": "TLL"}, {"iata": "TLL", "name": "Lennart Meri Airport", "city": "Tallinn", "country": "Estonia", "elevation_ft": 131, "runways": 1, "latitude": 59.4133, "longitude": 24.8328}),
+            (
+                "airport_info",
+                {"iata": "LIS"},
+                {
+                    "iata": "LIS",
+                    "name": "Humberto Delgado Airport",
+                    "city": "Lisbon",
+                    "country": "Portugal",
+                    "elevation_ft": 374,
+                    "runways": 2,
+                    "latitude": 38.7813,
+                    "longitude": -9.1359,
+                },
+            ),
+            (
+                "airport_info",
+                {"iata": "TLL"},
+                {
+                    "iata": "TLL",
+                    "name": "Lennart Meri Airport",
+                    "city": "Tallinn",
+                    "country": "Estonia",
+                    "elevation_ft": 131,
+                    "runways": 1,
+                    "latitude": 59.4133,
+                    "longitude": 24.8328,
+                },
+            ),
             ("distance", {"from": "LIS", "to": "TLL"}, {"from": "LIS", "to": "TLL", "distance_km": 3324.6}),
         ],
         """
@@ -48,9 +72,36 @@ unit: Lennart Meri Airport sits at 131 m above sea level.
                 {
                     "currency": "EUR",
                     "flights": [
-                        {"flight": "OS335", "airline": "Austrian", "departure": "2025-03-14T10:05:00+01:00", "arrival": "2025-03-14T12:25:00+01:00", "duration_min": 140, "stops": 0, "price": 189.9, "refundable": False},
-                        {"flight": "SK1484", "airline": "SAS", "departure": "2025-03-14T13:40:00+01:00", "arrival": "2025-03-14T18:15:00+01:00", "duration_min": 275, "stops": 1, "price": 142.5, "refundable": True},
-                        {"flight": "LH1237", "airline": "Lufthansa", "departure": "2025-03-14T06:50:00+01:00", "arrival": "2025-03-14T11:10:00+01:00", "duration_min": 260, "stops": 1, "price": 164.0, "refundable": False},
+                        {
+                            "flight": "OS335",
+                            "airline": "Austrian",
+                            "departure": "2025-03-14T10:05:00+01:00",
+                            "arrival": "2025-03-14T12:25:00+01:00",
+                            "duration_min": 140,
+                            "stops": 0,
+                            "price": 189.9,
+                            "refundable": False,
+                        },
+                        {
+                            "flight": "SK1484",
+                            "airline": "SAS",
+                            "departure": "2025-03-14T13:40:00+01:00",
+                            "arrival": "2025-03-14T18:15:00+01:00",
+                            "duration_min": 275,
+                            "stops": 1,
+                            "price": 142.5,
+                            "refundable": True,
+                        },
+                        {
+                            "flight": "LH1237",
+                            "airline": "Lufthansa",
+                            "departure": "2025-03-14T06:50:00+01:00",
+                            "arrival": "2025-03-14T11:10:00+01:00",
+                            "duration_min": 260,
+                            "stops": 1,
+                            "price": 164.0,
+                            "refundable": False,
+                        },
                     ],
                 },
             )
@@ -87,11 +138,52 @@ unit: The SAS ticket is priced at 142.50 British pounds.
         "timezones",
         "I have a call at 15:00 in Lima. What time is it in Nairobi and in Adelaide?",
         [
-            ("time_zone", {"city": "Lima"}, {"city": "Lima", "timezone": "America/Lima", "utc_offset": "-05:00", "dst": False, "sunrise": "06:12", "sunset": "18:21"}),
-            ("time_zone", {"city": "Nairobi"}, {"city": "Nairobi", "timezone": "Africa/Nairobi", "utc_offset": "+03:00", "dst": False, "sunrise": "06:27", "sunset": "18:35"}),
-            ("time_zone", {"city": "Adelaide"}, {"city": "Adelaide", "timezone": "Australia/Adelaide", "utc_offset": "+10:30", "dst": True, "sunrise": "07:04", "sunset": "19:40"}),
-            ("convert_time", {"time": "15:00", "from": "America/Lima", "to": "Africa/Nairobi"}, {"time": "23:00", "day_shift": 0}),
-            ("convert_time", {"time": "15:00", "from": "America/Lima", "to": "Australia/Adelaide"}, {"time": "06:30", "day_shift": 1}),
+            (
+                "time_zone",
+                {"city": "Lima"},
+                {
+                    "city": "Lima",
+                    "timezone": "America/Lima",
+                    "utc_offset": "-05:00",
+                    "dst": False,
+                    "sunrise": "06:12",
+                    "sunset": "18:21",
+                },
+            ),
+            (
+                "time_zone",
+                {"city": "Nairobi"},
+                {
+                    "city": "Nairobi",
+                    "timezone": "Africa/Nairobi",
+                    "utc_offset": "+03:00",
+                    "dst": False,
+                    "sunrise": "06:27",
+                    "sunset": "18:35",
+                },
+            ),
+            (
+                "time_zone",
+                {"city": "Adelaide"},
+                {
+                    "city": "Adelaide",
+                    "timezone": "Australia/Adelaide",
+                    "utc_offset": "+10:30",
+                    "dst": True,
+                    "sunrise": "07:04",
+                    "sunset": "19:40",
+                },
+            ),
+            (
+                "convert_time",
+                {"time": "15:00", "from": "America/Lima", "to": "Africa/Nairobi"},
+                {"time": "23:00", "day_shift": 0},
+            ),
+            (
+                "convert_time",
+                {"time": "15:00", "from": "America/Lima", "to": "Australia/Adelaide"},
+                {"time": "06:30", "day_shift": 1},
+            ),
         ],
         """
 restate: 15:00 in Lima is 23:00 in Nairobi.
@@ -130,10 +222,42 @@ unit: In Adelaide the call would take place at 6:30 pm.
                 {
                     "location": {"name": "Bergen", "country": "Norway", "tz": "Europe/Oslo"},
                     "days": [
-                        {"date": "2025-06-02", "condition": "rain", "temp_max_c": 13.2, "temp_min_c": 7.9, "wind_kmh": 31, "humidity": 88, "precip_mm": 12.4},
-                        {"date": "2025-06-03", "condition": "cloudy", "temp_max_c": 15.8, "temp_min_c": 8.6, "wind_kmh": 18, "humidity": 74, "precip_mm": 0.6},
-                        {"date": "2025-06-04", "condition": "sunny", "temp_max_c": 19.1, "temp_min_c": 9.3, "wind_kmh": 11, "humidity": 61, "precip_mm": 0.0},
-                        {"date": "2025-06-05", "condition": "sunny", "temp_max_c": 21.4, "temp_min_c": 11.7, "wind_kmh": 9, "humidity": 57, "precip_mm": 0.0},
+                        {
+                            "date": "2025-06-02",
+                            "condition": "rain",
+                            "temp_max_c": 13.2,
+                            "temp_min_c": 7.9,
+                            "wind_kmh": 31,
+                            "humidity": 88,
+                            "precip_mm": 12.4,
+                        },
+                        {
+                            "date": "2025-06-03",
+                            "condition": "cloudy",
+                            "temp_max_c": 15.8,
+                            "temp_min_c": 8.6,
+                            "wind_kmh": 18,
+                            "humidity": 74,
+                            "precip_mm": 0.6,
+                        },
+                        {
+                            "date": "2025-06-04",
+                            "condition": "sunny",
+                            "temp_max_c": 19.1,
+                            "temp_min_c": 9.3,
+                            "wind_kmh": 11,
+                            "humidity": 61,
+                            "precip_mm": 0.0,
+                        },
+                        {
+                            "date": "2025-06-05",
+                            "condition": "sunny",
+                            "temp_max_c": 21.4,
+                            "temp_min_c": 11.7,
+                            "wind_kmh": 9,
+                            "humidity": 57,
+                            "precip_mm": 0.0,
+                        },
                     ],
                 },
             )
@@ -170,8 +294,29 @@ unit: 12.4 cm of rain are expected on June 2.
         "holidays",
         "Which public holidays does Slovenia have in May and June 2026, and Croatia?",
         [
-            ("public_holidays", {"country": "SI", "year": 2026}, [{"date": "2026-05-01", "name": "Labour Day", "local_name": "praznik dela"}, {"date": "2026-05-02", "name": "Labour Day (second day)", "local_name": "praznik dela"}, {"date": "2026-06-25", "name": "Statehood Day", "local_name": "dan državnosti"}]),
-            ("public_holidays", {"country": "HR", "year": 2026}, [{"date": "2026-05-01", "name": "Labour Day", "local_name": "Praznik rada"}, {"date": "2026-05-30", "name": "National Day", "local_name": "Dan državnosti"}, {"date": "2026-06-04", "name": "Corpus Christi", "local_name": "Tijelovo"}, {"date": "2026-06-22", "name": "Anti-Fascist Struggle Day", "local_name": "Dan antifašističke borbe"}]),
+            (
+                "public_holidays",
+                {"country": "SI", "year": 2026},
+                [
+                    {"date": "2026-05-01", "name": "Labour Day", "local_name": "praznik dela"},
+                    {"date": "2026-05-02", "name": "Labour Day (second day)", "local_name": "praznik dela"},
+                    {"date": "2026-06-25", "name": "Statehood Day", "local_name": "dan državnosti"},
+                ],
+            ),
+            (
+                "public_holidays",
+                {"country": "HR", "year": 2026},
+                [
+                    {"date": "2026-05-01", "name": "Labour Day", "local_name": "Praznik rada"},
+                    {"date": "2026-05-30", "name": "National Day", "local_name": "Dan državnosti"},
+                    {"date": "2026-06-04", "name": "Corpus Christi", "local_name": "Tijelovo"},
+                    {
+                        "date": "2026-06-22",
+                        "name": "Anti-Fascist Struggle Day",
+                        "local_name": "Dan antifašističke borbe",
+                    },
+                ],
+            ),
         ],
         """
 restate: Statehood Day is on 2026-06-25.
@@ -203,9 +348,25 @@ unit: Corpus Christi is on a Sunday.
         "currency",
         "How much are 250 Swiss francs in euros, pounds and Japanese yen?",
         [
-            ("rates", {"base": "CHF", "date": "2025-02-07"}, {"base": "CHF", "date": "2025-02-07", "rates": {"EUR": 1.0642, "GBP": 0.8861, "JPY": 166.93, "USD": 1.0991}}),
-            ("convert", {"amount": 250, "from": "CHF", "to": "EUR"}, {"amount": 250, "from": "CHF", "to": "EUR", "result": 266.05}),
-            ("convert", {"amount": 250, "from": "CHF", "to": "GBP"}, {"amount": 250, "from": "CHF", "to": "GBP", "result": 221.53}),
+            (
+                "rates",
+                {"base": "CHF", "date": "2025-02-07"},
+                {
+                    "base": "CHF",
+                    "date": "2025-02-07",
+                    "rates": {"EUR": 1.0642, "GBP": 0.8861, "JPY": 166.93, "USD": 1.0991},
+                },
+            ),
+            (
+                "convert",
+                {"amount": 250, "from": "CHF", "to": "EUR"},
+                {"amount": 250, "from": "CHF", "to": "EUR", "result": 266.05},
+            ),
+            (
+                "convert",
+                {"amount": 250, "from": "CHF", "to": "GBP"},
+                {"amount": 250, "from": "CHF", "to": "GBP", "result": 221.53},
+            ),
         ],
         """
 restate: 250 CHF are 266.05 EUR.
@@ -245,9 +406,39 @@ unit: You get 221.53 yen for 250 francs.
                     "status": True,
                     "data": {
                         "hotels": [
-                            {"hotel_id": 88121, "property": {"name": "Casa do Rio", "reviewScore": 8.7, "reviewCount": 1243, "priceBreakdown": {"grossPrice": {"value": 412.5, "currency": "EUR"}}, "checkin": {"fromTime": "15:00", "untilTime": "23:00"}}, "distance_center_m": 850},
-                            {"hotel_id": 90417, "property": {"name": "Hotel Aliados Norte", "reviewScore": 7.9, "reviewCount": 388, "priceBreakdown": {"grossPrice": {"value": 297.0, "currency": "EUR"}}, "checkin": {"fromTime": "14:00", "untilTime": "00:00"}}, "distance_center_m": 200},
-                            {"hotel_id": 77302, "property": {"name": "Ribeira Suites", "reviewScore": 9.2, "reviewCount": 2076, "priceBreakdown": {"grossPrice": {"value": 561.0, "currency": "EUR"}}, "checkin": {"fromTime": "16:00", "untilTime": "22:00"}}, "distance_center_m": 1100},
+                            {
+                                "hotel_id": 88121,
+                                "property": {
+                                    "name": "Casa do Rio",
+                                    "reviewScore": 8.7,
+                                    "reviewCount": 1243,
+                                    "priceBreakdown": {"grossPrice": {"value": 412.5, "currency": "EUR"}},
+                                    "checkin": {"fromTime": "15:00", "untilTime": "23:00"},
+                                },
+                                "distance_center_m": 850,
+                            },
+                            {
+                                "hotel_id": 90417,
+                                "property": {
+                                    "name": "Hotel Aliados Norte",
+                                    "reviewScore": 7.9,
+                                    "reviewCount": 388,
+                                    "priceBreakdown": {"grossPrice": {"value": 297.0, "currency": "EUR"}},
+                                    "checkin": {"fromTime": "14:00", "untilTime": "00:00"},
+                                },
+                                "distance_center_m": 200,
+                            },
+                            {
+                                "hotel_id": 77302,
+                                "property": {
+                                    "name": "Ribeira Suites",
+                                    "reviewScore": 9.2,
+                                    "reviewCount": 2076,
+                                    "priceBreakdown": {"grossPrice": {"value": 561.0, "currency": "EUR"}},
+                                    "checkin": {"fromTime": "16:00", "untilTime": "22:00"},
+                                },
+                                "distance_center_m": 1100,
+                            },
                         ]
                     },
                 },

@@ -10,7 +10,15 @@ SCENES = [
             (
                 "sql_query",
                 {"sql": "SELECT city, population, area_km2, founded FROM cities"},
-                {"columns": ["city", "population", "area_km2", "founded"], "rows": [["Varnholm", 482310, 187.4, 1254], ["Eastmere", 1206544, 412.9, 1688], ["Kolvik", 96785, 54.2, 1731], ["Port Saine", 733020, 268.0, 1402]]},
+                {
+                    "columns": ["city", "population", "area_km2", "founded"],
+                    "rows": [
+                        ["Varnholm", 482310, 187.4, 1254],
+                        ["Eastmere", 1206544, 412.9, 1688],
+                        ["Kolvik", 96785, 54.2, 1731],
+                        ["Port Saine", 733020, 268.0, 1402],
+                    ],
+                },
             )
         ],
         """
@@ -49,11 +57,37 @@ unit: Eastmere has an area of 412.9 m².
                 "get_orders",
                 {"customer_id": 7731, "status": "open"},
                 {
-                    "customer": {"id": 7731, "name": "Mirela Donev", "email": "m.donev@northbay.example", "since": "2019-11-03"},
+                    "customer": {
+                        "id": 7731,
+                        "name": "Mirela Donev",
+                        "email": "m.donev@northbay.example",
+                        "since": "2019-11-03",
+                    },
                     "orders": [
-                        {"order_id": "A-20417", "placed": "2025-04-02", "items": 3, "total": 184.2, "currency": "USD", "shipped": False},
-                        {"order_id": "A-20533", "placed": "2025-04-09", "items": 1, "total": 59.99, "currency": "USD", "shipped": True},
-                        {"order_id": "A-20698", "placed": "2025-04-21", "items": 7, "total": 412.75, "currency": "USD", "shipped": False},
+                        {
+                            "order_id": "A-20417",
+                            "placed": "2025-04-02",
+                            "items": 3,
+                            "total": 184.2,
+                            "currency": "USD",
+                            "shipped": False,
+                        },
+                        {
+                            "order_id": "A-20533",
+                            "placed": "2025-04-09",
+                            "items": 1,
+                            "total": 59.99,
+                            "currency": "USD",
+                            "shipped": True,
+                        },
+                        {
+                            "order_id": "A-20698",
+                            "placed": "2025-04-21",
+                            "items": 7,
+                            "total": 412.75,
+                            "currency": "USD",
+                            "shipped": False,
+                        },
                     ],
                 },
             )
@@ -92,13 +126,22 @@ unit: A-20533 costs 59.99 yen.
                 "list_files",
                 {"path": "/reports"},
                 [
-                    {"name": "q1_summary.pdf", "size_bytes": 2483120, "modified": "2025-04-11T16:42:10Z", "is_dir": False},
+                    {
+                        "name": "q1_summary.pdf",
+                        "size_bytes": 2483120,
+                        "modified": "2025-04-11T16:42:10Z",
+                        "is_dir": False,
+                    },
                     {"name": "budget.xlsx", "size_bytes": 91750, "modified": "2025-03-28T08:05:44Z", "is_dir": False},
                     {"name": "archive", "size_bytes": 0, "modified": "2024-12-30T11:20:00Z", "is_dir": True},
                     {"name": "notes.txt", "size_bytes": 4211, "modified": "2025-05-06T19:33:27Z", "is_dir": False},
                 ],
             ),
-            ("read_file", {"path": "/reports/notes.txt"}, "Meeting on 12 May 2025 at 10:30 in room B204.\nAttendees: Okafor, Lindqvist, Barros.\nBudget ceiling raised to 48,500 EUR; decision expected by June."),
+            (
+                "read_file",
+                {"path": "/reports/notes.txt"},
+                "Meeting on 12 May 2025 at 10:30 in room B204.\nAttendees: Okafor, Lindqvist, Barros.\nBudget ceiling raised to 48,500 EUR; decision expected by June.",
+            ),
         ],
         """
 restate: q1_summary.pdf has a size of 2483120 bytes.
@@ -129,8 +172,35 @@ unit: The budget ceiling was raised to 48,500 dollars.
         "company",
         "Give me the key figures of Halvorsen Marine and of Tessaro Foods.",
         [
-            ("company_profile", {"name": "Halvorsen Marine"}, {"name": "Halvorsen Marine ASA", "ticker": "HMAR", "employees": 3412, "founded": 1978, "hq": {"city": "Stavanger", "country": "Norway"}, "financials": {"year": 2024, "revenue_musd": 812.6, "net_income_musd": 64.3, "debt_ratio": 0.41}}),
-            ("company_profile", {"name": "Tessaro Foods"}, {"name": "Tessaro Foods S.p.A.", "ticker": "TSF", "employees": 11870, "founded": 1951, "hq": {"city": "Parma", "country": "Italy"}, "financials": {"year": 2024, "revenue_musd": 2140.0, "net_income_musd": 118.9, "debt_ratio": 0.57}}),
+            (
+                "company_profile",
+                {"name": "Halvorsen Marine"},
+                {
+                    "name": "Halvorsen Marine ASA",
+                    "ticker": "HMAR",
+                    "employees": 3412,
+                    "founded": 1978,
+                    "hq": {"city": "Stavanger", "country": "Norway"},
+                    "financials": {"year": 2024, "revenue_musd": 812.6, "net_income_musd": 64.3, "debt_ratio": 0.41},
+                },
+            ),
+            (
+                "company_profile",
+                {"name": "Tessaro Foods"},
+                {
+                    "name": "Tessaro Foods S.p.A.",
+                    "ticker": "TSF",
+                    "employees": 11870,
+                    "founded": 1951,
+                    "hq": {"city": "Parma", "country": "Italy"},
+                    "financials": {
+                        "year": 2024,
+                        "revenue_musd": 2140.0,
+                        "net_income_musd": 118.9,
+                        "debt_ratio": 0.57,
+                    },
+                },
+            ),
         ],
         """
 restate: Halvorsen Marine ASA has 3,412 employees.
@@ -166,12 +236,42 @@ unit: Tessaro Foods earned a revenue of 2,140 thousand dollars.
             (
                 "search_movies",
                 {"query": "Glass Harbour"},
-                {"page": 1, "results": [{"id": 50213, "title": "Glass Harbour", "release_date": "2017-09-22", "vote_average": 7.4, "vote_count": 1856, "runtime": 118, "genres": ["Drama", "Mystery"], "overview": "A lighthouse keeper discovers letters that tie her family to a wreck. She returns to the mainland to find their author."}], "total_results": 1},
+                {
+                    "page": 1,
+                    "results": [
+                        {
+                            "id": 50213,
+                            "title": "Glass Harbour",
+                            "release_date": "2017-09-22",
+                            "vote_average": 7.4,
+                            "vote_count": 1856,
+                            "runtime": 118,
+                            "genres": ["Drama", "Mystery"],
+                            "overview": "A lighthouse keeper discovers letters that tie her family to a wreck. She returns to the mainland to find their author.",
+                        }
+                    ],
+                    "total_results": 1,
+                },
             ),
             (
                 "search_movies",
                 {"query": "The Ninth Lantern"},
-                {"page": 1, "results": [{"id": 61877, "title": "The Ninth Lantern", "release_date": "2021-03-05", "vote_average": 6.8, "vote_count": 942, "runtime": 96, "genres": ["Animation", "Family"], "overview": "Two brothers follow a lantern through the snow to save their village."}], "total_results": 1},
+                {
+                    "page": 1,
+                    "results": [
+                        {
+                            "id": 61877,
+                            "title": "The Ninth Lantern",
+                            "release_date": "2021-03-05",
+                            "vote_average": 6.8,
+                            "vote_count": 942,
+                            "runtime": 96,
+                            "genres": ["Animation", "Family"],
+                            "overview": "Two brothers follow a lantern through the snow to save their village.",
+                        }
+                    ],
+                    "total_results": 1,
+                },
             ),
         ],
         """
@@ -205,8 +305,30 @@ unit: The runtime of Glass Harbour is 118 seconds.
         "football",
         "What was the result of the match and how do the two teams stand in the table?",
         [
-            ("match", {"id": 4471}, {"match": {"home": {"team": "Rovers United", "goals": 3, "shots": 14, "possession": 46}, "away": {"team": "Dalby City", "goals": 1, "shots": 19, "possession": 54}, "kickoff": "2025-02-15T17:30:00Z", "attendance": 28417, "venue": "Millfield Park"}}),
-            ("table", {"league": "Northern League"}, {"standings": [{"rank": 1, "team": "Orrell Town", "points": 58, "played": 25}, {"rank": 4, "team": "Dalby City", "points": 47, "played": 25}, {"rank": 9, "team": "Rovers United", "points": 33, "played": 24}]}),
+            (
+                "match",
+                {"id": 4471},
+                {
+                    "match": {
+                        "home": {"team": "Rovers United", "goals": 3, "shots": 14, "possession": 46},
+                        "away": {"team": "Dalby City", "goals": 1, "shots": 19, "possession": 54},
+                        "kickoff": "2025-02-15T17:30:00Z",
+                        "attendance": 28417,
+                        "venue": "Millfield Park",
+                    }
+                },
+            ),
+            (
+                "table",
+                {"league": "Northern League"},
+                {
+                    "standings": [
+                        {"rank": 1, "team": "Orrell Town", "points": 58, "played": 25},
+                        {"rank": 4, "team": "Dalby City", "points": 47, "played": 25},
+                        {"rank": 9, "team": "Rovers United", "points": 33, "played": 24},
+                    ]
+                },
+            ),
         ],
         """
 restate: Rovers United scored 3 goals and Dalby City scored 1.
@@ -239,8 +361,24 @@ unit: Dalby City is fourth with 47 percent.
         "mountains",
         "Compare the mountains Skarvtind and Monte Olvera.",
         [
-            ("wiki_summary", {"title": "Skarvtind"}, {"title": "Skarvtind", "extract": "Skarvtind is a mountain in Norway. It rises 1,894 metres above sea level and was first climbed on 3 August 1871 by Henrik Tangen. Its glacier covers 12.6 square kilometres. The summit is reached in about 7 hours from Lomvatn.", "coordinates": {"lat": 67.412, "lon": 15.983}}),
-            ("wiki_summary", {"title": "Monte Olvera"}, {"title": "Monte Olvera", "extract": "Monte Olvera is a dormant volcano in Chile with a height of 5,207 m. The first ascent was made in January 1904 by Ines Carrasco and Pedro Rojas. The last eruption took place in 1822.", "coordinates": {"lat": -33.871, "lon": -69.944}}),
+            (
+                "wiki_summary",
+                {"title": "Skarvtind"},
+                {
+                    "title": "Skarvtind",
+                    "extract": "Skarvtind is a mountain in Norway. It rises 1,894 metres above sea level and was first climbed on 3 August 1871 by Henrik Tangen. Its glacier covers 12.6 square kilometres. The summit is reached in about 7 hours from Lomvatn.",
+                    "coordinates": {"lat": 67.412, "lon": 15.983},
+                },
+            ),
+            (
+                "wiki_summary",
+                {"title": "Monte Olvera"},
+                {
+                    "title": "Monte Olvera",
+                    "extract": "Monte Olvera is a dormant volcano in Chile with a height of 5,207 m. The first ascent was made in January 1904 by Ines Carrasco and Pedro Rojas. The last eruption took place in 1822.",
+                    "coordinates": {"lat": -33.871, "lon": -69.944},
+                },
+            ),
         ],
         """
 restate: Skarvtind rises 1,894 metres above sea level.
@@ -276,10 +414,38 @@ unit: Monte Olvera has a height of 5,207 km.
                 {"office": "Ghent"},
                 {
                     "employees": {
-                        "e-101": {"name": "Noor Willems", "role": "Engineer", "salary_eur": 61400, "age": 34, "remote": True, "hired": "2018-02-12"},
-                        "e-117": {"name": "Tomas Havel", "role": "Engineer", "salary_eur": 57250, "age": 29, "remote": False, "hired": "2021-09-01"},
-                        "e-125": {"name": "Aisha Rahmani", "role": "Engineer", "salary_eur": 72900, "age": 46, "remote": False, "hired": "2012-05-21"},
-                        "e-140": {"name": "Piet Dumont", "role": "Office manager", "salary_eur": 49800, "age": 52, "remote": False, "hired": "2009-10-05"},
+                        "e-101": {
+                            "name": "Noor Willems",
+                            "role": "Engineer",
+                            "salary_eur": 61400,
+                            "age": 34,
+                            "remote": True,
+                            "hired": "2018-02-12",
+                        },
+                        "e-117": {
+                            "name": "Tomas Havel",
+                            "role": "Engineer",
+                            "salary_eur": 57250,
+                            "age": 29,
+                            "remote": False,
+                            "hired": "2021-09-01",
+                        },
+                        "e-125": {
+                            "name": "Aisha Rahmani",
+                            "role": "Engineer",
+                            "salary_eur": 72900,
+                            "age": 46,
+                            "remote": False,
+                            "hired": "2012-05-21",
+                        },
+                        "e-140": {
+                            "name": "Piet Dumont",
+                            "role": "Office manager",
+                            "salary_eur": 49800,
+                            "age": 52,
+                            "remote": False,
+                            "hired": "2009-10-05",
+                        },
                     }
                 },
             )

@@ -1,0 +1,18 @@
+from callwright.benchmarks.statements import DIGEST, FALSE, run, scenes, set_digest
+
+
+def test_the_planted_set_is_the_frozen_one() -> None:
+    assert set_digest() == DIGEST
+
+
+def test_the_set_is_large_enough_in_every_kind() -> None:
+    cases = [case for scene in scenes() for case in scene.cases]
+    assert all(sum(c.kind == kind for c in cases) >= 50 for kind in FALSE)
+    assert sum(not c.false for c in cases) >= 200
+
+
+def test_the_check_catches_what_it_is_said_to_catch() -> None:
+    scores = run("all")
+    assert scores.rate("number", "entity") >= 0.95
+    assert scores.rate("claim", "unit") >= 0.60
+    assert scores.rate(*scores.true_kinds) <= 0.03
