@@ -110,8 +110,13 @@ def test_no_examples_to_choose_on_is_an_error(make_rows: Callable[..., Any]) -> 
 
 
 def test_sources_without_a_licence_make_no_weights_to_pass_on(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="licence"):
-        main(["--sources", "complextool_plan", "--out", str(tmp_path), "--data", str(tmp_path)])
+    with pytest.raises(ConfigError, match="must not be trained on complextool_plan"):
+        main(["--sources", "nestools,complextool_plan", "--out", str(tmp_path), "--data", str(tmp_path)])
+
+
+def test_a_source_nobody_knows_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no data source 'nonesuch'"):
+        main(["--sources", "nonesuch", "--data", str(tmp_path)])
 
 
 @pytest.fixture

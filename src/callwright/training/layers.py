@@ -265,9 +265,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     if args.head_size:
         settings = replace(settings, heads=settings.width // args.head_size)
-    examples = _examples(args.sources.split(","), args.data, settings)
+    names = args.sources.split(",")
     if args.measure == "none" and not args.private:
-        _require_licences(args.sources.split(","))
+        _require_licences(names)
+    examples = _examples(names, args.data, settings)
+    if args.multilayer:
+        examples = [e for e in examples if len(set(e.layers.values())) > 1]
     encoder = open_encoder(args.encoder, cache=args.cache, threads=args.threads)
     rows = encode(examples, encoder, layer_features if args.features else None, progress)
     if args.measure == "none":
@@ -350,7 +353,7 @@ def _described(rows: Sequence[Encoded]) -> list[dict[str, Any]]:
 
 
 def _require_licences(names: Sequence[str]) -> None:
-    refused = [name for name in names if not sources()[name].train]
+    refused = [name for name in names if name in sources() and not sources()[name].train]
     if refused:
         raise ConfigError(
             f"weights to pass on must not be trained on {', '.join(refused)}: the licence does not allow it",
@@ -370,6 +373,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--json", type=Path, help="file for what --measure folds or sources finds")
     p.add_argument("--scores", type=Path, nargs="+", help="such files, to be put on the card")
     p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
+    p.add_argument("--multilayer", action="store_true", help="only examples of two layers and more, as in A.1")
     p.add_argument("--out", type=Path, default=Path("weights"), help="folder for NAME.npz and NAME.json")
     p.add_argument("--name", default="layers")
     p.add_argument("--precision", choices=("float32", "float16", "int8"), default="float16")
