@@ -17,8 +17,9 @@ if _PARENT not in sys.path:  # loaded by its path: the modules beside it are the
 
 from desk import company, daylight, geography, measures, notes, workdays, world  # noqa: E402
 
-os.environ.setdefault("CALLWRIGHT_DESK_PYTHON", sys.executable)  # both are read by mcp.json
-os.environ["CALLWRIGHT_DESK_HOME"] = str(world.home())
+if __name__ != "desk.tools":  # a catalogue reads this file by its path, and mcp.json, which needs both, comes next
+    os.environ.setdefault("CALLWRIGHT_DESK_PYTHON", sys.executable)
+    os.environ["CALLWRIGHT_DESK_HOME"] = str(world.home())
 
 READING: tuple[Callable[..., Any], ...] = (
     geography.find_airports,
