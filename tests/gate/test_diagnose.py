@@ -70,6 +70,10 @@ def test_a_delivered_failure_is_found(content: Json, kind: FailureKind, message:
         {"error": None, "data": 1},
         {"error": "", "response": "{'a': 1}"},
         {"error": "Message error...", "response": "{'result': [{'title': 'Fido', 'overview': 'cut off he"},
+        {
+            "error": "Message error...",
+            "response": "{'result': [{'title': 'Fido', 'overview': 'One boy's friend must fail",
+        },
         {"status": "ok", "data": []},
         {"status": "failed_over", "items": [1]},
         {"items": []},
@@ -79,6 +83,7 @@ def test_a_delivered_failure_is_found(content: Json, kind: FailureKind, message:
         {"success": True, "errors": []},
         0,
         False,
+        "{\"error\": \"Message error...\", \"response\": \"{'result': [{'title': 'Fido', 'overview': 'Tim",
         "It must be said that errors are required reading.",
         "An article about exceptions. " * 50,
     ],

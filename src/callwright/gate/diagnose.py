@@ -29,7 +29,8 @@ _KIND_WORDS: tuple[tuple[FailureKind, str], ...] = (
     ("rate_limit", r"rate.?limit|too many requests|quota (?:exceeded|reached)|exceeded the .{0,30}quota|\b429\b"),
     (
         "auth",
-        r"unauthori[sz]ed|authentication (?:required|failed)|forbidden|not subscribed|(?:invalid|missing|no) "
+        r"unauthori[sz]ed|authentication (?:required|failed)|forbidden|not subscribed|"
+        r"disabled for your subscription|upgrade your plan|(?:invalid|missing|no) "
         r"(?:api[ _-]?key|token|credentials)|api[ _-]?key (?:is )?(?:required|invalid|missing)|access denied|"
         r"(?:status|code|http)\W{0,12}40[13]\b",
     ),
@@ -47,6 +48,8 @@ _SAYS_ERROR = re.compile(
     r"unable|unexpected|not allowed|not supported|exceeds?|bad request)\b",
     re.I,
 )
+_BEGINS_WITH_ERROR_KEY = re.compile(r"""\s*[\[{]\s*['"](?:errors?|message|msg|detail|exception)['"]""", re.I)
+_NAMES_ERROR = re.compile(r"""\s*\{\s*["']errors?["']\s*:\s*["']([^"'\\]{3,300})["']""")
 _BEGINS_AS_ERROR = re.compile(
     r"\s*(?:error\b|exception\b|traceback\b|\w*(?:Error|Exception):|invalid \w+|missing \w+|bad request|failed to )",
     re.I,
@@ -99,8 +102,12 @@ def failure_in(content: Json) -> Failure | None:
             return _toolbench(value)
         said = _error_of(value)
         return _payload(said, _status(value), content) if said else None
-    if isinstance(value, str) and _reads_as_error(value):
-        return _payload(value, None, content)
+    if isinstance(value, str):
+        if _reads_as_error(value):
+            return _payload(value, None, content)
+        named = _NAMES_ERROR.match(value)  # a value too long or too broken to be read whole
+        if named is not None and not _LABELS.match(named[1]):
+            return _payload(named[1], None, content)
     return None
 
 
@@ -108,10 +115,10 @@ def _opened(content: Json) -> Json:
     """The value inside a text, where the text is JSON or a Python literal; a long or cut one stays text."""
     if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
         try:
-            value = mend(content).value
+            mended = mend(content)
         except JsonError:
             return content
-        return content if value is None else value
+        return content if mended.truncated else mended.value
     return content
 
 
@@ -133,12 +140,19 @@ def _toolbench(value: JsonObject) -> Failure | None:
         found = failure_in(inner)
         if found is not None:
             return found
-        if isinstance(inner, str) and label and _SAYS_ERROR.search(inner[:300]):
+        if isinstance(inner, str) and label and _cut_error(inner):
             return _payload(inner, None, value)
         return None
     if label.lower() in _NO_ERROR:
         return Failure("empty", "the tool returned an empty result", detail=value)
     return _payload(label, None, value)
+
+
+def _cut_error(text: str) -> bool:
+    """Whether a text that could not be read as a value is an error: data that was cut off is data all the same."""
+    if text.lstrip()[:1] in ("{", "["):
+        return _BEGINS_WITH_ERROR_KEY.match(text) is not None
+    return len(text) <= 600 and _SAYS_ERROR.search(text[:300]) is not None
 
 
 def _error_of(value: JsonObject) -> str:
