@@ -12,7 +12,15 @@ QUERY = (
     "How far is it from Oslo Gardermoen (OSL) to Lisbon (LIS) in nautical miles, "
     "and at what local time does the sun rise in Lisbon on 2025-06-21?"
 )
-TOOLS = ("find_airports", "flight_distance", "convert_units", "sun_times", "list_holidays", "delete_note")
+TOOLS = (
+    "find_airports",
+    "get_airport",
+    "flight_distance",
+    "convert_units",
+    "sun_times",
+    "list_holidays",
+    "delete_note",
+)
 
 
 def run_demo(model: str | None, html: Path) -> int:
