@@ -68,3 +68,6 @@ def test_an_entry_is_recognised_by_its_parameter_lists_and_needs_a_name() -> Non
     assert not is_toolbench({"name": "a", "parameters": {}})
     with pytest.raises(CatalogError, match="no name"):
         tool_from_toolbench({"required_parameters": []})
+    for parameter in (1, {"type": "STRING"}):
+        with pytest.raises(CatalogError, match="'A' has a parameter without a name"):
+            tool_from_toolbench({"api_name": "A", "required_parameters": [parameter]})

@@ -29,14 +29,12 @@ def tool_from_toolbench(raw: Mapping[str, Any], *, tool_name: str = "", descript
     if not api:
         raise CatalogError(f"a ToolBench API has no name: {str(dict(raw))[:100]}")
     owner = str(raw.get("tool_name") or tool_name)
-    required = [p for p in raw.get("required_parameters") or [] if p]
-    optional = [p for p in raw.get("optional_parameters") or [] if p]
-    names = [change_name(standardise(str(p.get("name", "")))) for p in required if isinstance(p, Mapping)]
-    parameters = {change_name(standardise(str(p["name"]))): _parameter(p) for p in [*required, *optional]}
+    required = _named(raw.get("required_parameters"), api)
+    parameters = {**required, **_named(raw.get("optional_parameters"), api)}
     return Tool(
         name=f"{change_name(standardise(api))}_for_{standardise(owner)}" if owner else change_name(standardise(api)),
         description=_described(raw, description, owner),
-        input_schema=object_schema(parameters, names),
+        input_schema=object_schema(parameters, list(required)),
         output_schema=_output(raw),
         effects=effects_from_method(raw.get("method")),
         source=f"toolbench {owner}".strip(),
@@ -53,6 +51,18 @@ def standardise(text: str) -> str:
 def change_name(name: str) -> str:
     """Names that Python reserves get ``is_`` before them."""
     return f"is_{name}" if name in _RESERVED else name
+
+
+def _named(raw: Any, api: str) -> dict[str, JsonObject]:
+    """Parameters by name, as ToolBench's inference spells it."""
+    found: dict[str, JsonObject] = {}
+    for parameter in raw if isinstance(raw, list) else []:
+        if not parameter:
+            continue
+        if not isinstance(parameter, Mapping) or not parameter.get("name"):
+            raise CatalogError(f"ToolBench API {api!r} has a parameter without a name: {str(parameter)[:80]}")
+        found[change_name(standardise(str(parameter["name"])))] = _parameter(parameter)
+    return found
 
 
 def _described(raw: Mapping[str, Any], outer: str, owner: str) -> str:
