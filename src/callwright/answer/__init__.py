@@ -1,7 +1,8 @@
 """The grounded answer: written from the execution summary only, then checked statement by statement."""
 
-from callwright.answer.facts import Facts, facts_of
+from callwright.answer.facts import Facts
 from callwright.answer.finish import UNCONFIRMED, abstain, check_answer, finish
+from callwright.answer.index import facts_of
 from callwright.answer.support import Verdict, check
 
 __all__ = ["UNCONFIRMED", "Facts", "Verdict", "abstain", "check", "check_answer", "facts_of", "finish"]

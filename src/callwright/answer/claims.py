@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from callwright.answer.facts import Facts, moment_labels
+from callwright.answer.facts import Facts
+from callwright.answer.labels import moment_labels
 from callwright.answer.lexicon import GLUE, NOT_NAMES
 from callwright.answer.quantity import Moment, Number, Span, moments, numbers
 from callwright.answer.words import concepts, fold, stem, tokens

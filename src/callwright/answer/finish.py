@@ -11,7 +11,8 @@ from collections.abc import Generator, Sequence
 from rapidfuzz.fuzz import ratio
 
 from callwright import prompts
-from callwright.answer.facts import Facts, facts_of
+from callwright.answer.facts import Facts
+from callwright.answer.index import facts_of
 from callwright.answer.reply import Draft, Drafts, read, schema_for, split
 from callwright.answer.summary import summarise
 from callwright.answer.support import Fix, Verdict, check

@@ -110,8 +110,8 @@ def _of_object(value: dict[str, Any], ids: Sequence[str]) -> Drafts | None:
         value = value["arguments"]
     missing = tuple(m.strip() for m in _texts(value.get("missing")) if m.strip())
     if isinstance(value.get("statements"), list):
-        drafts = tuple(d for s in value["statements"][:SENTENCE_LIMIT] if (d := _draft(s, ids)) is not None)
-        return Drafts(drafts, missing)
+        drafts = [d for s in value["statements"][:SENTENCE_LIMIT] if (d := _draft(s, ids)) is not None]
+        return Drafts(tuple(part for d in drafts for part in _sentences(d)), missing)
     if isinstance(value.get("final_answer"), str):
         return Drafts(tuple(split(value["final_answer"], ids)), missing)
     if value.get("return_type") == "give_up_and_restart":
@@ -137,6 +137,12 @@ def _draft(value: Any, ids: Sequence[str]) -> Draft | None:
     text, tagged = _untag(value["text"].strip(), ids)
     cited = [r for r in _texts(value.get("results")) if r in ids]
     return Draft(text, tuple(dict.fromkeys((*cited, *tagged))), " ")
+
+
+def _sentences(draft: Draft) -> list[Draft]:
+    """A statement of several sentences as several statements that rest on the same results."""
+    parts = split(draft.text)
+    return [Draft(p.text, draft.results, p.glue if i else draft.glue) for i, p in enumerate(parts)] or [draft]
 
 
 def _partial(text: str, ids: Sequence[str]) -> Drafts | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from callwright.answer.facts import unpack
+from callwright.answer.index import unpack
 from callwright.answer.words import all_concepts, key_tokens, tokens
 from callwright.types import Json, Skip, ToolResult, canonical
 

@@ -87,7 +87,7 @@ def _number(
         if any(how == "converted" for f, how in found if f is bound.figure):
             verdict.derived.append(f"{claims.text[slice(*n.span)]} is {_shown(bound.figure)} converted")
         return
-    if _compared(bound, n, claims):
+    if _compared(bound, n, claims) or _year(n, claims, facts, cited, leaves):
         return
     if any(q.unit == n.unit and close(n, q.value) for q in facts.query_numbers) and not bound.rival:
         return
@@ -103,6 +103,18 @@ def _number(
     if facts.cut and facts.stands(claims.text[slice(*n.digits)].replace(",", "")):
         return
     _refuse(claims.text[slice(*n.span)], bound, verdict, n)
+
+
+def _year(n: Number, claims: Claims, facts: Facts, cited: Sequence[str], leaves: list[Leaf]) -> bool:
+    """ "Released in 2017" where a whole date stands."""
+    if n.unit or n.word or n.step != 1 or not 1000 <= n.value <= 2200:
+        return False
+    moment = Moment(n.span, year=int(n.value))
+    dated = [f for f in facts.moment_figures if f.moment is not None and f.moment.year == moment.year]
+    bound = bind(dated, moment, claims, facts, cited)
+    if bound.figure is not None:
+        leaves.append(bound.figure.leaf)
+    return bound.figure is not None
 
 
 def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
