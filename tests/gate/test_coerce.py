@@ -192,7 +192,6 @@ def test_nothing_is_invented(value: Any, part: Json) -> None:
         return
     left = "".join(c for c in canonical(found) if c.isalnum())
     given = "".join(c for c in canonical(value) if c.isalnum()).lower()
-    rest = iter(given.replace("yes", "true").replace("no", "false").replace("on", "true").replace("off", "false"))
     if not any("boolean" in e.rule or "null" in e.rule for e in edits):
         rest = iter(given)
         assert all(c in rest for c in left.lower())

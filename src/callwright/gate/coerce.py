@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 from callwright.gate import spellings
 from callwright.gate.schema import Compiled, Node
 from callwright.gate.spellings import NONE
@@ -190,7 +188,7 @@ def _readings_of_number(value: float, schema: dict[str, Any], types: frozenset[s
     if "integer" in types and isinstance(value, float) and value.is_integer():
         yield "integral", int(value)
     if "string" in types:
-        text = orjson.dumps(value).decode() if abs(value) < 2**63 else str(value)
+        text = canonical(value)
         yield "number_to_text", text
         yield from _of_options(text, schema)
 
@@ -263,7 +261,7 @@ def _of_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]
 
 
 def _as_text(option: Json) -> str:
-    return option if isinstance(option, str) else orjson.dumps(option).decode()
+    return option if isinstance(option, str) else canonical(option)
 
 
 def _respelled(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
