@@ -102,9 +102,20 @@ def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Fact
         if anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim):  # noqa: SIM102
             if anchors.attributes(other.leaf) >= attributes or other.leaf.part:
                 return other
+    if leaf.part or not _unsaid(leaf, anchors):
+        return None
     for other in _neighbours(figure, facts):
         if anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim):  # noqa: SIM102
-            if anchors.entities(other.leaf) >= entities and _unsaid(leaf, anchors) and not leaf.part:
+            if anchors.entities(other.leaf) >= entities:
+                return other
+    if attributes & key_concepts(leaf.key) or isinstance(claim, Moment):
+        return None
+    for other in facts.of_result(leaf.result):
+        if not isinstance(other.leaf.value, int | float):
+            continue
+        named = anchors.near & key_concepts(other.leaf.key)
+        if any(n.startswith("=") for n in named) and not other.leaf.part and _otherwise(figure, other, claim):  # noqa: SIM102
+            if anchors.entities(other.leaf) >= entities:
                 return other
     return None
 

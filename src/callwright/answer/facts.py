@@ -181,6 +181,11 @@ class Facts:
         """What any field is called."""
         return frozenset().union(*(leaf.attributes for leaf in {f.leaf.shape: f.leaf for f in self.figures}.values()))
 
+    def of_result(self, result: str) -> list[Figure]:
+        """The figures of one result, of small ones only: a large one has a field of any name."""
+        found = [f for f in self.figures[:400] if f.leaf.result == result]
+        return found if len(found) <= 60 else []
+
     @cached_property
     def labels(self) -> frozenset[str]:
         return frozenset(label for leaf in self.leaves for label in leaf.labels)
