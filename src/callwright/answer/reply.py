@@ -40,6 +40,7 @@ def schema_for(ids: Sequence[str]) -> JsonObject:
         "properties": {
             "statements": {
                 "type": "array",
+                "minItems": 1,
                 "maxItems": 12,
                 "items": {
                     "type": "object",
