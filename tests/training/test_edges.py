@@ -14,6 +14,7 @@ from callwright.planning.edges import EdgePlanner, open_model
 from callwright.planning.trees import read
 from callwright.training import edges
 from callwright.training.data import PlanExample, example_from_calls, with_distractors
+from callwright.training.splits import fold
 from callwright.types import Tool
 
 SMALL = edges.Settings(rounds=20, least=5, distractors=1)
@@ -54,11 +55,41 @@ def test_pairs_with_a_distractor_do_not_count() -> None:
 
 
 def test_every_example_is_also_shown_without_outputs_and_with_distractors() -> None:
-    (plain, bare, mixed) = edges.varied(EXAMPLES, 2)[1]
+    (plain, bare, mixed) = edges.varied(EXAMPLES[1], [Tool("spare_part"), Tool("other_part")], 2)
     assert plain is EXAMPLES[1]
     assert all(t.output_schema is None for t in bare.tools)
     assert len(mixed.tools) > len(plain.tools)
     assert plain.edges == bare.edges == mixed.edges
+
+
+def test_independent_tools_are_also_shown_two_by_two() -> None:
+    three = example_from_calls("x", "s", "q", [Tool("a"), Tool("b"), Tool("c")], ["a", "b", "c"], {})
+    *_, two = edges.varied(three, [], 0)
+    assert len(two.tools) == len(two.gold) == 2
+    assert two.layers == dict.fromkeys(two.gold, 0)
+
+
+def test_two_requests_in_one_breath_do_not_need_each_other() -> None:
+    made = edges.joined(EXAMPLES[1], EXAMPLES[5])
+    assert made.edges == EXAMPLES[1].edges | EXAMPLES[5].edges
+    assert made.layers == EXAMPLES[1].layers | EXAMPLES[5].layers
+    assert len(made.tools) == 4
+
+
+def test_couples_are_of_one_source_and_one_fold_and_share_no_tool() -> None:
+    made = edges.couples(EXAMPLES)
+    assert made
+    for a, b in made:
+        assert (a.source, fold(a)) == (b.source, fold(b))
+        assert not {t.name for t in a.tools} & {t.name for t in b.tools}
+
+
+def test_a_couple_is_learned_from_only_where_both_may_be() -> None:
+    prepared = edges.Prepared(EXAMPLES, SMALL)
+    a, b = edges.couples(EXAMPLES)[0]
+    ids = [r.example.id for r in prepared.rows([a, b])]
+    assert any(" + " in id for id in ids)
+    assert not any(" + " in r.example.id for r in prepared.rows([a]))
 
 
 def test_sources_weigh_alike_whatever_their_size() -> None:

@@ -32,12 +32,29 @@ SAMPLES = 256  # drawn graphs behind P(layer = k)
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """Which pairs become edges: those above ``relative`` times the likeliest pair of the query, within bounds.
+
+    On tools unlike any seen in training every probability is low, though the right pairs still are the likeliest;
+    so a pair is judged against the best one. And to wait in vain costs little, to run too early costs the result.
+    """
+
+    floor: float = 0.25
+    relative: float = 0.7
+    ceiling: float = 0.5
+
+    def threshold(self, chances: Array) -> float:
+        return min(self.ceiling, max(self.floor, self.relative * float(chances.max(initial=0.0))))
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeModel:
-    """Trees and how to read them: P(needed) = sigmoid(slope * log-odds + offset); pairs above 0.5 become edges."""
+    """Trees and how to read them: P(needed) = sigmoid(slope * log-odds + offset); ``cut`` makes edges of them."""
 
     forest: Forest
     slope: float
     offset: float
+    cut: Cut
     card: JsonObject
 
     def probabilities(self, query: str, tools: Sequence[Tool]) -> Array:
@@ -60,16 +77,17 @@ def open_model(path: Path = SHIPPED) -> EdgeModel:
             f"the weights {path} were trained on other features than this version computes",
             hint="train them again: callwright train layers --model edges",
         )
-    scale = card.get("calibration")
-    if not isinstance(scale, dict):
-        raise WeightsError(f"the card of {path} has no calibration")
-    return EdgeModel(forest, float(scale["slope"]), float(scale["offset"]), card)
+    try:
+        scale, cut = card["calibration"], Cut(**card["cut"])
+        return EdgeModel(forest, float(scale["slope"]), float(scale["offset"]), cut, card)
+    except (KeyError, TypeError, ValueError) as exc:
+        raise WeightsError(f"the card of {path} does not say how to read the trees: {exc!r}") from exc
 
 
-def acyclic_edges(chances: Array, threshold: float = 0.5) -> list[tuple[int, int]]:
-    """Pairs above ``threshold``, most likely first, without those that would close a cycle."""
+def acyclic_edges(chances: Array, cut: Cut) -> list[tuple[int, int]]:
+    """Pairs that make the cut, most likely first, without those that would close a cycle."""
     count = len(chances)
-    above = np.argwhere(chances > threshold)
+    above = np.argwhere((chances >= cut.threshold(chances)) & (chances > 0))
     order = sorted(((float(chances[i, j]), int(i), int(j)) for i, j in above), key=lambda x: (-x[0], x[1], x[2]))
     reaches = np.eye(count, dtype=bool)  # reaches[i, j]: there is a path from i to j
     kept: list[tuple[int, int]] = []
@@ -118,7 +136,7 @@ class EdgePlanner:
         require_distinct(tools)
         looked_at = sorted(_most_asked(query, tools), key=lambda t: t.name)
         chances = self.model.probabilities(query, looked_at)
-        pairs = acyclic_edges(chances)
+        pairs = acyclic_edges(chances, self.model.cut)
         edges = [(looked_at[i].name, looked_at[j].name) for i, j in pairs]
         why: dict[str, list[str]] = {}
         for i, j in sorted(pairs, key=lambda p: -chances[p]):

@@ -112,7 +112,6 @@ CONTEXT = (
     "out_max_b",
     "both_ways",  # flow_required minus that of the reverse
     "between",  # best chain a -> c -> b through a third tool
-    "tools",
     "clauses",
     "values",  # values per required input over all tools
 )
@@ -385,7 +384,6 @@ def _fill_context(made: Array, count: int, clauses: int, values: float) -> None:
         np.broadcast_to(link.max(1)[None, :], link.shape),
         required - required.T,
         np.maximum(np.minimum(ahead, rivals).max(0), 0.0),
-        np.full(link.shape, count),
         np.full(link.shape, clauses),
         np.full(link.shape, min(values, 5.0)),
     )

@@ -54,11 +54,12 @@ class Forest:
         table = np.ascontiguousarray(rows, dtype=np.float64)
         flat = table.ravel()
         offset = (np.arange(count, dtype=np.int64) * table.shape[1])[:, None]
+        children = np.stack([self.left, self.right], axis=1).ravel()
         node = np.broadcast_to(self.root, (count, len(self.root)))
         for _ in range(self.depth):
-            goes_left = flat[offset + self.feature[node]] <= self.threshold[node]
-            node = np.where(goes_left, self.left[node], self.right[node])
-        total: Array = self.value[node].sum(axis=1)
+            goes_right = flat.take(offset + self.feature.take(node)) > self.threshold.take(node)
+            node = children.take(2 * node + goes_right)
+        total: Array = self.value.take(node).sum(axis=1)
         return total
 
     def arrays(self) -> dict[str, Array]:
@@ -70,7 +71,9 @@ class Forest:
         """Raises WeightsError if an array is missing or points outside the table."""
         if missing := set(_ARRAYS) - set(found):
             raise WeightsError(f"the trees lack {', '.join(sorted(missing))}")
-        made = {name: np.ascontiguousarray(found[name], dtype=kind) for name, kind in _ARRAYS.items()}
+        # pointers as wide as the machine's: numpy would widen them at every step
+        wide = {name: np.dtype(np.intp) if kind == np.int32 else kind for name, kind in _ARRAYS.items()}
+        made = {name: np.ascontiguousarray(found[name], dtype=kind) for name, kind in wide.items()}
         count = len(made["feature"])
         if any(len(made[name]) != count for name in _ARRAYS if name != "root"):
             raise WeightsError("the arrays of the trees differ in length")

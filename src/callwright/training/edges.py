@@ -1,8 +1,9 @@
 """``callwright train layers --model edges``: the pairwise edge model from plan examples, in minutes on one thread.
 
 What is learned from: every ordered pair of tools that gold calls, once as published, once without output schemas
-(many tools declare none), once among tools that gold does not call. Pairs with such a tool are masked. Every source
-weighs about the same (:data:`SHARES`), because sources differ in how often an edge exists.
+(many tools declare none), once among tools that gold does not call; pairs with such a tool are masked. Because
+sources differ in how often an edge exists, they weigh about the same; and because few have independent tools,
+requests are also joined two by two ("do this. do that."), where nothing of the one needs anything of the other.
 
 How it is calibrated: on sources the trees have not seen. Every source is left out in turn and predicted by trees
 learned from the others; one slope and offset, fitted to all these predictions, make the shipped probabilities those
@@ -22,19 +23,16 @@ from typing import Any
 import numpy as np
 
 from callwright.errors import ConfigError, MissingExtra
-from callwright.planning.edges import SHIPPED, EdgeModel, acyclic_edges
+from callwright.planning.edges import SHIPPED, Cut, EdgeModel, acyclic_edges
 from callwright.planning.features import DIGEST, NAMES, pair_features
 from callwright.planning.trees import Array, Forest, write
-from callwright.training.data import PlanExample, load, pool, sources, with_distractors
+from callwright.training.data import PlanExample, load, pool, shuffled, sources, with_distractors
 from callwright.training.scores import Scores, score, table
-from callwright.training.splits import folds, leave_one_source_out
+from callwright.training.splits import fold, folds, leave_one_source_out
+from callwright.types import Tool, digest
 
 SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools", "tmdb")
 MEASURED = ("nestful", "complexfuncbench", "nestools")  # the macro mean of the published figures
-
-# How much each source weighs. Seal-Tools has next to no dependencies: at full weight it would teach that tools on
-# a new user's desk never need each other.
-SHARES = {"seal_tools": 0.3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +72,57 @@ def rows_of(example: PlanExample) -> Rows:
     return Rows(example, pair_features(example.query, example.tools), target, mask)
 
 
-def varied(examples: Sequence[PlanExample], distractors: int) -> list[list[PlanExample]]:
-    """Each example as it is, without output schemas, and with 1..``distractors`` tools that gold does not call."""
-    by_source = {s: pool(e for e in examples if e.source == s) for s in {e.source for e in examples}}
-    made: list[list[PlanExample]] = []
+def varied(example: PlanExample, spare: Sequence[Tool], distractors: int) -> list[PlanExample]:
+    """The example as it is, without output schemas, and with 1..``distractors`` tools that gold does not call.
+
+    One of three or more tools without any dependency also comes as two of them alone.
+    """
+    made = [example, bare(example)]
+    if distractors:
+        count = random.Random(f"count {example.id}").randint(1, distractors)
+        made.append(with_distractors(example, spare, count))
+    if not example.edges and len(example.gold) > 2:
+        two = sorted(random.Random(f"two {example.id}").sample(example.gold, 2))
+        kept = tuple(t for t in example.tools if t.name in two)
+        alone = replace(example, tools=kept, gold=tuple(two), layers=dict.fromkeys(two, 0))
+        made += [alone, bare(alone)]
+    return made
+
+
+def bare(example: PlanExample) -> PlanExample:
+    """The example as it looks where tools declare no output."""
+    return replace(example, tools=tuple(replace(t, output_schema=None) for t in example.tools))
+
+
+def joined(first: PlanExample, second: PlanExample) -> PlanExample:
+    """Two requests asked in one breath: nothing of the one needs anything of the other."""
+    id = f"{first.id} + {second.id}"
+    return replace(
+        first,
+        id=id,
+        query=f"{first.query.strip().rstrip('.')}. {second.query.strip()}",
+        tools=shuffled(id, (*first.tools, *second.tools)),
+        gold=tuple(sorted({*first.gold, *second.gold})),
+        edges=first.edges | second.edges,
+        layers=first.layers | second.layers,
+    )
+
+
+def couples(examples: Sequence[PlanExample], most: int = 5) -> list[tuple[PlanExample, PlanExample]]:
+    """Examples of one source and one fold that share no tool, two by two, at most ``most`` tools together."""
+    groups: dict[tuple[str, int], list[PlanExample]] = {}
     for example in examples:
-        bare = replace(example, tools=tuple(replace(t, output_schema=None) for t in example.tools))
-        count = random.Random(f"count {example.id}").randint(1, max(1, distractors))
-        mixed = with_distractors(example, by_source[example.source], count)
-        made.append([example, bare, mixed] if distractors else [example, bare])
+        groups.setdefault((example.source, fold(example)), []).append(example)
+    made: list[tuple[PlanExample, PlanExample]] = []
+    for key in sorted(groups):
+        left = sorted(groups[key], key=lambda e: (len(e.gold), digest(e.id)))
+        while left:
+            one = left.pop(0)
+            names = {t.name for t in one.tools}
+            fits = (k for k, e in enumerate(left[:30]) if names.isdisjoint(t.name for t in e.tools))
+            k = next(fits, None)
+            if k is not None and len(one.gold) + len(left[k].gold) <= most:
+                made.append((one, left.pop(k)))
     return made
 
 
@@ -90,18 +130,35 @@ class Prepared:
     """Examples with the features of all their variants, computed once for all splits."""
 
     def __init__(self, examples: Iterable[PlanExample], settings: Settings) -> None:
-        self.examples = tuple(e for e in examples if len(e.gold) > 1)
+        every = tuple(examples)
+        self.examples = tuple(e for e in every if len(e.gold) > 1)
         self.variants: dict[str, list[Rows]] = {}
-        for variants in varied(self.examples, settings.distractors):
-            self.variants[_key(variants[0])] = [rows_of(v) for v in variants]
+        for source in sorted({e.source for e in every}):
+            spare = pool(e for e in every if e.source == source)
+            for e in (e for e in self.examples if e.source == source):
+                self.variants[_key(e)] = [rows_of(v) for v in varied(e, spare, settings.distractors)]
+        self.couples = [(a, b, _both(joined(a, b))) for a, b in couples(every)]
 
     def rows(self, examples: Iterable[PlanExample]) -> list[Rows]:
-        """All variants of the examples."""
-        return [r for e in examples for r in self.variants.get(_key(e), ())]
+        """All variants of the examples, and the couples among them.
+
+        Examples of a single tool are in no split; their couples go where their fold and source go.
+        """
+        kept = {_key(e): e for e in examples}
+        made = [r for key in kept for r in self.variants.get(key, ())]
+        homes = {(e.source, fold(e)) for e in kept.values()}
+        for a, b, rows in self.couples:
+            if all(_key(e) in kept or (len(e.gold) < 2 and (e.source, fold(e)) in homes) for e in (a, b)):
+                made += rows
+        return made
 
     def plain(self, examples: Iterable[PlanExample]) -> list[Rows]:
         """The examples as they are."""
         return [found[0] for e in examples if (found := self.variants.get(_key(e)))]
+
+
+def _both(example: PlanExample) -> list[Rows]:
+    return [rows_of(example), rows_of(bare(example))]
 
 
 def _key(example: PlanExample) -> str:
@@ -109,14 +166,14 @@ def _key(example: PlanExample) -> str:
 
 
 def weights(rows: Sequence[Rows], settings: Settings) -> Array:
-    """One weight per pair: examples by the root of their pairs, sources by :data:`SHARES` and ``power``."""
+    """One weight per pair: examples by the root of their pairs, sources by ``power``."""
     made: list[Array] = []
     names = [r.example.source for r in rows]
     size = {s: sum(int(r.mask.sum()) for r in rows if r.example.source == s) for s in set(names)}
     total = {s: sum(float(r.mask.sum()) ** 0.5 for r in rows if r.example.source == s) for s in set(names)}
     for r, source in zip(rows, names, strict=True):
         count = int(r.mask.sum())
-        scale = SHARES.get(source, 1.0) * size[source] ** settings.power / total[source]
+        scale = size[source] ** settings.power / total[source]
         made.append(np.full(count, scale / max(1, count) ** 0.5))
     every = np.concatenate(made)
     found: Array = every * len(every) / every.sum()
@@ -183,7 +240,7 @@ def calibrate(found: Sequence[tuple[Rows, Array]]) -> tuple[float, float]:
     x = np.concatenate([odds[r.mask] for r, odds in found])
     y = np.concatenate([r.target[r.mask] for r, _ in found]).astype(float)
     count = {s: sum(int(r.mask.sum()) for r, _ in found if r.example.source == s) for s in _names(found)}
-    w = np.concatenate([np.full(int(r.mask.sum()), SHARES.get(r.example.source, 1.0) / count[r.example.source])
+    w = np.concatenate([np.full(int(r.mask.sum()), 1.0 / count[r.example.source])
                         for r, _ in found])  # fmt: skip
     slope, offset = 1.0, 0.0
     for _ in range(100):  # Newton's method on two parameters
@@ -225,10 +282,12 @@ def unseen_combinations(prepared: Prepared, settings: Settings) -> Predicted:
     return made
 
 
-def answer(rows: Rows, odds: Array, slope: float, offset: float) -> tuple[dict[str, int], set[tuple[str, str]]]:
+def answer(
+    rows: Rows, odds: Array, slope: float, offset: float, cut: Cut | None = None
+) -> tuple[dict[str, int], set[tuple[str, str]]]:
     """Layers and edges by the planner's own rule from the log-odds of the pairs."""
     with np.errstate(over="ignore"):
-        pairs = acyclic_edges(1.0 / (1.0 + np.exp(-(slope * odds + offset))))
+        pairs = acyclic_edges(1.0 / (1.0 + np.exp(-(slope * odds + offset))), cut or Cut())
     names = [t.name for t in rows.example.tools]
     depth = [0] * len(names)
     for _ in names:
@@ -258,6 +317,7 @@ def train(names: Sequence[str], settings: Settings, root: Path | None = None) ->
     about = {
         "what": "P(tool j needs what tool i returns), boosted trees over callwright.planning.features",
         "features": DIGEST,
+        "cut": asdict(Cut()),
         "calibration": {"slope": slope, "offset": offset, "on": "predictions for sources left out of training"},
         "data": {n: _data(n, prepared.examples) for n in names},
         "settings": asdict(settings),
@@ -266,13 +326,13 @@ def train(names: Sequence[str], settings: Settings, root: Path | None = None) ->
             "source left out of training": {k: s.to_dict() for k, s in scored(apart, slope, offset).items()},
         },
     }
-    return EdgeModel(forest, slope, offset, about), about
+    return EdgeModel(forest, slope, offset, Cut(), about), about
 
 
 def _data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:
     source = sources()[name]
     return {
-        "examples": sum(e.source == name for e in examples),
+        "examples": sum(e.source == name for e in examples),  # with at least two tools
         "licence": source.licence,
         "from": source.where,
     }
@@ -302,6 +362,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = {name: Scores(**{**row, "examples": int(row["examples"])}) for name, row in scores.items()}
         sys.stdout.write(f"{title}\n{table(rows)}\n\n")
     return 0
+
+
+def _told(arguments: Sequence[str]) -> list[str]:
+    """The arguments that make a difference to the weights: folders do not."""
+    pairs = zip(arguments, ["", *arguments], strict=False)
+    return [a for a, before in pairs if a not in ("--out", "--data") and before not in ("--out", "--data")]
 
 
 def _parser() -> argparse.ArgumentParser:
