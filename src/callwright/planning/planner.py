@@ -70,6 +70,6 @@ class MentionPlanner:
 
 def default_planner() -> Planner:
     """The planner used when none is chosen: the shipped edge model."""
-    from callwright.planning.edges import SHIPPED, EdgePlanner
+    from callwright.planning.edges import EdgePlanner
 
-    return EdgePlanner() if SHIPPED.exists() else SchemaPlanner()
+    return EdgePlanner()

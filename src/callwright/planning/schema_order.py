@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from callwright.flow import Link, Profile, links_between, profile
 from callwright.types import Tool
 
-THRESHOLD = 0.7  # on flow scores; chosen on RestBench-TMDB and NesTools, see docs/lab.md
+THRESHOLD = 0.7  # on flow scores: a claim moves a tool against the network's word, so it has to be a sure one
 
 
 @dataclass(frozen=True, slots=True)
