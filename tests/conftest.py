@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-# A shared machine is slow at times: an example that takes long is not a failure, a hang is caught by the suite's limit.
+# A shared machine is slow at times: an example that takes long is no failure.
 settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared")

@@ -13,7 +13,7 @@ from callwright.plan import Plan
 from callwright.protocols import Capabilities
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.trace import MemorySink, blobs
-from callwright.types import DESTRUCTIVE, READ_LOCAL, Tool, ToolOutput
+from callwright.types import DESTRUCTIVE, READ_LOCAL, WRITE, Tool, ToolOutput
 
 TEXT = {"type": "string"}
 FIND = {"city": TEXT}
@@ -81,7 +81,7 @@ async def test_layers_run_in_order_and_the_model_sees_only_its_layer() -> None:
 
 
 async def test_a_tool_out_of_its_layer_never_runs_whatever_the_model_says() -> None:
-    tools = [airport(), weather(effects=DESTRUCTIVE)]
+    tools = [airport(), weather(effects=WRITE)]
     script = {
         "bind": [calls(call("population", iata="OSL"), call("find_airport", city="Oslo")), calls()],
         "answer": [said("The airport is OSL.", "r2")],
@@ -93,8 +93,8 @@ async def test_a_tool_out_of_its_layer_never_runs_whatever_the_model_says() -> N
 
 async def test_a_layer_of_irrelevant_tools_ends_in_no_call_at_all() -> None:
     tools = [airport(effects=DESTRUCTIVE), weather()]
-    skip = {"calls": [{"tool": "find_airport", "no_call": "not asked for"}]}
-    done = await run(tools, {"bind": skip}, ["find_airport", "population"])
+    none = {"useful": ["none"], "reason": "not asked for"}
+    done = await run(tools, {"bind": none}, ["find_airport", "population"])
     assert tools[0].calls == tools[1].calls == []
     assert ("find_airport", "not asked for") in {(s.tool, s.reason) for s in done.skips}
     assert done.status == "abstained"
@@ -210,6 +210,38 @@ async def test_a_false_number_in_the_answer_does_not_survive() -> None:
     done = await run([airport(), weather()], script, *LAYERS)
     assert "9000 people live at OSL." not in done.answer.text
     assert done.answer.statements[0].support in ("mended", "unsupported")
+
+
+async def test_a_destructive_tool_that_the_request_does_not_speak_of_is_not_even_shown() -> None:
+    wipe = FakeTool(
+        "delete_backup", {"name": TEXT}, description="Deletes a backup.", effects=DESTRUCTIVE, output="gone"
+    )
+    script = {
+        "bind": calls(call("delete_backup", name="Oslo"), call("find_airport", city="Oslo")),
+        "*": said("OSL.", "r2"),
+    }
+    model = ScriptedModel(script)
+    done = await run([airport(), wipe], model)
+    assert wipe.calls == []
+    assert "delete_backup" not in model.requests[0].messages[-1].content
+    assert any(s.tool == "delete_backup" and "not shown" in s.reason for s in done.skips)
+
+
+async def test_a_call_with_a_number_from_nowhere_waits_for_later_results() -> None:
+    """The order was wrong: the converter came first. It is offered again once the number is known."""
+    convert = FakeTool("convert", {"value": {"type": "number"}}, output={"feet": 22.97}, effects=READ_LOCAL)
+    script = {
+        "bind": [
+            calls(call("convert", value=4711)),
+            calls(call("population", iata="Oslo")),
+            calls(call("convert", value=7)),
+        ],
+        "answer": [said("It makes 22.97 feet.", "r3")],
+    }
+    model = ScriptedModel(script)
+    done = await run([convert, weather()], model, ["convert"], ["population"])
+    assert convert.calls == [{"value": 7}]
+    assert [r.tool for r in done.results] == ["population", "convert"]
 
 
 async def test_react_sees_all_tools_and_ends_when_the_model_says_so() -> None:

@@ -19,6 +19,7 @@ from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
 from callwright.errors import ConfigError
 from callwright.execution.executor import Executor
+from callwright.execution.policy import withheld
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Gate, Sources
 from callwright.limits import Budget, Limits
@@ -141,7 +142,9 @@ async def _run(
 ) -> Run:
     budget = Budget(setup._limits)
     trace = Trace(setup._sinks)
-    tools = _in_view(catalog, setup._only)
+    chosen = _in_view(catalog, setup._only)
+    kept_back = withheld(query, (m.content for m in conversation), chosen)
+    tools = tuple(tool for tool in chosen if tool not in kept_back)
     mode = setup._mode or (await model.capabilities()).mode
     trace.add(
         "run.start",
@@ -161,6 +164,7 @@ async def _run(
         budget=budget,
         trace=trace,
     )
+    executor.skip(Skip(t.name, "destructive, and the request does not speak of it: not shown") for t in kept_back)
     job = Job(
         query=query,
         tools=tools,
@@ -193,11 +197,12 @@ def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
 async def _answer(job: Job) -> Answer:
     """The Finish step; where a limit forbids the question, the answer says what was found without one."""
     results, skips = tuple(job.executor.results), tuple(job.executor.skips)
-    limits = job.limits
+    mend = 1 if job.questions.calls_left > 1 else 0  # a refused second question must not lose the first answer
+    dialogue = finish(
+        job.query, results, skips, mode=job.questions.mode, char_limit=job.limits.result_chars, mend=mend
+    )
     try:
-        return await job.questions.converse(
-            finish(job.query, results, skips, mode=job.questions.mode, char_limit=limits.result_chars)
-        )
+        return await job.questions.converse(dialogue)
     except LimitReached as reached:
         return abstain(results, skips, f"the run's limit of {reached.limit} was reached before the answer")
 

@@ -17,6 +17,7 @@ from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import Json, JsonObject, Message, Reply, Skip, Tool, ToolCall, ToolResult
 
 FINISH = "finish"
+NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,17 @@ def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
 
 
 def layer_schema(tools: Sequence[Tool]) -> JsonObject:
-    """The decoding schema of one layer: any number of entries, each a call of a tool in view or its 'no call'."""
-    entries: list[Json] = []
-    for tool in tools:
-        entries.append(_object(tool={"const": tool.name}, arguments=_arguments(tool)))
-        entries.append(_object(tool={"const": tool.name}, no_call={"type": "string", "maxLength": 120}))
-    return _object(calls={"type": "array", "items": {"anyOf": entries}, "maxItems": max(8, 2 * len(tools))})
+    """The decoding schema of one layer: which tools are useful now and their calls, or 'none' and the reason.
+
+    Naming the useful tools before any call is made is what keeps a small model from calling whatever it sees.
+    """
+    calls = [_object(tool={"const": tool.name}, arguments=_arguments(tool)) for tool in tools]
+    names = {"type": "array", "items": {"enum": [t.name for t in tools]}, "minItems": 1, "maxItems": len(tools)}
+    chosen = _object(
+        useful=names, calls={"type": "array", "items": {"anyOf": calls}, "maxItems": max(8, 2 * len(tools))}
+    )
+    none = _object(useful={"const": [NONE]}, reason={"type": "string", "maxLength": 120})
+    return {"anyOf": [chosen, none]}
 
 
 def step_schema(tools: Sequence[Tool]) -> JsonObject:
@@ -130,19 +136,17 @@ def _read_schema(view: View, text: str) -> Bound:
             if truncated
             else _read_action(value.get("action"))
         )
-    calls: list[ToolCall] = []
-    skips: list[Skip] = []
-    entries = value.get("calls") or ()
-    for entry in entries[:-1] if truncated else entries:  # the entry that was cut off is never completed
-        if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
-            continue
-        if "no_call" in entry:
-            skips.append(Skip(entry["tool"], str(entry["no_call"])))
-        else:
-            calls.append(ToolCall("", entry["tool"], entry.get("arguments") or {}))
-    named = {c.tool for c in calls} | {s.tool for s in skips}
-    skips += [Skip(t.name, "the model named no call of it") for t in view.tools if t.name not in named]
-    return Bound(tuple(calls), tuple(skips))
+    entries = value.get("calls")
+    entries = entries if isinstance(entries, list) else []
+    calls = [
+        ToolCall("", entry["tool"], entry.get("arguments") or {})
+        for entry in (entries[:-1] if truncated else entries)  # the entry that was cut off is never completed
+        if isinstance(entry, dict) and isinstance(entry.get("tool"), str)
+    ]
+    reason = value.get("reason")
+    reason = reason if isinstance(reason, str) and reason.strip() else "the model saw no use for it here"
+    named = {call.tool for call in calls}
+    return Bound(tuple(calls), tuple(Skip(t.name, reason) for t in view.tools if t.name not in named))
 
 
 def _object_of(text: str) -> tuple[JsonObject | None, bool, str]:
@@ -164,8 +168,9 @@ def _read_action(action: Json) -> Bound:
 
 _FORMATS: dict[tuple[ReplyMode, bool], str] = {
     ("schema", False): (
-        'Reply with JSON: {"calls": [...]}. One entry {"tool": ..., "arguments": {...}} for each call to make now, '
-        'or {"tool": ..., "no_call": "why not"} for a tool that is not needed or lacks a value.'
+        'Reply with JSON: {"useful": [names of the tools of this step that the request really needs now], "calls": '
+        '[{"tool": ..., "arguments": {...}}, one for each call]}. If none of them is needed or can be called yet: '
+        '{"useful": ["none"], "reason": "..."}. Most steps hold tools that are not needed.'
     ),
     ("schema", True): (
         'Reply with JSON: {"thought": "what is still missing", "action": {"tool": ..., "arguments": {...}}}, '

@@ -37,6 +37,7 @@ class Executor:
     ) -> None:
         self.results: list[ToolResult] = []
         self.skips: list[Skip] = []
+        self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
         self.repairs = {"tier1": 0, "tier2": 0, "repeat": 0}
         self._caller = caller
         self._gate = gate
@@ -54,8 +55,14 @@ class Executor:
             self.skips.append(skip)
             self._trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot)
 
-    async def settle(self, calls: Sequence[ToolCall], allowed: Iterable[str]) -> list[ToolResult]:
-        """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction."""
+    async def settle(
+        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: bool = False
+    ) -> list[ToolResult]:
+        """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
+
+        ``patient``: more results are to come, so a call with a number from nowhere is put off instead of executed.
+        Tools whose call was put off or refused for a made-up value are in ``postponed``.
+        """
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
         numbered = [self._number(call) for call in calls]
@@ -63,7 +70,7 @@ class Executor:
 
         async def one(call: ToolCall) -> None:
             async with self._places:
-                done[call.id] = await self._settle_one(call, gate)
+                done[call.id] = await self._settle_one(call, gate, patient)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -82,10 +89,13 @@ class Executor:
         self._numbered += 1
         return replace(call, id=f"r{self._numbered}")
 
-    async def _settle_one(self, call: ToolCall, gate: Gate) -> ToolResult | None:
+    async def _settle_one(self, call: ToolCall, gate: Gate, patient: bool) -> ToolResult | None:
         self._trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot)
         checked = await self._check(call, gate)
         if checked is None:
+            return None
+        if patient and (why := _number_from_nowhere(checked)):
+            self._postpone(call, why)
             return None
         key = canonical([checked.tool.name, checked.arguments])
         if key in self._seen:
@@ -100,7 +110,8 @@ class Executor:
             self._trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
             verdict = await self._mend_refusal(verdict, gate)
         if isinstance(verdict, Refusal):
-            self._drop(call, _reason(verdict.violations))
+            made_up = any(v.kind == "ungrounded" for v in verdict.violations)
+            (self._postpone if made_up else self._drop)(call, _reason(verdict.violations))
             return None
         self.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
         self._trace.add(
@@ -182,7 +193,10 @@ class Executor:
             mended = await self._repair(Refusal(raw, call.tool, call.arguments, ()), dialogue)
             if isinstance(mended, Refusal) or mended.arguments == call.arguments:
                 return None
-            return mended if self._spend_repeat() else None
+            if not self._spend_repeat():
+                return None
+            self._gate = self._gate.with_tool(mended.tool)  # what the error taught holds for the rest of the run
+            return mended
         if failure.retryable and self._spend_repeat():
             await asyncio.sleep(min(_FIRST_WAIT * 2 ** (result.attempt - 1), self._budget.seconds_left))
             return call
@@ -193,8 +207,22 @@ class Executor:
         self.repairs["repeat"] += granted
         return granted
 
+    def _postpone(self, call: ToolCall, reason: str) -> None:
+        self.postponed[call.tool] = len(self.results)
+        self._drop(call, reason)
+
     def _drop(self, call: ToolCall, reason: str) -> None:
         self.skip((Skip(call.tool, reason, call.slot),))
+
+
+def _number_from_nowhere(call: CheckedCall) -> str:
+    """Why a call should wait: a required number that nothing seen so far says (an earlier tool may yet say it)."""
+    for warning in call.warnings:
+        key = warning.path.removeprefix("/").split("/")[0]
+        number = isinstance(warning.got, int | float) and not isinstance(warning.got, bool)
+        if warning.kind == "unsourced" and number and key in call.tool.required:
+            return warning.message
+    return ""
 
 
 def _reason(violations: Sequence[Violation]) -> str:

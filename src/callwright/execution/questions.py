@@ -40,6 +40,12 @@ class Questions:
         self._trace = trace
         self._on_text = on_text
 
+    @property
+    def calls_left(self) -> int:
+        """Model calls that the limits still allow, the one kept for the answer included; 0 once any limit is hit."""
+        budget = self._budget
+        return 0 if budget.exhausted() else budget.limits.model_calls - budget.model_calls
+
     async def ask(self, request: ChatRequest, calls: int | None = 1) -> Reply:
         """One model call, its reply cut where the answer is complete (``calls`` of them; None: as many as come).
 
@@ -70,7 +76,7 @@ class Questions:
 
     def _admit(self, request: ChatRequest) -> None:
         limit = self._budget.exhausted()
-        if not limit and request.purpose != "answer":  # one call is kept for the answer
+        if not limit and not request.purpose.startswith("answer"):  # one call is kept for the answer
             left = self._budget.limits.model_calls - self._budget.model_calls
             limit = "model_calls" if left <= 1 else ""
         if limit:

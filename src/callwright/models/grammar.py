@@ -52,7 +52,7 @@ def guidance(schema: Json) -> str:
     That is how models write JSON for programs when they may choose, it saves the tokens that go into spaces and
     indentation, and it leaves no white space to loop in.
     """
-    layout = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":", "lenient": True}
+    layout = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
     return "%llguidance {}\nstart: %json " + json.dumps({**decodable(schema), "x-guidance": layout})
 
 

@@ -22,10 +22,26 @@ class Layered:
         index = 0
         while ready := job.plan.ready(finished):
             index += 1
-            await self._layer(job, ready, index, max(total, index))
             finished |= {slot.id for slot in ready}
+            await self._layer(job, ready, index, total, last=len(finished) == len(job.plan.slots))
+        if late := self._late(job):
+            await self._layer(job, late, index + 1, index + 1, last=True)
 
-    async def _layer(self, job: Job, ready: tuple[Slot, ...], index: int, total: int) -> None:
+    def _late(self, job: Job) -> tuple[Slot, ...]:
+        """Slots whose call lacked a value that results since then may hold: the order was wrong about them.
+
+        They are offered once more, together, after the last layer. Costs a question only where a call was put off.
+        """
+        executor = job.executor
+        succeeded = {r.tool for r in executor.results if r.ok}
+        waiting = {
+            name
+            for name, seen in executor.postponed.items()
+            if name not in succeeded and len(executor.results) > seen
+        }
+        return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
+
+    async def _layer(self, job: Job, ready: tuple[Slot, ...], index: int, total: int, last: bool) -> None:
         job.trace.add("layer", index=index, total=total, slots=[s.id for s in ready])
         by_name = {t.name: t for t in job.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in ready))
@@ -33,4 +49,4 @@ class Layered:
         bound = await job.bind(tools, "layer", index, total, finish=False)
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        await job.executor.settle(calls, slot_of)
+        await job.executor.settle(calls, slot_of, patient=not last)
