@@ -1,4 +1,6 @@
-from callwright.benchmarks.statements import DIGEST, FALSE, run, scenes, set_digest
+import pytest
+
+from callwright.benchmarks.statements import DIGEST, FALSE, main, run, scenes, set_digest
 
 
 def test_the_planted_set_is_the_frozen_one() -> None:
@@ -16,3 +18,10 @@ def test_the_check_catches_what_it_is_said_to_catch() -> None:
     assert scores.rate("number", "entity") >= 0.95
     assert scores.rate("claim", "unit") >= 0.60
     assert scores.rate(*scores.true_kinds) <= 0.03
+
+
+def test_the_failing_cases_of_the_reporting_half_are_never_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--half", "test", "--verbose"]) == 0
+    shown = capsys.readouterr().out
+    assert DIGEST in shown
+    assert not [c.text for s in scenes() for c in s.cases if c.text in shown]

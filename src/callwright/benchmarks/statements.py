@@ -1,10 +1,10 @@
 """How many false statements does the answer's check catch, and how many true ones does it leave alone?
 
 ``python -m callwright.benchmarks.statements [--half tune|test|all] [--verbose]`` checks planted statements over
-made-up tool results. The set was written before the check was tuned, and is split in two halves by hash: ``tune`` may be
-looked at, ``test`` is only reported. Kinds of false statements: *number* changed, right value of the wrong *entity*,
-unsupported *claim* without a number, swapped *unit*. Everything else is true.
-"""  # noqa: E501
+made-up tool results (``scenes/``, a file each). The set was written before the check was tuned, and is split in two
+halves by hash: ``tune`` may be looked at, ``test`` is only reported. Kinds of false statements: *number* changed,
+right value of the wrong *entity*, unsupported *claim* without a number, swapped *unit*. Everything else is true.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import argparse
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 from callwright.answer import check, facts_of
 from callwright.answer.facts import Facts
-from callwright.benchmarks import statements_api, statements_travel, statements_world
+from callwright.jsontext import parse
 from callwright.types import ToolResult, digest
 
 FALSE = ("number", "entity", "claim", "unit")
@@ -53,23 +54,17 @@ class Scene:
 
 
 def scenes() -> tuple[Scene, ...]:
-    """Every scene of the set."""
-    return tuple(
-        _scene(*row) for module in (statements_travel, statements_world, statements_api) for row in module.SCENES
-    )
+    """Every scene of the set, in the order of its files (``scenes/*.json``)."""
+    found = [f for f in files("callwright.benchmarks").joinpath("scenes").iterdir() if f.name.endswith(".json")]
+    return tuple(_scene(parse(f.read_bytes())) for f in sorted(found, key=lambda f: f.name))
 
 
-def _scene(name: str, query: str, calls: Sequence[tuple[str, dict[str, Any], Any]], lines: str) -> Scene:
+def _scene(told: Any) -> Scene:
     results = tuple(
-        ToolResult(f"r{i}", tool, arguments, content) for i, (tool, arguments, content) in enumerate(calls, 1)
+        ToolResult(f"r{i}", r["tool"], r["arguments"], r["content"]) for i, r in enumerate(told["results"], 1)
     )
-    return Scene(name, query, results, tuple(_cases(name, lines)))
-
-
-def _cases(name: str, lines: str) -> Iterator[Case]:
-    for line in lines.strip().splitlines():
-        kind, _, text = line.partition(": ")
-        yield Case(name, kind, text.strip())
+    cases = tuple(Case(told["name"], kind, text) for kind, text in told["statements"])
+    return Scene(told["name"], told["query"], results, cases)
 
 
 def set_digest() -> str:
@@ -126,11 +121,12 @@ def report(scores: Scores, half: str) -> str:
             f"  {kind:8} {scores.flagged[kind]:4} of {scores.total[kind]:4} {word} ({scores.rate(kind):.1%})"
         )
     true = scores.true_kinds
+    p50, longest = sorted(scores.seconds)[len(scores.seconds) // 2] * 1e3, max(scores.seconds) * 1e3
     lines += [
         f"  number + entity caught: {scores.rate('number', 'entity'):.1%}   claim + unit caught: "
         f"{scores.rate('claim', 'unit'):.1%}   false alarms on {sum(scores.total[k] for k in true)} true: "
         f"{scores.rate(*true):.1%}",
-        f"  p50 {sorted(scores.seconds)[len(scores.seconds) // 2] * 1e3:.2f} ms, max {max(scores.seconds) * 1e3:.2f} ms a check",  # noqa: E501
+        f"  p50 {p50:.2f} ms, max {longest:.2f} ms a check",
     ]
     return "\n".join(lines)
 
