@@ -196,7 +196,7 @@ def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
 
 async def _answer(job: Job) -> Answer:
     """The Finish step; where a limit forbids the question, the answer says what was found without one."""
-    results, skips = tuple(job.executor.results), tuple(job.executor.skips)
+    results, skips = tuple(job.executor.results), _what_is_missing(job.executor)
     mend = 1 if job.questions.calls_left > 1 else 0  # a refused second question must not lose the first answer
     dialogue = finish(
         job.query, results, skips, mode=job.questions.mode, char_limit=job.limits.result_chars, mend=mend
@@ -205,6 +205,13 @@ async def _answer(job: Job) -> Answer:
         return await job.questions.converse(dialogue)
     except LimitReached as reached:
         return abstain(results, skips, f"the run's limit of {reached.limit} was reached before the answer")
+
+
+def _what_is_missing(executor: Executor) -> tuple[Skip, ...]:
+    """The skips an answer should know of: calls that were refused and that no later call made good; where nothing was
+    found at all, every skip."""
+    found = {r.tool for r in executor.results if r.ok}
+    return tuple(s for s in executor.skips if not found or (s.refused and s.tool not in found))
 
 
 def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:

@@ -184,11 +184,12 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A tool that was offered and deliberately not called, or a call that was dropped, and why."""
+    """A tool that was offered and deliberately not called, or (``refused``) a call that was dropped, and why."""
 
     tool: str
     reason: str
     slot: str = ""
+    refused: bool = False
 
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]

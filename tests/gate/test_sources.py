@@ -107,3 +107,11 @@ def test_deep_results_are_read_without_overflow() -> None:
     for _ in range(500):
         deep = [deep]
     Sources(results=[result(deep)])
+
+
+def test_a_negative_number_and_a_rounded_one_were_seen() -> None:
+    """Coordinates: a model copies -9.13592 or shortens it to -9.14, and neither is made up."""
+    sources = Sources("at -7 degrees, 3-5 days")
+    sources.add_result(ToolResult("r1", "t", {}, {"longitude": -9.13592, "latitude": 38.7813}))
+    assert all(sources.holds(value) for value in (-9.13592, -9.14, 38.78, -7, 3, 5))
+    assert not any(sources.holds(value) for value in (9.99, 38.5, 39, -38.78))

@@ -160,7 +160,9 @@ class Executor:
         while True:
             if not self._budget.spend_tool_call():
                 self._trace.add("limit", limit="tool_calls", purpose="invoke")
-                self.skip((Skip(call.tool.name, "the run's limit of tool calls is reached", call.slot),))
+                self.skip(
+                    (Skip(call.tool.name, "the run's limit of tool calls is reached", call.slot, refused=True),)
+                )
                 return None
             result, diagnosis = await self._invoke(call, attempt)
             if result.ok:
@@ -212,7 +214,7 @@ class Executor:
         self._drop(call, reason)
 
     def _drop(self, call: ToolCall, reason: str) -> None:
-        self.skip((Skip(call.tool, reason, call.slot),))
+        self.skip((Skip(call.tool, reason, call.slot, refused=True),))
 
 
 def _number_from_nowhere(call: CheckedCall) -> str:

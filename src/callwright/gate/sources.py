@@ -12,7 +12,7 @@ from callwright.jsontext import JsonError, mend
 from callwright.types import Json, Message, ToolResult, canonical
 
 _WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"(\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
+_NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
 _COUNT_WORDS: dict[str, float] = {
     word: n
     for n, words in enumerate(
@@ -105,7 +105,7 @@ class Sources:
         if isinstance(value, bool) or value is None:
             return True
         if isinstance(value, int | float):
-            return _as_float(value) in self._numbers or canonical(value) in self._words
+            return self._holds_number(value) or canonical(value) in self._words
         if isinstance(value, str):
             return self._holds_text(value) or self._holds_day(value)
         if isinstance(value, list):
@@ -141,13 +141,25 @@ class Sources:
             self.add_text(" ".join(value))  # ids are sometimes keys
 
     def _add_number(self, text: str, percent: bool) -> None:
+        text = text.replace("−", "-")
         for reading in {text, text.replace(",", ""), text.replace(",", ".")}:
             try:
-                self._numbers.add(float(reading))
+                number = float(reading)
             except ValueError:
                 continue
+            self._numbers |= {number, abs(number)}  # "-5" may be a list mark before 5
             if percent:
-                self._numbers.add(float(reading) / 100)
+                self._numbers.add(number / 100)
+
+    def _holds_number(self, value: int | float) -> bool:
+        """A number that was seen, or what is left of one that was seen when it is rounded."""
+        number = _as_float(value)
+        if number in self._numbers:
+            return True
+        places = len(repr(number).partition(".")[2])
+        if isinstance(value, int) or "e" in repr(number):
+            return False
+        return any(round(seen, places) == number for seen in self._numbers)
 
     def _holds_text(self, text: str) -> bool:
         wanted = squash(text)
