@@ -1,8 +1,10 @@
 from collections.abc import Generator, Sequence
 
+import pytest
+
 from callwright.answer import UNCONFIRMED, finish
 from callwright.errors import Failure
-from callwright.protocols import ChatRequest
+from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import Answer, Reply, Skip, ToolCall, ToolResult, canonical
 
 PARIS = ToolResult("r1", "city_info", {"city": "Paris"}, {"name": "Paris", "population": 2102650, "area_km2": 105.4})
@@ -94,7 +96,8 @@ def test_a_failure_beside_a_success_is_said_to_be_missing() -> None:
 
 
 def test_the_papers_two_lines_are_read() -> None:
-    reply = 'Action: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "Paris has 2.1 million people. London has 8.9 million."}'  # noqa: E501
+    given = {"return_type": "give_answer", "final_answer": "Paris has 2.1 million people. London has 8.9 million."}
+    reply = f"Action: Finish\nAction Input: {canonical(given)}"
     answer, asked = drive(finish(QUERY, [PARIS, LONDON], mode="text"), [reply])
     assert answer.text == "Paris has 2.1 million people. London has 8.9 million."
     assert [c.result for s in answer.statements for c in s.citations] == ["r1", "r2"]
@@ -138,3 +141,41 @@ def test_the_decoding_schema_lets_only_existing_results_be_cited() -> None:
     assert request.schema is not None
     cited = request.schema["properties"]["statements"]["items"]["properties"]["results"]
     assert cited["items"]["enum"] == ["r1", "r2"]
+
+
+NOTHING = ['{"calls": []}', '{"statements": []}', "{}", '{"final', ""]
+
+
+@pytest.mark.parametrize("reply", NOTHING)
+@pytest.mark.parametrize("mode", ["schema", "text", "native"])
+def test_a_reply_without_any_statement_is_put_to_the_model_once_more(reply: str, mode: ReplyMode) -> None:
+    answer, asked = drive(finish(QUERY, [PARIS], mode=mode), [reply, "Paris has 2,102,650 inhabitants."])
+    assert answer.text == "Paris has 2,102,650 inhabitants."
+    assert answer.statements[0].support == "supported"
+    assert [r.purpose for r in asked] == ["answer", "answer.restate"]
+
+
+@pytest.mark.parametrize("reply", NOTHING)
+def test_where_no_second_question_is_allowed_the_answer_says_what_was_found(reply: str) -> None:
+    answer, _ = drive(finish(QUERY, [PARIS, BROKEN], mode="schema", mend=0), [reply])
+    assert answer.text.startswith(
+        "I could not answer this from the tools' results: the model gave no answer: weather"
+    )
+    assert '"population":2102650' in answer.text
+    assert answer.grounded
+    assert answer.missing[0] == "an answer in words: the model gave no answer"
+    assert [c.quote in canonical(PARIS.content) for c in answer.statements[1].citations] == [True]
+
+
+def test_a_second_reply_without_a_statement_ends_the_questions() -> None:
+    for second in ("NOT KNOWN", '{"calls": []}'):
+        answer, asked = drive(finish(QUERY, [PARIS], mode="schema"), ['{"calls": []}', second])
+        assert len(asked) == 2
+        assert "calls" not in answer.text
+        assert answer.grounded
+
+
+def test_a_model_that_gives_up_is_not_pressed() -> None:
+    answer, asked = drive(finish(QUERY, [PARIS], mode="text"), ['{"return_type": "give_up_and_restart"}'])
+    assert len(asked) == 1
+    assert "the model gave no answer" in answer.text

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from rapidfuzz.fuzz import ratio
 
 from callwright import prompts
-from callwright.answer.facts import Facts
+from callwright.answer.facts import Facts, rendered
 from callwright.answer.index import facts_of
 from callwright.answer.reply import Draft, Drafts, read, schema_for, split
 from callwright.answer.summary import summarise
@@ -20,6 +20,7 @@ from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import (
     READ_LOCAL,
     Answer,
+    Citation,
     Edit,
     Message,
     Reply,
@@ -32,12 +33,14 @@ from callwright.types import (
 
 UNCONFIRMED = "(not confirmed by any result)"
 _FORMATS = {
-    "schema": 'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], "missing": ["what could not be found, and why"]}',  # noqa: E501
+    "schema": 'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], '
+    '"missing": ["what could not be found, and why"]}',
     "native": "Call the tool Finish exactly once.",
     "text": "Output exactly TWO lines:\nAction: Finish\n"
     'Action Input: {"return_type": "give_answer", "final_answer": "..."}',
 }
 _MAX_TOKENS = 400
+_QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
 _ECHO = 95  # a statement so like the question, in percent, answers nothing
 
 
@@ -52,7 +55,8 @@ def finish(
 ) -> Generator[ChatRequest, Reply, Answer]:
     """Ask for the final answer, check every statement, mend or mark what no result confirms.
 
-    ``char_limit`` bounds the execution summary; ``mend`` how many statements the model may be asked to restate.
+    ``char_limit`` bounds the execution summary; ``mend`` how many statements the model may be asked to restate; a
+    reply without any statement costs one of them, and where none is left the answer says what was found instead.
     Where no call succeeded there is nothing to answer from: the model is not asked at all.
     """
     done = [r for r in results if r.ok and not _empty(r.content)]
@@ -63,7 +67,11 @@ def finish(
     request = _question(query, results, skips, mode, char_limit, ids)
     reply = yield request
     drafts = read(reply, ids)
-    if not drafts.statements and not drafts.missing:
+    if _says_nothing(drafts) and not drafts.gave_up and mend > 0:
+        mend -= 1
+        reply = yield _again(request, reply)
+        drafts = read(reply, ids) if not _unknown(reply) else Drafts()
+    if _says_nothing(drafts):
         return abstain(results, skips, "the model gave no answer")
     statements, edits = [], []
     texts = []
@@ -89,6 +97,10 @@ def check_answer(text: str, query: str, results: Sequence[ToolResult], skips: Se
         edits += made
         texts.append(draft.glue + statement.text)
     return Answer("".join(texts), tuple(statements), (), tuple(edits))
+
+
+def _says_nothing(drafts: Drafts) -> bool:
+    return not drafts.statements and not drafts.missing
 
 
 def _empty(content: object) -> bool:
@@ -158,10 +170,17 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
 
 
 def _restate(draft: Draft, verdict: Verdict, facts: Facts, request: ChatRequest, reply: Reply) -> ChatRequest:
-    evidence = _evidence(verdict, facts)
-    asked = prompts.render(
-        "finish_restate", statement=draft.text, problems="; ".join(verdict.problems), evidence=evidence
-    )
+    return _asked_again(request, reply, draft.text, "; ".join(verdict.problems), _evidence(verdict, facts))
+
+
+def _again(request: ChatRequest, reply: Reply) -> ChatRequest:
+    """The one question after a reply that holds no statement at all."""
+    said = " ".join(reply.text.split())[:_QUOTED] or "(nothing)"
+    return _asked_again(request, reply, said, "it holds no statement, so it answers nothing", "")
+
+
+def _asked_again(request: ChatRequest, reply: Reply, statement: str, problems: str, evidence: str) -> ChatRequest:
+    asked = prompts.render("finish_restate", statement=statement, problems=problems, evidence=evidence)
     said = Message("assistant", reply.text or "(tool call)")
     return ChatRequest((*request.messages, said, *asked), "answer.restate", max_tokens=120, stop=("\n\n",))
 
@@ -174,24 +193,37 @@ def _evidence(verdict: Verdict, facts: Facts) -> str:
 
 def _restated(reply: Reply, draft: Draft, facts: Facts) -> tuple[str, Verdict] | None:
     text = " ".join(reply.text.strip().strip('"').split("\n")[0].split())
-    if not text or "NOT KNOWN" in text.upper():
+    if not text or _unknown(reply):
         return None
     verdict = check(text, facts, draft.results)
     return (text, verdict) if verdict.support in ("supported", "limitation") else None
 
 
+def _unknown(reply: Reply) -> bool:
+    return "NOT KNOWN" in reply.text.upper()
+
+
 def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "") -> Answer:
-    """The honest answer where there is nothing to answer from: what is missing, and which tool failed how."""
+    """The honest answer where nothing could be said: why, what failed, and what tools did return, word for word."""
     missing = [_failed(r) for r in results if not r.ok]
     missing += [f"{_call(r)} returned nothing" for r in results if r.ok and _empty(r.content)]
     missing += [f"{s.tool} was skipped: {s.reason}" for s in skips]
-    lead = "I could not answer this from the tools' results"
-    if why:
-        lead += f": {why}"
-    text = f"{lead}." if missing else f"{lead}: no tool was called." if not why else f"{lead}."
-    if missing:
-        text = f"{text[:-1]}: {'; '.join(missing)}."
-    return Answer(text, (Statement(text, "limitation"),), tuple(missing))
+    found = [_found(r) for r in results if r.ok and not _empty(r.content)]
+    reasons = "; ".join(missing) or ("" if why else "no tool was called")
+    said = ": ".join(part for part in ("I could not answer this from the tools' results", why, reasons) if part) + "."
+    lost = [f"an answer in words: {why}"] if found and why else []
+    text = "\n".join((said, *(s.text for s in found)))
+    return Answer(text, (Statement(said, "limitation"), *found), (*lost, *missing))
+
+
+def _found(result: ToolResult) -> Statement:
+    """What one call returned, told without a model: a quotation of its beginning."""
+    text = rendered(result.content)
+    quote = text[:_QUOTED]
+    citation = Citation(result.id, quote)
+    return Statement(
+        f"{_call(result)} returned: {quote}{'…' if len(text) > _QUOTED else ''}", "supported", (citation,)
+    )
 
 
 def _call(result: ToolResult) -> str:

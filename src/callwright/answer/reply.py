@@ -81,9 +81,7 @@ def read(reply: Reply, ids: Sequence[str]) -> Drafts:
         value = read_json(text) or read_json(_first_turn(text))
         if isinstance(value, dict) and (found := _of_object(value, ids)) is not None:
             return found
-        partial = _partial(text, ids)
-        if partial is not None:
-            return partial
+        return _partial(text, ids) or Drafts(cut=cut)  # an object of another form is no prose either
     return Drafts(tuple(split(_LEAD.sub("", _first_turn(text)), ids)), cut=cut)
 
 
