@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from callwright import Limits, Orchestrator, Run
+from callwright.catalog.openapi import OpenAPISource
 from callwright.errors import ConfigError, Failure, ModelError
 from callwright.plan import Plan
 from callwright.protocols import Capabilities
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
-from callwright.trace import MemorySink, blobs
+from callwright.trace import JsonlSink, MemorySink, blobs
 from callwright.types import DESTRUCTIVE, READ_LOCAL, WRITE, Tool, ToolOutput
+from callwright.viewer import page
 
 TEXT = {"type": "string"}
 FIND = {"city": TEXT}
@@ -370,3 +374,67 @@ async def test_invoke_takes_nothing_but_a_checked_call() -> None:
     unchecked: Any = Tool("find_airport")
     with pytest.raises(TypeError, match="CheckedCall"):
         await invoke(unchecked, caller, timeout=1, max_bytes=10)
+
+
+ECHO: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Echo", "version": "1"},
+    "paths": {
+        "/echo": {
+            "get": {
+                "operationId": "echo",
+                "parameters": [{"name": "text", "in": "query", "schema": {"type": "string"}}],
+                "responses": {},
+                "security": [{"token": []}],
+            }
+        }
+    },
+    "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+}
+
+
+class KeyedModel(ScriptedModel):
+    """A scripted model with a key, as endpoints have one."""
+
+    secrets = ("sk-canary-of-the-model",)
+
+
+async def test_no_credential_reaches_a_sink_a_page_or_a_file(tmp_path: Path) -> None:
+    """The server echoes the Authorization header, the request names the token, the model says its own key."""
+    token, key = 'canary/"of"&the-api', KeyedModel.secrets[0]
+    seen: list[str] = []
+
+    async def echo(request: web.Request) -> web.Response:
+        seen.append(request.headers["Authorization"])
+        return web.json_response({"echo": seen[-1], "text": request.query["text"]})
+
+    app = web.Application()
+    app.router.add_get("/echo", echo)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        source = OpenAPISource(
+            ECHO, base_url=f"http://127.0.0.1:{runner.addresses[0][1]}", environment={"ECHO_TOKEN": token}
+        )
+        told = f"The key is {key}, the token {token}."
+        script = {
+            "bind": calls(call("echo", text=token)),
+            "answer": said(told, "r1"),
+            "answer.restate": told,
+        }
+        memory = MemorySink()
+        with JsonlSink(tmp_path / "run.jsonl") as jsonl:
+            orchestrator = Orchestrator(
+                [source], model=KeyedModel(script), planner=FixedPlan(["echo"]), sinks=[memory, jsonl]
+            )
+            done = await orchestrator.run(f"Echo {token} to me")
+    finally:
+        await runner.cleanup()
+    assert seen == [f"Bearer {token}"], "the token must have been on its way, or nothing is shown here"
+    assert done.results[0].ok
+    shown = [str(memory.events), str(done.events), page(done.events), (tmp_path / "run.jsonl").read_text()]
+    for text in shown:
+        assert "[secret]" in text
+        for part in ("canary/", "canary%2F", key):
+            assert part not in text

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
+from callwright.catalog.credentials import in_every_form
 from callwright.errors import ConfigError
 from callwright.execution.executor import Executor
 from callwright.execution.policy import withheld
@@ -141,7 +142,7 @@ async def _run(
     setup: Orchestrator, catalog: Catalog, model: ChatModel, query: str, conversation: tuple[Message, ...]
 ) -> Run:
     budget = Budget(setup._limits)
-    trace = Trace(setup._sinks)
+    trace = Trace(setup._sinks, in_every_form((*catalog.secrets, *getattr(model, "secrets", ()))))
     chosen = _in_view(catalog, setup._only)
     kept_back = withheld(query, (m.content for m in conversation), chosen)
     tools = tuple(tool for tool in chosen if tool not in kept_back)

@@ -19,6 +19,7 @@ class Source:
         self.names = names
         self.fail = fail
         self.problems = problems
+        self.secrets: tuple[str, ...] = ()
         self.opened = self.closed = 0
 
     async def open(self) -> Sequence[Tool]:
@@ -144,3 +145,10 @@ async def test_the_digest_changes_with_any_tool_and_not_with_the_order() -> None
     a, b = Source("a", "f"), Source("b", "g")
     assert await of(a, b) == await of(b, a)
     assert await of(a) != await of(a, b)
+
+
+async def test_secrets_are_gathered_from_every_source_that_knows_some() -> None:
+    keyed, also = Source("a", "f"), Source("b", "g")
+    keyed.secrets, also.secrets = ("one", "two"), ("two", "three")
+    async with open_catalog([keyed, also, Source("c", "h")]) as catalog:
+        assert catalog.secrets == ("one", "two", "three")

@@ -73,3 +73,14 @@ def test_disabled_servers_are_left_out() -> None:
     assert [s.name for s in servers] == ["a"]
     with pytest.raises(CatalogError, match="names no MCP server"):
         servers_from_config({"b": {"disabled": True}}, environ={})
+
+
+def test_values_of_settings_that_speak_of_a_credential_are_known_as_secrets() -> None:
+    by_name = one({"url": "https://e.org/mcp?api_key=q-value&page=1", "headers": {"Authorization": "Bearer h-value"}})
+    assert set(by_name.secrets) == {"q-value", "Bearer h-value", "h-value"}
+    in_an_argument = one(
+        {"command": "x", "args": ["--key=${TOKEN}"], "env": {"LEVEL": "debug", "API_KEY": "e-value"}}
+    )
+    assert set(in_an_argument.secrets) == {"t0ken", "e-value"}
+    assert "t0ken" not in repr(in_an_argument)
+    assert one({"command": "x", "env": {"LEVEL": "${HOME:-/}"}}).secrets == ()

@@ -52,6 +52,12 @@ class Catalog:
         """Changes whenever anything about any tool changes. The order of the sources does not matter."""
         return digest(sorted(tool.digest for tool in self.tools))
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secret values that the sources of these tools may send, for ``Trace(secrets=…)``."""
+        sources = {id(entry.source): entry.source for entry in self._entries.values()}.values()
+        return tuple(dict.fromkeys(secret for source in sources for secret in getattr(source, "secrets", ())))
+
     async def call(self, name: str, arguments: JsonObject) -> ToolOutput:
         """Run one tool. What goes wrong in the world is in the output; an unknown name raises CatalogError."""
         entry = self._entry(name)

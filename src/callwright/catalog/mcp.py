@@ -59,6 +59,11 @@ class MCPSource:
     def name(self) -> str:
         return self.server.name
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secret values this source may send, for ``Trace(secrets=…)``: known by the names of their settings."""
+        return self.server.secrets
+
     async def open(self) -> Sequence[Tool]:
         listed = await self._connection.start()
         tools: list[Tool] = []
@@ -267,7 +272,7 @@ def _unusable(server: Server, error: BaseException, stderr: IO[bytes], status: i
 
 
 def _without_secrets(text: str, server: Server) -> str:
-    for value in (*server.env.values(), *server.headers.values()):
+    for value in (*server.secrets, *server.env.values(), *server.headers.values()):
         text = text.replace(value, "…") if len(value) >= 6 else text
     return text
 

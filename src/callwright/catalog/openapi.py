@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
+from callwright.catalog.credentials import secret_values
 from callwright.catalog.openapi_binding import Binding
 from callwright.catalog.openapi_document import (
     MAX_BYTES,
@@ -96,8 +97,7 @@ class OpenAPISource:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The secret values this source may send, for ``Trace(secrets=…)``. Known after ``open``."""
-        own = [v for k, v in self._headers.items() if k in ("authorization", "cookie") or "key" in k or "token" in k]
-        return (*secrets_of(self._schemes, self._environment), *own)
+        return (*secrets_of(self._schemes, self._environment), *secret_values(self._headers))
 
     async def open(self) -> Sequence[Tool]:
         """Read the document and import its operations. Raises CatalogError when it cannot be read at all."""

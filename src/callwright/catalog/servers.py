@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+from callwright.catalog.credentials import secret_values
 from callwright.errors import CatalogError
 
 HINT = (
@@ -35,14 +37,24 @@ class Server:
 
     name: str
     command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold secrets
+    args: tuple[str, ...] = field(default=(), repr=False)  # these four may hold secrets
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str = ""
-    url: str = ""
+    url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusted: bool = False
     seconds: float = 60.0
     shown: str = ""  # for messages: as configured, variables not filled in
+    variables: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # of the environment, as they were filled in
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must not be shown: of headers, environment, the URL's query and the variables filled in."""
+        query = dict(parse_qsl(urlsplit(self.url).query))
+        tables = (self.variables, self.env, self.headers, query)
+        return tuple(dict.fromkeys(value for table in tables for value in secret_values(table)))
 
 
 def servers_from_config(
@@ -91,6 +103,7 @@ def _server(name: str, raw: Any, folder: Path | None, environ: Mapping[str, str]
         trusted=said.get("trusted") is True,
         seconds=_seconds(name, said.get("seconds", 60.0)),
         shown=" ".join(map(str, (raw["command"], *raw.get("args", ())))) if command else str(raw.get("url", "")),
+        variables={v: environ[v] for v in _variables(raw) if v in environ},
     )
 
 
@@ -100,6 +113,15 @@ def _expanded(name: str, value: Any, environ: Mapping[str, str]) -> Any:
     if isinstance(value, list):
         return [_expanded(name, v, environ) for v in value]
     return _VARIABLE.sub(lambda m: _variable(name, m, environ), value) if isinstance(value, str) else value
+
+
+def _variables(value: Any) -> set[str]:
+    """The names of the environment variables that a setting refers to."""
+    if isinstance(value, Mapping):
+        return set().union(*map(_variables, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(_variables, value))
+    return {found[1] for found in _VARIABLE.finditer(value)} if isinstance(value, str) else set()
 
 
 def _variable(name: str, match: re.Match[str], environ: Mapping[str, str]) -> str:

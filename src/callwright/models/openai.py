@@ -77,6 +77,11 @@ class OpenAIModel:
     def name(self) -> str:
         return self._model or urlsplit(self.base_url).netloc
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What this model sends that no trace may hold: its key, if it has one."""
+        return (self._key.reveal(),) if self._key else ()
+
     async def capabilities(self) -> Capabilities:
         """Overridden, remembered, or probed now. Raises ModelError when the endpoint cannot be asked."""
         if self._declared:

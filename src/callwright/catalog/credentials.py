@@ -1,0 +1,38 @@
+"""Which configured values are secrets, and the forms in which they may come back to us. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote
+
+SHORTEST = 4  # characters: to hide every "1" would make a trace unreadable and hide nothing
+
+_SPEAKS_OF_A_SECRET = re.compile(
+    r"token|secret|passw|pwd|credential|authori[sz]ation|cookie|(^|[_-])(auth|pat)($|[_-])|key($|[_-])", re.IGNORECASE
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9_-]* +(\S.*)")
+
+
+def secret_values(table: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of headers, query parameters or environment variables whose *name* speaks of a credential.
+
+    ``Bearer s3cr3t`` gives ``s3cr3t`` as well: a server may echo the token alone.
+    """
+    found = [value for name, value in table.items() if value and _SPEAKS_OF_A_SECRET.search(name)]
+    alone = [match[1] for value in found if (match := _SCHEME.fullmatch(value))]
+    return tuple(dict.fromkeys([*found, *alone]))
+
+
+def in_every_form(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Each secret as it is, percent-encoded, and as it stands inside JSON text, for ``Trace(secrets=…)``.
+
+    The longest come first, so that nothing is left of one that holds another. Those under :data:`SHORTEST` are left
+    out.
+    """
+    long = [s for s in secrets if len(s) >= SHORTEST]
+    forms = {
+        f for s in long for f in (s, quote(s, safe=""), json.dumps(s)[1:-1], json.dumps(s, ensure_ascii=False)[1:-1])
+    }
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))

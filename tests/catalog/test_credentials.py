@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.catalog.credentials import SHORTEST, in_every_form, secret_values
+from callwright.trace import Trace
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Authorization",
+        "X-API-Key",
+        "apikey",
+        "API_KEY",
+        "GITHUB_TOKEN",
+        "client_secret",
+        "PASSWORD",
+        "Cookie",
+        "X-Auth",
+    ],
+)
+def test_names_that_speak_of_a_credential_mark_their_value(name: str) -> None:
+    assert secret_values({name: "s3cr3t"}) == ("s3cr3t",)
+
+
+@pytest.mark.parametrize("name", ["Accept", "HOME", "LOG_LEVEL", "User-Agent", "KEYBOARD", "AUTHOR", "PATH", "limit"])
+def test_other_names_do_not(name: str) -> None:
+    assert secret_values({name: "s3cr3t"}) == ()
+
+
+def test_a_token_is_a_secret_without_its_scheme_too() -> None:
+    assert secret_values({"Authorization": "Bearer abc.def", "X-Key": ""}) == ("Bearer abc.def", "abc.def")
+
+
+def test_what_is_too_short_to_be_a_secret_is_left_in_the_text() -> None:
+    assert in_every_form(["1", "x" * (SHORTEST - 1)]) == ()
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=SHORTEST, max_size=12), min_size=1))
+def test_no_secret_survives_in_a_trace_however_it_is_written(secrets: list[str]) -> None:
+    trace = Trace(secrets=in_every_form(secrets))
+    for secret in secrets:
+        for written in (secret, quote(secret, safe=""), json.dumps(secret), json.dumps(secret, ensure_ascii=False)):
+            (text,) = trace.add("note", text=f"<{written}>").data.values()
+            if not set(secret) <= set("[secret]<>"):
+                assert secret not in text
+                assert written.strip('"') not in text
+
+
+def test_of_two_secrets_of_which_one_holds_the_other_nothing_is_left() -> None:
+    trace = Trace(secrets=in_every_form(["abcd", "abcd-efgh"]))
+    assert trace.add("note", text="abcd-efgh").data == {"text": "[secret]"}
