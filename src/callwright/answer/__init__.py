@@ -3,6 +3,7 @@
 from callwright.answer.facts import Facts
 from callwright.answer.finish import UNCONFIRMED, abstain, check_answer, finish
 from callwright.answer.index import facts_of
-from callwright.answer.support import Verdict, check
+from callwright.answer.support import check
+from callwright.answer.verdict import Verdict
 
 __all__ = ["UNCONFIRMED", "Facts", "Verdict", "abstain", "check", "check_answer", "facts_of", "finish"]

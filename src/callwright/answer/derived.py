@@ -6,6 +6,7 @@ Any number can be had by combining enough others, so a combination counts only w
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -239,8 +240,6 @@ def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
 
 
 def _between(a: Moment, b: Moment) -> float | None:
-    import datetime as dt
-
     try:
         if a.has_time and b.has_time and (a.day is None or b.day is None):
             return ((b.hour or 0) * 60 + (b.minute or 0) - (a.hour or 0) * 60 - (a.minute or 0)) * 60.0
@@ -255,7 +254,7 @@ def _between(a: Moment, b: Moment) -> float | None:
 
 
 def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
-    """An amount of the question (or of the sentence) times a figure: exchange, nights at a price, several of a kind."""  # noqa: E501
+    """An amount of the question or the sentence times a figure: exchange, nights at a price, several of a kind."""
     if (
         not PRODUCT.search(claims.text)
         and not EACH.search(claims.text)
@@ -263,10 +262,7 @@ def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     ):
         return
     amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
-    for result in facts.results:
-        for value in result.arguments.values():
-            if isinstance(value, int | float) and not isinstance(value, bool) and value:
-                amounts.add(float(value))
+    amounts.update(v for v in facts.argument_numbers if v)
     if TWICE.search(claims.text):
         amounts.add(2.0)
     for amount in sorted(amounts)[:12]:

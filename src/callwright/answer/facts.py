@@ -1,8 +1,8 @@
 """What the results say, indexed once per answer: every scalar with its key, its record and the names around it.
 
-Hostile or huge results are bounded (see ``index``): ``Facts.cut`` says so, and values beyond what was indexed are still
-found as text.
-"""  # noqa: E501
+Hostile or huge results are bounded (see ``index``): ``Facts.cut`` says so, and values beyond what was indexed are
+still found as text.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from callwright.answer.quantity import Moment, Number, moments, numbers, weekday
 from callwright.answer.words import concepts, tokens
 from callwright.types import Json, Skip, ToolResult, canonical
 
+_DECIMAL = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+", re.ASCII)
 _FOLDED = 120_000  # characters of the results whose words are listed; the rest is searched as it stands
 Path: TypeAlias = tuple[str | int | tuple[str], ...]  # (key,) names a record in a map of records
 
@@ -103,6 +104,14 @@ class Facts:
     def query_numbers(self) -> tuple[Number, ...]:
         found = moments(self.query)
         return tuple(numbers(self.query, [m.span for m in found]))
+
+    @cached_property
+    def argument_numbers(self) -> tuple[float, ...]:
+        """The numbers that the calls were made with, also those sent as text."""
+        sent = [value for result in self.results for value in result.arguments.values()]
+        found = [float(v) for v in sent if isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < 1e300]
+        found += [float(v) for v in sent if isinstance(v, str) and len(v) < 300 and _DECIMAL.fullmatch(v)]
+        return tuple(found)
 
     @cached_property
     def query_moments(self) -> tuple[Moment, ...]:

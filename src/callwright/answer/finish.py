@@ -15,7 +15,8 @@ from callwright.answer.facts import Facts, rendered
 from callwright.answer.index import facts_of
 from callwright.answer.reply import Draft, Drafts, read, schema_for, split
 from callwright.answer.summary import summarise
-from callwright.answer.support import Fix, Verdict, check
+from callwright.answer.support import check
+from callwright.answer.verdict import Fix, Verdict
 from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import (
     READ_LOCAL,

@@ -1,0 +1,67 @@
+"""Judgements and content words: does anything known say them, or do the numbers bear them out?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callwright.answer.claims import Claims, content_words
+from callwright.answer.facts import Facts, Figure, Leaf
+from callwright.answer.lexicon import EXTREMES, JUDGEMENT, LIMITATION
+from callwright.answer.quantity import Moment, moment_order
+from callwright.answer.verdict import Verdict
+from callwright.answer.words import stem, tokens
+
+
+def wording(claims: Claims, facts: Facts, verdict: Verdict, leaves: Sequence[Leaf]) -> None:
+    """Judgements and content words that nothing known contains."""
+    carried, unknown = content_words(claims, facts)
+    judged = [w for w in tokens(claims.text) if w in JUDGEMENT and not _word_known(w, facts)]
+    judged = [w for w in judged if not _borne_out(w, claims, verdict, leaves, facts)]
+    hard = claims.numbers or claims.moments
+    together = _together(claims, leaves)
+    if judged and not LIMITATION.search(claims.text):
+        verdict.problems.append("no result says: " + ", ".join(dict.fromkeys(judged)))
+        return
+    if hard or not carried or LIMITATION.search(claims.text):
+        return
+    if len(unknown) > together and len(unknown) / len(carried) > 0.5:
+        verdict.problems.append("no result says: " + ", ".join(dict.fromkeys(unknown)))
+
+
+def _together(claims: Claims, leaves: Sequence[Leaf]) -> int:
+    """How many unknown words are forgiven: one where two names of the same record are joined ("based in")."""
+    named = [m.labels for m in claims.mentions]
+    return 1 if any(a and b and not a & b for i, a in enumerate(named) for b in named[i + 1 :]) or leaves else 0
+
+
+def _borne_out(word: str, claims: Claims, verdict: Verdict, leaves: Sequence[Leaf], facts: Facts) -> bool:
+    """A comparison that the numbers bear out: the cheapest is the lowest of its column; a difference was computed."""
+    if word not in EXTREMES:
+        return False
+    if verdict.derived and not word.endswith("est"):
+        return True
+    meant = (
+        leaves
+        or [f.leaf for f in facts.figures[:4000] if any(m.labels & f.leaf.labels for m in claims.mentions)][:40]
+    )
+    return any(_extreme(leaf, EXTREMES[word], facts) for leaf in meant)
+
+
+def _extreme(leaf: Leaf, ends: str, facts: Facts) -> bool:
+    """Whether a leaf's value is the lowest or highest of its column: of its own result's, else of all."""
+    column = [f for f in facts.keys.get(leaf.key, ()) if f.leaf.result == leaf.result]
+    column = column if len({f.leaf.path for f in column}) > 1 else facts.keys.get(leaf.key, [])
+    values = [(_order(f), f.leaf is leaf) for f in column]
+    own = [v for v, mine in values if mine]
+    if not own or len(values) < 2:
+        return False
+    every = [v for v, _ in values]
+    return ("max" in ends and own[0] == max(every)) or ("min" in ends and own[0] == min(every))
+
+
+def _order(figure: Figure) -> float:
+    return figure.number.value if figure.number is not None else moment_order(figure.moment or Moment((0, 0)))
+
+
+def _word_known(word: str, facts: Facts) -> bool:
+    return word in facts.vocabulary or stem(word) in facts.vocabulary or facts.knows(word)
