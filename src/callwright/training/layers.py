@@ -44,7 +44,7 @@ class Settings:
     """Everything a run depends on besides the data. The defaults are the paper's (A.1) where it states a value.
 
     The paper is silent on ``hidden``, ``batch``, how lambda_k of Eq. (10) comes about (``balance``) and the optimizer
-    (Adam here); what else was tried stands in docs/lab-layers.md.
+    (Adam here); what else was tried stands in docs/lab.md.
     """
 
     width: int = 256
