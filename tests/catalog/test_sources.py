@@ -4,18 +4,19 @@ import json
 import subprocess
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from callwright.catalog import open_catalog
 from callwright.catalog.functions import FunctionSource
 from callwright.catalog.lists import ListSource
 from callwright.catalog.mcp import MCPSource
 from callwright.catalog.openapi import OpenAPISource
-from callwright.catalog.sources import FORMS, SourceSpec, sources_of
+from callwright.catalog.sources import _OPTION_KEYS, FORMS, SourceSpec, sources_of
 from callwright.catalog.toolbench import ToolBenchSource
 from callwright.errors import CatalogError
 from callwright.types import JsonObject, Tool, ToolOutput
@@ -164,3 +165,113 @@ def test_reading_specs_loads_no_optional_library() -> None:
     code = "import sys, callwright.catalog; print([m for m in ('mcp', 'pydantic', 'yaml') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+PETS: dict[str, Any] = {
+    "openapi": "3.0.3",
+    "info": {"title": "Pets", "version": "1"},
+    "servers": [{"url": "https://example.org"}, {"url": "{where}/v2", "variables": {"where": {"default": "/"}}}],
+    "paths": {
+        "/pets/{id}": {
+            "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}],
+            "get": {"operationId": "getPet", "tags": ["pets"], "responses": {}, "security": [{"token": []}]},
+            "delete": {"operationId": "deletePet", "tags": ["pets"], "responses": {}},
+        },
+        "/shops": {"get": {"operationId": "listShops", "tags": ["shops+more"], "responses": {}}},
+    },
+    "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+}
+
+
+@pytest.fixture
+async def pets() -> AsyncIterator[str]:
+    """A server that serves its description to those who give the key, and echoes every other request."""
+
+    async def handle(request: web.Request) -> web.Response:
+        if request.path == "/openapi.json":
+            return web.json_response(PETS if request.query.get("v") == "2" else {})
+        return web.json_response({"path": request.path, "token": request.headers.get("Authorization", "")})
+
+    app = web.Application()
+    app.router.add_route("*", "/{tail:.*}", handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()
+
+
+async def test_options_behind_a_file_reach_the_server_they_name(
+    tmp_path: Path, pets: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_TOKEN", "t-value")
+    spec = (
+        f"{written(tmp_path / 'pets.json', PETS)}?base_url=http%3A%2F%2F{pets}/base&include=tag:pets&exclude=DELETE"
+    )
+    async with open_catalog([f"{spec}&credential=token:OTHER_TOKEN&name=zoo&timeout=5"]) as catalog:
+        assert [t.name for t in catalog] == ["getPet"]
+        assert catalog["getPet"].source == "openapi zoo"
+        output = await catalog.call("getPet", {"id": "a b"})
+        assert output.failure is None
+        assert output.content == {"path": "/base/pets/a b", "token": "Bearer [secret]"}
+        assert "t-value" in catalog.secrets
+
+
+async def test_a_server_of_the_document_can_be_chosen_filled_in_and_allowed(tmp_path: Path, pets: str) -> None:
+    spec = f"{written(tmp_path / 'pets.json', PETS)}?server=1&variable=where:http://{pets}&include=listShops"
+    async with open_catalog([spec]) as catalog:
+        refused = (await catalog.call("listShops", {})).failure
+        assert refused is not None
+        assert refused.kind == "egress", "naming a server is not allowing it"
+    async with open_catalog([f"{spec}&allow={pets}"]) as catalog:
+        assert (await catalog.call("listShops", {})).content["path"] == "/v2/shops"
+
+
+async def test_options_behind_a_url_begin_at_the_last_question_mark(pets: str) -> None:
+    url = f"http://{pets}/openapi.json?v=2"
+    async with open_catalog([f"{url}?include=tag:shops+more&base_url=http://{pets}"]) as catalog:
+        assert [t.name for t in catalog] == ["listShops"]
+        assert (await catalog.call("listShops", {})).content["path"] == "/shops"
+    async with open_catalog([f"{url}?"]) as catalog:
+        assert len(catalog) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("base=http://localhost", "there is no option 'base'"),
+        ("v=s3cr3t", "there is no option 'v'"),
+        ("base_url", "'base_url' has no value"),
+        ("name=a&name=b", "'name' stands there twice"),
+        ("timeout=soon", "timeout must be a number of seconds, not 'soon'"),
+        ("timeout=0", "timeout must be"),
+        ("credential=s3cr3t", "credential must be name:value"),
+    ],
+)
+@pytest.mark.parametrize("where", ["https://example.org/openapi.json", ""])
+def test_an_option_that_is_none_is_an_error_that_names_those_there_are(
+    tmp_path: Path, where: str, options: str, said: str
+) -> None:
+    document = where or str(written(tmp_path / "pets.json", PETS))
+    with pytest.raises(CatalogError, match=said) as error:
+        sources_of(f"{document}?{options}")
+    assert "s3cr3t" not in str(error.value)
+    if "no option" in said:
+        assert all(key in error.value.hint for key in ("base_url", "allow", "include", "credential"))
+
+
+def test_only_openapi_documents_take_options(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="is no OpenAPI document"):
+        sources_of(f"{written(tmp_path / 'list.json', LIST)}?include=f")
+    with pytest.raises(CatalogError, match="there is no file"):
+        sources_of("missing.json?include=f")
+
+
+def test_a_file_whose_name_holds_a_question_mark_is_that_file(tmp_path: Path) -> None:
+    (source,) = sources_of(str(written(tmp_path / "what?.json", LIST)))
+    assert isinstance(source, ListSource)
+
+
+def test_every_option_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert all(f"`{key}`" in text and key in FORMS for key in _OPTION_KEYS)

@@ -33,6 +33,8 @@ from callwright.errors import CatalogError, ConfigError, Failure
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.types import JsonObject, Tool, ToolOutput
 
+_BASE_HINT = "write http(s)://host[:port]/path"
+
 
 @dataclass(frozen=True, slots=True)
 class NotImported:
@@ -76,7 +78,7 @@ class OpenAPISource:
     ) -> None:
         self._given = document
         self._name = name or _default_name(document)
-        self._base_url = base_url.rstrip("/")
+        self._base_url = _checked_base(base_url)
         self._server, self._server_variables = server, dict(server_variables or {})
         self._include, self._exclude = tuple(include), tuple(exclude)
         self._renamed = dict(credentials or {})
@@ -230,15 +232,21 @@ def _default_name(document: Any) -> str:
     return re.sub(r"[-_.](openapi|swagger)$", "", stem, flags=re.IGNORECASE) or stem
 
 
+def _checked_base(url: str) -> str:
+    if "?" in url or "#" in url:
+        raise ConfigError(f"{url.partition('?')[0]!r} with a query or fragment cannot be a base URL", hint=_BASE_HINT)
+    return url.rstrip("/")
+
+
 def _origin_entry(url: str) -> str:
     """``host:port`` of a URL the caller typed, as an entry of ``Egress.allow``."""
     try:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme.lower() == "https" else 80)
     except ValueError:
-        raise ConfigError(f"{url!r} is not a URL", hint="write http(s)://host[:port]/path") from None
-    if parts.scheme.lower() not in ("http", "https") or not parts.hostname or "?" in url:
-        raise ConfigError(f"{url.partition('?')[0]!r} cannot be a base URL", hint="write http(s)://host[:port]/path")
+        raise ConfigError(f"{url!r} is not a URL", hint=_BASE_HINT) from None
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"{url.partition('?')[0]!r} cannot be a base URL", hint=_BASE_HINT)
     return f"[{parts.hostname}]:{port}" if ":" in parts.hostname else f"{parts.hostname}:{port}"
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 from callwright.catalog.functions import FunctionSource, functions_of
 from callwright.catalog.lists import ListSource
@@ -29,10 +30,17 @@ FORMS = """a tool source is one of
   file.json, file.yaml                 an OpenAPI document, an mcpServers configuration, a list of tools
                                        (OpenAI, Anthropic, MCP …), a ToolBench document
   https://…                            an OpenAPI document
+  …?base_url=…&include=…&allow=…       options behind an OpenAPI document, percent-encoded: base_url, server, name,
+                                       timeout; include, exclude, allow, credential=scheme:VARIABLE and
+                                       variable=name:value may be repeated. A URL's own query stands before
+                                       another "?": https://host/doc?v=2?include=tag:pets
   mcp+https://…, mcp+http://…          an MCP server (streamable HTTP)
   in Python also: a function, a module, a Tool, a ToolSource, a description as a dict"""
 
 _MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(:[A-Za-z_][\w.]*)?$")
+_OPTION_KEYS = ("base_url", "server", "name", "timeout", "include", "exclude", "allow", "credential", "variable")
+_LISTS = ("include", "exclude", "allow")
+_TABLES = {"credential": "credentials", "variable": "server_variables"}
 _FOLDER_FILES = ("tools.py", "mcp.json", "tools.json", "openapi.json", "openapi.yaml", "openapi.yml")
 _DOCUMENTS = (".json", ".jsonl", ".yaml", ".yml")
 
@@ -54,7 +62,10 @@ def _of_text(spec: str) -> list[ToolSource]:
 
         return [MCPSource.http(spec.removeprefix("mcp+"))]
     if spec.startswith(("http://", "https://")):
-        return [_openapi(spec)]
+        url, _, options = spec.rpartition("?") if "?" in spec else (spec, "", "")
+        return [_openapi(url, **_openapi_options(options, url))]
+    if "?" in spec and not Path(spec).expanduser().exists():
+        return _of_file_with_options(spec)
     path, colon, name = spec.rpartition(":")
     if colon and path.endswith(".py"):
         return _of_object(attribute(load_file(_existing(path)), name, spec), Path(path).stem)
@@ -65,6 +76,49 @@ def _of_text(spec: str) -> list[ToolSource]:
     if spec.endswith((*_DOCUMENTS, ".py")) or "/" in spec:
         raise CatalogError(f"there is no {spec!r}", hint=FORMS)
     raise CatalogError(f"{spec!r} is no tool source", hint=FORMS)
+
+
+def _of_file_with_options(spec: str) -> list[ToolSource]:
+    path, _, options = spec.rpartition("?")
+    (source, *others) = _of_path(_existing(path), path)
+    if others or not _is_openapi(source):
+        raise CatalogError(f"{path!r} is no OpenAPI document, and only those take options behind a '?'", hint=FORMS)
+    return [_openapi(_existing(path), **_openapi_options(options, path))]
+
+
+def _openapi_options(text: str, document: str) -> dict[str, Any]:
+    """What stands behind the ``?`` of a spec, as keyword arguments of OpenAPISource. ``+`` is a plus sign."""
+    given: dict[str, Any] = {}
+    document = document.partition("?")[0]  # its own query may hold secrets
+    for part in filter(None, text.split("&")):
+        key, equals, raw = part.partition("=")
+        value = unquote(raw)
+        if key not in _OPTION_KEYS or not equals or not value:
+            said = f"{key!r} has no value" if key in _OPTION_KEYS else f"there is no option {key!r}"
+            hint = f"the options are {', '.join(_OPTION_KEYS)}; behind a URL's own query stands another '?'"
+            raise CatalogError(f"{document!r}: {said}", hint=hint)
+        if key in _LISTS:
+            given.setdefault(key, []).append(value)
+        elif key in _TABLES:
+            name, colon, inner = value.partition(":")
+            if not (name and colon and inner):
+                raise CatalogError(f"{document!r}: {key} must be name:value")
+            given.setdefault(_TABLES[key], {})[name] = inner
+        elif key in given:
+            raise CatalogError(f"{document!r}: the option {key!r} stands there twice")
+        else:
+            given[key] = _option(key, value, document)
+    return given
+
+
+def _option(key: str, value: str, document: str) -> str | int | float:
+    if key == "server" and value.isdecimal():
+        return int(value)
+    if key != "timeout":
+        return value
+    if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", value) or float(value) == 0:
+        raise CatalogError(f"{document!r}: timeout must be a number of seconds, not {value!r}")
+    return float(value)
 
 
 def _existing(path: str) -> Path:
@@ -144,11 +198,17 @@ def _read(path: Path) -> Any:
         raise CatalogError(f"{path} is not JSON: {error}") from error
 
 
-def _openapi(document: str | Path) -> ToolSource:
+def _openapi(document: str | Path, **options: Any) -> ToolSource:
     from callwright.catalog.openapi import OpenAPISource
 
-    source: ToolSource = OpenAPISource(document)
+    source: ToolSource = OpenAPISource(document, **options)
     return source
+
+
+def _is_openapi(source: ToolSource) -> bool:
+    from callwright.catalog.openapi import OpenAPISource
+
+    return isinstance(source, OpenAPISource)
 
 
 def _of_module(module: ModuleType, name: str) -> list[ToolSource]:
