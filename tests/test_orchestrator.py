@@ -248,6 +248,26 @@ async def test_a_call_with_a_number_from_nowhere_waits_for_later_results() -> No
     assert [r.tool for r in done.results] == ["population", "convert"]
 
 
+async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_the_next_layer() -> None:
+    script = {
+        "bind": [
+            {"useful": ["population", "find_airport"], "calls": [call("find_airport", city="Oslo")]},
+            {"useful": ["population"], "calls": [call("population", iata="OSL")]},
+        ],
+        "answer": [said("7 people live at OSL.", "r2")],
+    }
+    done = await run([airport(), weather()], script, ["find_airport", "population"])
+    assert [r.tool for r in done.results] == ["find_airport", "population"]
+
+
+async def test_a_held_call_is_made_after_all_when_nothing_gives_its_number() -> None:
+    convert = FakeTool("convert", {"value": {"type": "number"}}, output={"feet": 3.28}, effects=READ_LOCAL)
+    script = {"bind": calls(call("convert", value=4711)), "answer": [said("It makes 3.28 feet.", "r1")]}
+    done = await run([convert], script, ["convert"])
+    assert convert.calls == [{"value": 4711}]
+    assert done.results[0].ok
+
+
 async def test_react_sees_all_tools_and_ends_when_the_model_says_so() -> None:
     script = {
         "bind": [

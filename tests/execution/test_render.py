@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from callwright.errors import Failure
 from callwright.execution.render import results_text, signature, type_text
-from callwright.types import Tool, ToolResult
+from callwright.types import Skip, Tool, ToolResult
 
 SEARCH = Tool(
     "search",
@@ -56,6 +56,13 @@ def test_a_short_result_is_kept_whole_and_a_long_one_is_cut_with_a_marker() -> N
     text = results_text([ToolResult("r1", "t", {}, "short"), ToolResult("r2", "t", {}, "x" * 5_000)], 500)
     assert "-> short\n" in text
     assert "more characters cut]" in text
+
+
+def test_the_latest_refusals_are_shown_so_that_they_are_not_made_again() -> None:
+    refused = [Skip(f"t{n}", f"reason {n}", refused=True) for n in range(5)]
+    text = results_text([], 500, refused)
+    assert "not executed: t4: reason 4" in text
+    assert "t0" not in text
 
 
 def test_a_failure_is_shown_as_one() -> None:

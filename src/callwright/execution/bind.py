@@ -18,6 +18,7 @@ from callwright.types import Json, JsonObject, Message, Reply, Skip, Tool, ToolC
 
 FINISH = "finish"
 NONE = "none"
+_WANTED = "the model wants it and made no call of it yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class View:
     query: str
     tools: tuple[Tool, ...]
     results: tuple[ToolResult, ...] = ()
+    refused: tuple[Skip, ...] = ()
     index: int = 1  # 1-based layer or turn
     total: int = 1
     conversation: tuple[Message, ...] = ()
@@ -37,10 +39,14 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The model's decision. ``finished``: it says that nothing more is to be called."""
+    """The model's decision. ``finished``: it says that nothing more is to be called.
+
+    ``wanted`` are tools that it called useful now and yet did not call: as a rule a value was missing.
+    """
 
     calls: tuple[ToolCall, ...] = ()
     skips: tuple[Skip, ...] = ()
+    wanted: tuple[str, ...] = ()
     finished: bool = False
     malformed: str = ""  # why the reply could not be read, if so
 
@@ -49,7 +55,7 @@ def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
     """The request for one view. ``prompt`` names the prompt file ("layer" or "react")."""
     values = {
         "query": view.query,
-        "results": results_text(view.results, view.result_chars),
+        "results": results_text(view.results, view.result_chars, view.refused),
         "tools": "(see the tool list)" if mode == "native" else signatures(view.tools),
         "format": _FORMATS[mode, view.may_finish],
     }
@@ -146,7 +152,10 @@ def _read_schema(view: View, text: str) -> Bound:
     reason = value.get("reason")
     reason = reason if isinstance(reason, str) and reason.strip() else "the model saw no use for it here"
     named = {call.tool for call in calls}
-    return Bound(tuple(calls), tuple(Skip(t.name, reason) for t in view.tools if t.name not in named))
+    useful = value.get("useful")
+    wanted = [t.name for t in view.tools if isinstance(useful, list) and t.name in useful and t.name not in named]
+    skips = (Skip(t.name, _WANTED if t.name in wanted else reason) for t in view.tools if t.name not in named)
+    return Bound(tuple(calls), tuple(skips), tuple(wanted))
 
 
 def _object_of(text: str) -> tuple[JsonObject | None, bool, str]:

@@ -7,7 +7,7 @@ cannot be mended within the budget is recorded as skipped or failed, and the run
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Coroutine, Iterable, Sequence
 from dataclasses import replace
 
 from callwright.errors import CallwrightError, Violation
@@ -38,6 +38,7 @@ class Executor:
         self.results: list[ToolResult] = []
         self.skips: list[Skip] = []
         self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
+        self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
         self.repairs = {"tier1": 0, "tier2": 0, "repeat": 0}
         self._caller = caller
         self._gate = gate
@@ -55,30 +56,43 @@ class Executor:
             self.skips.append(skip)
             self._trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot)
 
+    def postpone(self, tool: str) -> None:
+        """Note that a call of this tool lacks a value that later results may hold."""
+        self.postponed[tool] = len(self.results)
+
     async def settle(
-        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: bool = False
+        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: Container[str] = ()
     ) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
 
-        ``patient``: more results are to come, so a call with a number from nowhere is put off instead of executed.
-        Tools whose call was put off or refused for a made-up value are in ``postponed``.
+        A call of a ``patient`` tool with a number from nowhere is held instead of executed: a later result may give
+        it. Tools whose call was held or refused for a made-up value are in ``postponed``.
         """
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
         numbered = [self._number(call) for call in calls]
-        done: dict[str, ToolResult | None] = {}
+        return await self._together([self._settle_one(call, gate, call.tool in patient) for call in numbered])
 
-        async def one(call: ToolCall) -> None:
+    async def release(self, tools: Iterable[str]) -> list[ToolResult]:
+        """Execute the held calls of these tools after all: nothing that came since gave their value."""
+        calls = [call for tool in tools for call in self.held.pop(tool, ())]
+        return await self._together([self._once(call, self._gate) for call in calls])
+
+    async def _together(self, work: Sequence[Coroutine[None, None, ToolResult | None]]) -> list[ToolResult]:
+        """Run calls at the same time and keep what came of them, in the given order."""
+        done: list[ToolResult | None] = [None] * len(work)
+
+        async def one(place: int, call: Coroutine[None, None, ToolResult | None]) -> None:
             async with self._places:
-                done[call.id] = await self._settle_one(call, gate, patient)
+                done[place] = await call
 
         try:
             async with asyncio.TaskGroup() as group:
-                for call in numbered:
-                    group.create_task(one(call))
+                for place, call in enumerate(work):
+                    group.create_task(one(place, call))
         except* CallwrightError as errors:  # one dead endpoint is one error, however many calls asked it
             raise errors.exceptions[0] from None
-        results = [r for call in numbered if (r := done.get(call.id)) is not None]
+        results = [r for r in done if r is not None]
         self.results += results
         for result in results:
             if result.ok:
@@ -95,13 +109,20 @@ class Executor:
         if checked is None:
             return None
         if patient and (why := _number_from_nowhere(checked)):
+            self.held.setdefault(call.tool, []).append(checked)
             self._postpone(call, why)
             return None
+        return await self._once(checked, gate)
+
+    async def _once(self, checked: CheckedCall, gate: Gate) -> ToolResult | None:
+        """Run a call unless the very same one was made before in this run."""
         key = canonical([checked.tool.name, checked.arguments])
         if key in self._seen:
-            self._drop(call, f"the same call was already made as {self._seen[key]}")
+            self.skip(
+                (Skip(checked.tool.name, f"the same call was already made as {self._seen[key]}", checked.slot),)
+            )
             return None
-        self._seen[key] = call.id
+        self._seen[key] = checked.id
         return await self._run(checked, gate)
 
     async def _check(self, call: ToolCall, gate: Gate) -> CheckedCall | None:
@@ -210,7 +231,7 @@ class Executor:
         return granted
 
     def _postpone(self, call: ToolCall, reason: str) -> None:
-        self.postponed[call.tool] = len(self.results)
+        self.postpone(call.tool)
         self._drop(call, reason)
 
     def _drop(self, call: ToolCall, reason: str) -> None:

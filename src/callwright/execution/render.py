@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from callwright.types import Tool, ToolResult, canonical
+from callwright.types import Skip, Tool, ToolResult, canonical
 
 _DEPTH = 2  # nested objects deeper than this are shown as "object"
 _DESCRIPTION = 240
 _PARAMETER = 110
+_REFUSALS = 3  # the latest refused calls are shown, so that they are not made again
 
 
 def signature(tool: Tool) -> str:
@@ -64,19 +65,22 @@ def type_text(schema: Any, root: Any, depth: int = 0) -> str:
     return str(kind or "any")
 
 
-def results_text(results: Sequence[ToolResult], limit: int) -> str:
-    """Earlier results, each under its id, together at most about ``limit`` characters.
+def results_text(results: Sequence[ToolResult], limit: int, refused: Sequence[Skip] = ()) -> str:
+    """Earlier results, each under its id, together at most about ``limit`` characters; then the latest refusals.
 
     Short results are kept whole; the long ones share what is left evenly and end in a visible marker.
     """
-    if not results:
-        return "(none yet)"
+    notes = [f"not executed: {s.tool}: {_shorten(s.reason, 200)}" for s in refused[-_REFUSALS:]]
+    return "\n".join([*_result_lines(results, limit), *notes]) or "(none yet)"
+
+
+def _result_lines(results: Sequence[ToolResult], limit: int) -> list[str]:
     bodies = [_body(r) for r in results]
     room = _shares([len(b) for b in bodies], limit)
-    return "\n".join(
+    return [
         f"{r.id}: {r.tool}({canonical(r.arguments)[1:-1]}) -> {_cut(body, share)}"
         for r, body, share in zip(results, bodies, room, strict=True)
-    )
+    ]
 
 
 def _body(result: ToolResult) -> str:

@@ -35,6 +35,7 @@ class Job:
             query=self.query,
             tools=tools,
             results=tuple(self.executor.results),
+            refused=tuple(s for s in self.executor.skips if s.refused and s.tool in {t.name for t in tools}),
             index=index,
             total=total,
             conversation=self.conversation,

@@ -1,4 +1,8 @@
-"""RETO, section 3.3: tools run layer by layer; the model sees the current layer's tools and earlier results only."""
+"""RETO, section 3.3: tools run layer by layer; the model sees the current layer's tools and earlier results only.
+
+Beyond the paper: a tool whose call lacked a value (the model wanted it and could not call it, or made the value up)
+is carried over once into the next layer, so that a wrong order costs a layer and not the tool.
+"""
 
 from __future__ import annotations
 
@@ -19,34 +23,34 @@ class Layered:
         job.record_plan()
         total = len(job.plan.layers)
         finished: set[str] = set()
+        carried: set[str] = set()
         index = 0
-        while ready := job.plan.ready(finished):
+        while slots := (ready := job.plan.ready(finished)) + (late := self._late(job, carried)):
             index += 1
             finished |= {slot.id for slot in ready}
-            await self._layer(job, ready, index, total, last=len(finished) == len(job.plan.slots))
-        if late := self._late(job):
-            await self._layer(job, late, index + 1, index + 1, last=True)
+            carried |= {slot.tool for slot in late}
+            await self._layer(job, slots, index, max(total, index), carried)
+        await job.executor.release(set(job.executor.held) - carried)
 
-    def _late(self, job: Job) -> tuple[Slot, ...]:
-        """Slots whose call lacked a value that results since then may hold: the order was wrong about them.
-
-        They are offered once more, together, after the last layer. Costs a question only where a call was put off.
-        """
+    def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
+        """Slots whose call lacked a value that results since then may hold; each is offered once more."""
         executor = job.executor
         succeeded = {r.tool for r in executor.results if r.ok}
         waiting = {
             name
             for name, seen in executor.postponed.items()
-            if name not in succeeded and len(executor.results) > seen
+            if name not in succeeded | carried and len(executor.results) > seen
         }
         return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
 
-    async def _layer(self, job: Job, ready: tuple[Slot, ...], index: int, total: int, last: bool) -> None:
-        job.trace.add("layer", index=index, total=total, slots=[s.id for s in ready])
+    async def _layer(self, job: Job, slots: tuple[Slot, ...], index: int, total: int, carried: set[str]) -> None:
+        job.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
         by_name = {t.name: t for t in job.tools}
-        tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in ready))
-        slot_of = {slot.tool: slot.id for slot in reversed(ready)}
+        tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
+        slot_of = {slot.tool: slot.id for slot in reversed(slots)}
         bound = await job.bind(tools, "layer", index, total, finish=False)
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
+        for tool in bound.wanted:
+            job.executor.postpone(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        await job.executor.settle(calls, slot_of, patient=not last)
+        await job.executor.settle(calls, slot_of, patient=slot_of.keys() - carried)
