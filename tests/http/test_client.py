@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import ssl
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from aiohttp import web
+from tests.certificates import certified
 
 from callwright.errors import Failure
 from callwright.http import Egress, HttpClient, HttpResponse, HttpStream, Retry, Timeout
@@ -248,11 +247,7 @@ async def test_a_resolver_that_answers_nonsense_is_a_failure() -> None:
 
 async def test_tls_is_checked_against_the_name_that_was_asked_for(tmp_path: Path) -> None:
     """The connection goes to a checked address, the certificate must still be the name's."""
-    certificate, key = issue("name.test")
-    for name, pem in (("c.pem", certificate), ("k.pem", key)):
-        (tmp_path / name).write_bytes(pem)
-    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    server.load_cert_chain(tmp_path / "c.pem", tmp_path / "k.pem")
+    server, trust = certified("name.test", tmp_path)
 
     async def hello(_: web.Request) -> web.Response:
         return web.Response(text="hello")
@@ -267,7 +262,6 @@ async def test_tls_is_checked_against_the_name_that_was_asked_for(tmp_path: Path
     async def lookup(_: str, __: int) -> list[str]:
         return ["127.0.0.1"]
 
-    trust = ssl.create_default_context(cadata=certificate.decode())
     egress = Egress.allow(["name.test", "other.test"])
     async with HttpClient(egress, lookup=lookup, ssl_context=trust) as client:
         good = await client.request("GET", f"https://name.test:{port}/")
@@ -280,25 +274,6 @@ async def test_tls_is_checked_against_the_name_that_was_asked_for(tmp_path: Path
         assert isinstance(answer, Failure)
         assert (answer.kind, answer.retryable) == ("unavailable", False)
         assert "TLS" in answer.message
-
-
-def issue(name: str) -> tuple[bytes, bytes]:
-    """A self-signed certificate and its key, PEM."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
-    builder = x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
-    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-    made = builder.sign(key, hashes.SHA256())
-    plain = serialization.NoEncryption()
-    form = serialization.PrivateFormat.PKCS8
-    return made.public_bytes(serialization.Encoding.PEM), key.private_bytes(serialization.Encoding.PEM, form, plain)
 
 
 def test_a_client_closed_in_one_event_loop_works_in_the_next() -> None:

@@ -47,7 +47,7 @@ class MCPSource:
     def http(
         cls, url: str, *, name: str = "", headers: Mapping[str, str] | None = None, trusted: bool = False
     ) -> MCPSource:
-        """A server at a URL (streamable HTTP)."""
+        """A server at a URL (streamable HTTP), under the egress rules of :mod:`callwright.catalog.mcp_http`."""
         return cls(Server(name or urlsplit(url).hostname or "mcp", url=url, headers=headers or {}, trusted=trusted))
 
     @classmethod
@@ -214,16 +214,16 @@ async def _opened(
 async def _over_http(server: Server, note_status: Callable[[Any], Awaitable[None]]) -> AsyncIterator[Client]:
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
-    from mcp.shared._httpx_utils import create_mcp_http_client
 
+    from callwright.catalog.mcp_http import client_for
     from callwright.http.egress import parse_target
 
     target = parse_target(server.url)
     if isinstance(target, Failure):
         raise CatalogError(f"MCP server {server.name!r}: {target.message}")
-    async with create_mcp_http_client(headers=dict(server.headers)) as http:
+    async with await client_for(target, server.headers) as http:
         http.event_hooks["response"].append(note_status)
-        async with Client(streamable_http_client(server.url, http_client=http)) as client:
+        async with Client(streamable_http_client(target.url, http_client=http)) as client:
             yield _unvalidated(client)
 
 

@@ -41,7 +41,7 @@ def redirected(sent: Outgoing, target: Target, status: int, location: str) -> Ou
     if target.scheme == "https" and following.scheme == "http":
         return refused(f"redirect not followed: from https to unencrypted {following.origin}")
     plain = _without_body(sent) if _becomes_get(sent.method, status) else sent
-    if _same_origin(target, following):
+    if same_origin(target, following):
         return replace(plain, url=following.url)
     if plain.body is not None:
         return refused(f"redirect not followed: the request's body is not handed on to {following.origin}")
@@ -58,7 +58,8 @@ def _without_body(sent: Outgoing) -> Outgoing:
     return Outgoing("GET", sent.url, headers)
 
 
-def _same_origin(one: Target, other: Target) -> bool:
+def same_origin(one: Target, other: Target) -> bool:
+    """Scheme, host and port are the same, or ``other`` is the https upgrade of ``one`` on the default ports."""
     if one.host != other.host:
         return False
     upgrade = (one.scheme, one.port, other.scheme, other.port) == ("http", 80, "https", 443)
