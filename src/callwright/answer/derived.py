@@ -12,16 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright.answer.binding import key_concepts
-from callwright.answer.claims import Claims, content_words
+from callwright.answer.claims import Claims, Mention, content_words
 from callwright.answer.facts import Facts, Figure, Leaf
-from callwright.answer.lexicon import AVERAGE, DIFFERENCE, EACH, PRODUCT, RATIO, SUM, TWICE
+from callwright.answer.lexicon import DIFFERENCE, EACH, PRODUCT, RATIO, SUM, TWICE
 from callwright.answer.matching import close
+from callwright.answer.parts import parts
 from callwright.answer.quantity import Moment, Number
+from callwright.answer.totals import COLUMN, announced, beside, totals
 from callwright.answer.units import UNITS, conversions, same
 from callwright.answer.words import tokens
 
 _POOL = 48
-_COLUMN = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def derive(claim: Number | Moment, claims: Claims, facts: Facts) -> Derivation |
     """How the stated value follows from the results, or None."""
     if isinstance(claim, Moment):
         return _later(claim, claims, facts)
-    for ways in (_counts, _columns, _pairs, _spans, _products):
+    for ways in (_counts, _totals, parts, _pairs, _spans, _products, beside):
         for text, value, leaves in ways(claim, claims, facts):
             if close(claim, value, 0.0005) and (claim.hedge or abs(value - claim.value) <= 0.02 * abs(value)):
                 return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
@@ -46,7 +47,7 @@ def _later(claim: Moment, claims: Claims, facts: Facts) -> Derivation | None:
     if claim.hour is None or claim.has_date:
         return None
     told = [m for m in claims.moments if m is not claim and m.hour is not None]
-    lasting = [f for f in facts.figures[:_COLUMN] if f.unit and UNITS[f.unit].dimension == "time"][:_POOL]
+    lasting = [f for f in facts.figures[:COLUMN] if f.unit and UNITS[f.unit].dimension == "time"][:_POOL]
     for start in told[:4]:
         gap = ((claim.hour - (start.hour or 0)) * 60 + (claim.minute or 0) - (start.minute or 0)) % 1440
         for figure in lasting:
@@ -97,7 +98,7 @@ def _thresholds(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     limits = [m for m in claims.numbers if m is not n]
     for limit in limits[:3]:
         for shape, column in list(facts.columns.items())[:40]:
-            values = [f.number.value for f in column[:_COLUMN] if f.number is not None]
+            values = [f.number.value for f in column[:COLUMN] if f.number is not None]
             if len(values) > 1:
                 for test, count in (("above", sum(v > limit.value for v in values)),
                                     ("below", sum(v < limit.value for v in values))):  # fmt: skip
@@ -105,47 +106,17 @@ def _thresholds(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                         yield f"the number of {shape[-1]} {test} {limit.value:g}", float(count), []
 
 
-def _told(column: Sequence[Figure], unit: str) -> list[tuple[float, Figure]]:
-    """The column's values in the unit of the claim."""
-    found = []
-    for figure in column[:_COLUMN]:
-        if figure.number is None:
-            continue
-        if same(unit, figure.unit):
-            found.append((figure.number.value, figure))
-        else:
-            found += [(v, figure) for v in conversions(figure.number.value, figure.unit, unit)[:1]]
-    return found
-
-
-def _columns(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
-    total, mean = SUM.search(claims.text), AVERAGE.search(claims.text)
-    if not total and not mean:
-        return
-    wide = len(facts.keys) > 60
-    for key, column in itertools.islice(facts.keys.items(), 2000):
-        if len(column) < 2 or (wide and not key_concepts(key) & claims.attributes):
-            continue
-        told = _told(column, n.unit)
-        mentioned = [p for p in told if any(m.labels & p[1].leaf.labels for m in claims.mentions)]
-        homes = dict.fromkeys((f.leaf.result, f.leaf.shape) for f in column[:_COLUMN])
-        by_shape = [[p for p in told if (p[1].leaf.result, p[1].leaf.shape) == home] for home in list(homes)[:24]]
-        for pairs in (mentioned, told, *(by_shape if len(by_shape) > 1 else ())):
-            if len(pairs) < 2:
-                continue
-            values = [v for v, _ in pairs]
-            leaves = [f.leaf for _, f in pairs]
-            if total:
-                yield f"the sum of {key}", sum(values), leaves
-            if mean:
-                yield f"the average of {key}", sum(values) / len(values), leaves
+def _totals(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    for total in totals(n.unit, claims, facts):
+        if announced(total, n, claims):
+            yield total.name, total.value, list(total.leaves)
 
 
 def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]:
     """The figures a calculation may rest on: those the sentence speaks of, of the claim's own kind first."""
     words = claims.attributes
     scored: list[tuple[int, int, Figure]] = []
-    for figure in facts.figures[:_COLUMN]:
+    for figure in facts.figures[:COLUMN]:
         if figure.number is None:
             continue
         score = 2 * sum(bool(m.labels & figure.leaf.labels) for m in claims.mentions) + len(
@@ -169,7 +140,7 @@ def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     for (_, f), (_, g) in itertools.combinations(pool, 2):
         alike = f.leaf.key == g.leaf.key or (f.unit and f.unit == g.unit)
         alike = alike or all(own_words(x.leaf) & claims.attributes for x in (f, g))
-        if not alike or f is g or f.number == g.number:
+        if not alike or f is g or f.number == g.number or _astray(f, g, claims, facts):
             continue
         for a, b in _in_unit(f, g, n.unit):
             if gap:
@@ -180,6 +151,21 @@ def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         spoken = f.leaf.key == g.leaf.key or each or all(own_words(x.leaf) & claims.attributes for x in (f, g))
         if share and spoken:
             yield from _shares(n, f, g)
+
+
+def _astray(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:
+    """Two different fields belong to one record, and to one that nothing else in the sentence stands against.
+
+    "Rita won six races more than Ines" is no difference within Rita's record, nor one of her wins and Ines' races.
+    """
+    if f.leaf.key == g.leaf.key or f.leaf.shape[:-1] != g.leaf.shape[:-1]:
+        return False
+    if (f.leaf.result, f.leaf.record) != (g.leaf.result, g.leaf.record):
+        return True
+    home = (f.leaf.result, f.leaf.record)
+    others = [h.leaf for h in facts.keys.get(f.leaf.key, ())[:300] if (h.leaf.result, h.leaf.record) != home]
+    against = [m for m in claims.mentions if not m.labels & f.leaf.labels]
+    return any(m.labels & leaf.labels for m in against for leaf in others)
 
 
 def own_words(leaf: Leaf) -> frozenset[str]:
@@ -218,10 +204,10 @@ def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """The time between two moments of the same record, or of two that the sentence speaks of."""
     if not n.unit or UNITS[n.unit].dimension not in ("time", "years"):
         return
-    near = claims.mentions
+    near = [m for m in claims.mentions if not all(label.startswith("@") for label in m.labels)]
     timed = [f for f in facts.moment_figures if not near or any(m.labels & f.leaf.labels for m in near)][:40]
     named = [m for m in near if any(m.labels & f.leaf.labels for f in timed)]
-    for f, g in itertools.combinations(timed, 2):
+    for f, g in (*itertools.combinations(timed, 2), *_apart(timed, near, claims, facts)):
         if not all(m.labels & (f.leaf.labels | g.leaf.labels) for m in named):
             continue  # "A is two hours ahead of B" is no span within A
         if f.moment is None or g.moment is None:
@@ -237,6 +223,18 @@ def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                 yield f"{f.leaf.where} to {g.leaf.where}", told, [f.leaf, g.leaf]
                 if n.unit == "day":
                     yield f"{f.leaf.where} to {g.leaf.where}, both counted", told + 1, [f.leaf, g.leaf]
+
+
+def _apart(
+    timed: Sequence[Figure], near: Sequence[Mention], claims: Claims, facts: Facts
+) -> Iterator[tuple[Figure, Figure]]:
+    """ "B opens an hour later": the one that is named against the same field of the one that is not."""
+    if len(near) != 1 or not DIFFERENCE.search(claims.text):
+        return
+    spoken = [f for f in timed if key_concepts(f.leaf.key) & claims.attributes]
+    for figure in spoken[:4]:
+        rows = [f for f in facts.keys.get(figure.leaf.key, ())[:8] if f.moment is not None]
+        yield from ((figure, other) for other in rows if other.leaf is not figure.leaf)
 
 
 def _between(a: Moment, b: Moment) -> float | None:

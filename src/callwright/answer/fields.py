@@ -53,6 +53,8 @@ def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
             return {"km": "km/h", "m": "m/s", "mi": "mph"}[words[-2]]
         if scaled := _SCALED.match(words[-1]):
             return ALIASES[scaled["c"]]
+        if len(words) > 1 and words[-1] == "ms" and all_concepts(words[:-1]) & {"=wind", "=speed"}:
+            return "m/s"  # elsewhere milliseconds
         if words == ["runtime"]:
             return "min"  # the film databases' custom
         if words[-1] in KEY_UNITS:

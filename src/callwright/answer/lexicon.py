@@ -74,11 +74,17 @@ legal illegal official unofficial verified trusted bestselling best-selling accl
 SUM = re.compile(r"\b(?:total|sum|combined|altogether|together|in all|overall|adds? up|both|aggregate|grand total|costs?|"  # noqa: E501
                  r"round trip|all (?:two|three|four|five|six|\d+))\b", re.IGNORECASE)  # fmt: skip
 DIFFERENCE = re.compile(
-    r"\b(?:difference|differs?|gap|between|increase[ds]?|decrease[ds]?|rose|fell|grew|dropped|change[ds]?|remain\w*|left|"
+    r"\b(?:difference|differs?|gap|between|increase[ds]?|decrease[ds]?|rose|rise[ns]?|fell|falls?|grew|grow[ns]?|drop(?:s|ped)?|cool(?:s|ed)?|warm(?:s|ed)?|change[ds]?|remain\w*|left|"
     r"than|before|after|younger|older|lower|higher|fewer|longer|shorter|cheaper|dearer|taller|smaller|larger|bigger|"
     r"heavier|lighter|warmer|cooler|colder|hotter|faster|slower|newer|nearer|farther|further|behind|below|above|won|lost|lead|"
     r"leads|beat|beats|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?|short of|until|ago|"  # noqa: E501
     r"more|range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
+    re.IGNORECASE,
+)
+# What is left of a whole: the difference of two fields of one record, told in words of its own.
+REST = re.compile(
+    r"\b(?:left|remain\w*|rest|free|spare|unused|unspent|unsold|not|lost|lose[sd]?|missing|missed|without|short|under"
+    r"|available|still|over)\b|n['’]t\b",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(r"\b(?:average[sd]?|mean|avg|on average|typical(?:ly)?)\b", re.IGNORECASE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from callwright.answer.claims import Claims, content_words
 from callwright.answer.facts import Facts, Figure, Leaf
-from callwright.answer.lexicon import EXTREMES, JUDGEMENT, LIMITATION
+from callwright.answer.lexicon import EXTREMES, JUDGEMENT, LIMITATION, REST
 from callwright.answer.quantity import Moment, moment_order
 from callwright.answer.verdict import Verdict
 from callwright.answer.words import stem, tokens
@@ -36,6 +36,8 @@ def _together(claims: Claims, leaves: Sequence[Leaf]) -> int:
 
 def _borne_out(word: str, claims: Claims, verdict: Verdict, leaves: Sequence[Leaf], facts: Facts) -> bool:
     """A comparison that the numbers bear out: the cheapest is the lowest of its column; a difference was computed."""
+    if verdict.derived and REST.search(word):
+        return True  # "12.8 GB free", computed
     if word not in EXTREMES:
         return False
     if verdict.derived and not word.endswith("est"):

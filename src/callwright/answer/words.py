@@ -115,6 +115,9 @@ discount off reduction reduced
 employees staff workers
 stops stopovers layovers changes connections
 goals scored
+wins win won victories victory
+losses loss lost lose defeats
+used use uses using occupied taken
 platform track
 gate
 terminal
