@@ -18,7 +18,7 @@ def names(query: str, *earlier: str) -> set[str]:
 
 
 def test_a_destructive_tool_is_shown_when_the_request_speaks_of_its_subject() -> None:
-    assert names("Remove the notes on Lisbon") == {"cancelTrip", "git_log"}
+    assert names("Remove the notes on Lisbon") == {"cancelTrip"}
     assert names("Who made the last commit?") == {"delete_note", "cancelTrip"}
 
 
@@ -28,11 +28,15 @@ def test_what_was_said_before_counts() -> None:
 
 def test_the_verb_alone_is_not_enough() -> None:
     """ "Expense X514 was entered twice, delete it" must not put every tool that deletes before the model."""
-    assert names("Expense X514 was entered twice, delete it please") == {"delete_note", "cancelTrip", "git_log"}
+    assert names("Expense X514 was entered twice, delete it please") == {"delete_note", "cancelTrip"}
 
 
 def test_reading_and_harmless_writing_tools_are_always_shown() -> None:
     assert not names("expenses") & {"read_note", "add_expense"}
+
+
+def test_a_tool_whose_effects_nobody_declared_is_shown_unless_it_says_that_it_destroys() -> None:
+    assert "git_log" not in names("Is there a note?")
 
 
 def test_a_request_in_other_words_or_another_language_hides_nothing() -> None:

@@ -15,117 +15,44 @@ from callwright.types import Tool
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W\d]+")
 _VERBS = frozenset(
-    [
-        "delete",
-        "remove",
-        "cancel",
-        "drop",
-        "erase",
-        "clear",
-        "wipe",
-        "purge",
-        "destroy",
-        "reset",
-        "write",
-        "update",
-        "set",
-        "save",
-        "put",
-        "post",
-        "add",
-        "create",
-        "insert",
-        "get",
-        "list",
-        "find",
-        "search",
-        "show",
-        "read",
-        "make",
-        "move",
-        "send",
-        "book",
-        "change",
-        "edit",
-        "replace",
-        "undo",
-        "stop",
-    ]
+    "delete remove cancel drop erase clear wipe purge destroy reset write update set save put post add "
+    "create insert get list find search show read make move send book change edit replace undo stop".split()
+)
+_DESTROYING = frozenset(
+    "delete remove cancel drop erase clear wipe purge destroy reset revoke terminate uninstall kill overwrite".split()
 )
 _EMPTY = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "with",
-        "that",
-        "this",
-        "from",
-        "all",
-        "any",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "its",
-        "his",
-        "her",
-        "their",
-        "your",
-        "our",
-        "not",
-        "but",
-        "who",
-        "what",
-        "when",
-        "where",
-        "which",
-        "how",
-        "why",
-        "can",
-        "will",
-        "would",
-        "should",
-        "please",
-        "tool",
-        "tools",
-        "use",
-        "used",
-        "using",
-        "one",
-        "two",
-        "into",
-        "about",
-        "than",
-        "then",
-        "them",
-        "they",
-        "you",
-        "did",
-        "does",
-        "been",
-        "also",
-        "there",
-        "here",
-        "good",
-        "gone",
-    ]
+    "the and for with that this from all any are was were has have its his her their your our not but "
+    "who what when where which how why can will would should please tool tools use used using one two "
+    "into about than then them they you did does been also there here good gone".split()
 )
 
 
 def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The destructive tools that nothing said so far speaks of."""
+    """The destructive tools that nothing said so far speaks of.
+
+    Effects that nobody declared count as destructive; so the tool must also say of itself that it destroys, or a
+    plain Python function without declared effects would vanish.
+    """
     said = _stems(" ".join([query, *earlier]))
     if not any(said & _subject(tool) for tool in tools):
         return ()
-    return tuple(t for t in tools if t.effects.may_write and t.effects.destructive and not said & _subject(t))
+    return tuple(t for t in tools if _destroys(t) and not said & _subject(t))
+
+
+def _destroys(tool: Tool) -> bool:
+    if tool.effects.read_only or not tool.effects.destructive:
+        return False
+    return bool(_stems(_own_words(tool)) & _RUIN)
 
 
 def _subject(tool: Tool) -> frozenset[str]:
     """What a tool is about: the words of its name and of the first sentence of its description, without verbs."""
-    first = tool.description.split(". ")[0]
-    return _stems(" ".join([*_SPLIT.split(tool.name), first])) - _ACTIONS
+    return _stems(_own_words(tool)) - _ACTIONS
+
+
+def _own_words(tool: Tool) -> str:
+    return " ".join([*_SPLIT.split(tool.name), tool.description.split(". ")[0]])
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -140,4 +67,5 @@ def _stem(word: str) -> str:
     return word
 
 
+_RUIN = frozenset(_stem(verb) for verb in _DESTROYING)
 _ACTIONS = frozenset(_stem(verb) for verb in _VERBS)
