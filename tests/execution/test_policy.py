@@ -31,14 +31,23 @@ def test_the_verb_alone_is_not_enough() -> None:
     assert names("Expense X514 was entered twice, delete it please") == {"delete_note", "cancelTrip"}
 
 
+def test_the_subject_alone_is_not_enough() -> None:
+    assert "cancelTrip" in names("When does her trip start, and when is she back?")
+
+
 def test_reading_and_harmless_writing_tools_are_always_shown() -> None:
-    assert not names("expenses") & {"read_note", "add_expense"}
+    assert not names("What are the expenses?") & {"read_note", "add_expense"}
 
 
 def test_a_tool_whose_effects_nobody_declared_is_shown_unless_it_says_that_it_destroys() -> None:
     assert "git_log" not in names("Is there a note?")
+    assert "delete_note" in names("Is there a note?")
 
 
-def test_a_request_in_other_words_or_another_language_hides_nothing() -> None:
+def test_a_request_about_something_else_shows_nothing_that_destroys() -> None:
+    assert names("When does Henrik leave for Iceland?") == {"delete_note", "cancelTrip"}
+
+
+def test_a_request_in_another_language_hides_nothing() -> None:
     assert names("Lösche bitte die Reise nach Rom") == set()
     assert names("旅行をキャンセルして") == set()

@@ -1,8 +1,8 @@
 """What the model is not even shown: destructive tools that the request does not speak of.
 
 A small model calls what it sees. A tool that destroys is therefore put before it only if the request, or what was
-said before it, shares a word with the tool's name or description - or if no tool shares one, since the request is
-then in other words or another language and says nothing either way.
+said before it, asks for something to go and shares a word with the tool's name or description. A request in another
+language than the tools says nothing either way, and nothing is kept back.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ _VERBS = frozenset(
 _DESTROYING = frozenset(
     "delete remove cancel drop erase clear wipe purge destroy reset revoke terminate uninstall kill overwrite".split()
 )
+_ASKING = frozenset(  # how people ask for it, besides the verbs themselves
+    "undo discard abandon scrap void rid trash empty end stop quit unsubscribe close dismiss eliminate off away "
+    "withdraw reverse rollback roll expunge forget kill overwrite replace".split()
+)
 _EMPTY = frozenset(
     "the and for with that this from all any are was were has have its his her their your our not but "
     "who what when where which how why can will would should please tool tools use used using one two "
@@ -34,10 +38,12 @@ def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple
     Effects that nobody declared count as destructive; so the tool must also say of itself that it destroys, or a
     plain Python function without declared effects would vanish.
     """
-    said = _stems(" ".join([query, *earlier]))
-    if not any(said & _subject(tool) for tool in tools):
-        return ()
-    return tuple(t for t in tools if _destroys(t) and not said & _subject(t))
+    text = " ".join([query, *earlier])
+    said = _stems(text)
+    if not (_EMPTY & set(_WORD.findall(text.lower())) or any(said & _subject(tool) for tool in tools)):
+        return ()  # no English function word and no word of any tool: another language
+    asked = bool(said & _REQUESTS)
+    return tuple(t for t in tools if _destroys(t) and not (asked and said & _subject(t)))
 
 
 def _destroys(tool: Tool) -> bool:
@@ -68,4 +74,5 @@ def _stem(word: str) -> str:
 
 
 _RUIN = frozenset(_stem(verb) for verb in _DESTROYING)
+_REQUESTS = _RUIN | {_stem(verb) for verb in _ASKING}
 _ACTIONS = frozenset(_stem(verb) for verb in _VERBS)
