@@ -35,7 +35,7 @@ from callwright.types import (
 UNCONFIRMED = "(not confirmed by any result)"
 _FORMATS = {
     "schema": 'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], '
-    '"missing": ["what could not be found, and why"]}',
+    '"missing": []}. In "missing" name what the user asked for and no result says; else leave it empty.',
     "native": "Call the tool Finish exactly once.",
     "text": "Output exactly TWO lines:\nAction: Finish\n"
     'Action Input: {"return_type": "give_answer", "final_answer": "..."}',
