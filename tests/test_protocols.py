@@ -83,7 +83,7 @@ def _inherited(made: Class) -> Iterator[Class]:
 
 
 def _stands_behind(made: Class, protocol: type) -> bool:
-    """Every attribute is there; every method takes what the protocol's takes, by the same names, and needs no more."""
+    """Every attribute is there; every method takes what the protocol's does, by the same names, and needs no more."""
     family = list(_inherited(made))
     for name, member in vars(protocol).items():
         if name.startswith("_"):
