@@ -14,7 +14,7 @@ which what when where why how whose is are was were be been being am do does did
 would shall should can could may might must and or but nor so yet if then else than as at by for from in into of off on
 onto out over to up upon with within without about above across after again against along also although among around
 because before behind below beneath beside besides between beyond both down during each either every except few first
-last less like many more most much near neither never next no none not now once one only other others our own per
+last less like many more most much near neither next no none not now once one only other others our own per
 plus same second several since some still such through throughout thus together too total toward towards under until
 very via was way well while whole yes zero according additionally respectively currently current approximately roughly
 nearly almost exactly just however therefore overall altogether combined following follows followed based given
@@ -31,8 +31,8 @@ mean means meaning due planned scheduled schedule time times date dates day days
 month months year years hour hours minute minutes degrees degree percent point points unit units long short away far
 ago later earlier early late another third half double twice different difference compared comparison versus
 ranging range ranges between least most maximum minimum maximal minimal average averages sum adds
-i'm sorry please let know help hope hello hi thanks thank welcome feel free sure certainly further additional
-please also well great here's latest recent exact specific certain per piece pieces people person total totals
+i'm sorry please let know help hope hello hi thanks thank welcome feel sure certainly further additional
+please also well here's latest recent exact specific certain per piece pieces people person total totals
 two three four five six seven eight nine ten eleven twelve dozen hundred thousand million billion
 top bottom left right back full partial instead meanwhile finally lastly firstly secondly next previous
 """.split()  # noqa: E501
