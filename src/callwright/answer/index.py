@@ -183,6 +183,7 @@ class _Walk:
     def _leaf(self, value: Any, path: Path, node: _Node) -> None:
         self.leaves -= 1
         if isinstance(value, str):
+            self.room.cut = self.room.cut or len(value) > self.chars
             value = value[: self.chars]
             self.chars -= len(value) + 8
             if ((len(value) > _LONG and value.count(" ") > 6) or "\n" in value.strip()) and not _URL.match(value):

@@ -32,10 +32,11 @@ def tolerance(n: Number) -> tuple[float, float]:
     size = abs(n.value)
     if n.hedge == "about":
         return max(half, size * _ABOUT), max(half, size * _ABOUT)
+    beyond = min(half, size * _CONVERTED)  # "over 2 million" is not said of 1.9 million
     if n.hedge == "over":
-        return half, max(half, size * _BOUND)
+        return beyond, max(half, size * _BOUND)
     if n.hedge == "under":
-        return max(half, size * _BOUND), half
+        return max(half, size * _BOUND), beyond
     return half, half
 
 
