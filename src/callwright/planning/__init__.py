@@ -9,10 +9,10 @@ PLANNERS = ("default", "edges", "layers", "schema", "mention", "all-in-one")
 
 
 def default_planner() -> Planner:
-    """The planner used when none is chosen: the best one shipped."""
-    from callwright.planning.planner import default_planner as best
+    """The planner used when none is chosen: the shipped edge model."""
+    from callwright.planning.edges import EdgePlanner
 
-    return best()
+    return EdgePlanner()
 
 
 def open_planner(spec: str | Planner | None = None, encoder: str | None = None) -> Planner:

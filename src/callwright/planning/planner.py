@@ -1,4 +1,4 @@
-"""Query and tools -> a plan in which every tool stands exactly once."""
+"""The planners that learn nothing: query and tools -> a plan in which every tool stands exactly once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from callwright.flow import profile
 from callwright.plan import Plan
 from callwright.planning.query import QueryView
 from callwright.planning.schema_order import claims
-from callwright.protocols import Planner
 from callwright.types import Tool
 
 
@@ -66,10 +65,3 @@ class MentionPlanner:
         parts = QueryView(query, [profile(t) for t in tools]).parts
         order = [t.name for _, t in sorted(zip(parts, tools, strict=True), key=lambda x: (x[0].place, x[1].name))]
         return Plan.from_edges([t.name for t in tools], pairwise(order))
-
-
-def default_planner() -> Planner:
-    """The planner used when none is chosen: the shipped edge model."""
-    from callwright.planning.edges import EdgePlanner
-
-    return EdgePlanner()
