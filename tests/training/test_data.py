@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.errors import ConfigError
 from callwright.training.data import (
     depths,
     example_from_calls,
     example_from_graph,
     json_type,
-    load,
     object_schema,
     pool,
-    sources,
     topological,
     with_distractors,
 )
@@ -109,16 +103,3 @@ def test_types_of_data_sets_become_json_types() -> None:
         "properties": {"x": {"type": "string", "enum": ["a"]}},
         "required": ["x"],
     }
-
-
-def test_an_unknown_source_and_an_absent_file_say_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="sources: nestful"):
-        load("nothing")
-    for name in ("nestools", "seal_tools", "tmdb", "ultratool", "complextool_plan", "stabletoolbench", "dta_tool"):
-        with pytest.raises(ConfigError, match="there is no data file") as caught:
-            load(name, tmp_path)
-        assert len(caught.value.hint) > 20
-
-
-def test_sources_that_must_not_be_passed_on_are_marked() -> None:
-    assert {n for n, s in sources().items() if not s.train} == {"ultratool", "complextool_plan", "dta_tool"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from callwright.training.data import data_root, load
 from callwright.training.data_graphs import TMDB_PATHS, read_complextool_plan, read_ultratool
+from callwright.training.sources import data_root, load
 
 
 def test_ultratool_is_a_sequence(tmp_path: Path) -> None:

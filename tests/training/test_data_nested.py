@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callwright.training import data_nested
-from callwright.training.data import data_root, load
+from callwright.training.sources import data_root, load
 
 
 def test_variables_of_nestful_name_the_call_that_made_them() -> None:

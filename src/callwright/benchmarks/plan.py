@@ -18,8 +18,9 @@ from callwright import metrics
 from callwright.errors import CallwrightError, ConfigError
 from callwright.planning import open_planner
 from callwright.protocols import Planner
-from callwright.training.data import PlanExample, load, with_distractors
+from callwright.training.data import PlanExample, with_distractors
 from callwright.training.data import pool as pool_of
+from callwright.training.sources import load
 
 SOURCES = (
     "nestful", "complexfuncbench", "nestools", "complexfuncbench_refs", "seal_tools", "tmdb",

@@ -1,7 +1,8 @@
 """Examples for learning and measuring plans: a query, its tools, and which tool needs which other one first.
 
-Each source is read in place from its publisher's own files; nothing is redistributed. ``load(name)`` gives the
-examples of one source; if a file is not there, ConfigError says where to get it.
+Each source is read in place from its publisher's own files; nothing is redistributed. This module holds what all
+loaders need; :mod:`callwright.training.sources` knows them by name. If a file is not there, ConfigError says where
+to get it.
 
 Sources list tools in execution order, which gives the answer away: every loader goes through
 :func:`example_from_calls` or :func:`example_from_graph`, which shuffle the tools by a hash of the example's id first.
@@ -10,11 +11,9 @@ Sources list tools in execution order, which gives the answer away: every loader
 from __future__ import annotations
 
 import hashlib
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -219,29 +218,3 @@ def _text(path: Path, where: str) -> str:
         return path.read_text(encoding="utf-8")
     except OSError:
         raise ConfigError(f"there is no data file {path}", hint=where) from None
-
-
-def data_root() -> Path:
-    """Where data sets are looked for: ``$CALLWRIGHT_DATA``, else ``../shared/data`` beside the checkout."""
-    return Path(os.environ.get("CALLWRIGHT_DATA", "../shared/data"))
-
-
-@cache
-def sources() -> dict[str, Source]:
-    """Every known source by name."""
-    from callwright.training import data_graphs, data_nested, data_trajectories
-
-    return {s.name: s for s in (*data_nested.SOURCES, *data_graphs.SOURCES, *data_trajectories.SOURCES)}
-
-
-def load(name: str, root: Path | None = None) -> tuple[PlanExample, ...]:
-    """The examples of one source. ``root``: the folder that holds the data sets (default :func:`data_root`)."""
-    known = sources()
-    if name not in known:
-        raise ConfigError(f"there is no data source {name!r}", hint="sources: " + ", ".join(known))
-    return _load(name, root or data_root())
-
-
-@cache
-def _load(name: str, root: Path) -> tuple[PlanExample, ...]:
-    return tuple(sources()[name].read(root))

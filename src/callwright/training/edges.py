@@ -26,8 +26,9 @@ from callwright.errors import ConfigError, MissingExtra
 from callwright.planning.edges import SHIPPED, Cut, EdgeModel, acyclic_edges
 from callwright.planning.features import DIGEST, NAMES, pair_features
 from callwright.planning.trees import Array, Forest, write
-from callwright.training.data import PlanExample, load, pool, shuffled, sources, with_distractors
+from callwright.training.data import PlanExample, pool, shuffled, with_distractors
 from callwright.training.scores import Scores, score, table
+from callwright.training.sources import load, sources
 from callwright.training.splits import fold, folds, leave_one_source_out
 from callwright.types import Tool, digest
 

@@ -25,9 +25,10 @@ from callwright.planning.card import Card, rounded, write
 from callwright.planning.features import DIGEST as FEATURES
 from callwright.planning.layers import layer_features
 from callwright.planning.network import Array, Network, Shape, decode
-from callwright.training.data import PlanExample, load, pool, sources, with_distractors
+from callwright.training.data import PlanExample, pool, with_distractors
 from callwright.training.network import Balance, LayerModel, layer_loss, threshold_weights
 from callwright.training.scores import MACRO, Scores, constrained, score
+from callwright.training.sources import load, sources
 from callwright.training.splits import fold
 from callwright.training.tensors import DISTRACTOR, Encoded, batches, collate, encode, evenly
 from callwright.types import digest
