@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra 'train' is not installed")
 
-from callwright.training.layers import PAPER, Settings  # noqa: E402
+from callwright.training.runs import PAPER, Settings  # noqa: E402
 from callwright.training.sweep import cross_validate, leave_sources_out, sensitivity, variants  # noqa: E402
 
 TINY = Settings(width=8, heads=1, blocks=1, hidden=8, layers=3, epochs=1, batch=16)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.training.data import PlanExample
-from callwright.training.layers import Run, Settings, measure, predict
+from callwright.training.runs import Run, Settings, measure, predict
 from callwright.training.scores import MACRO, Scores, constrained, score, table
 from callwright.training.splits import Split, folds, leave_one_source_out
 from callwright.training.tensors import Encoded
