@@ -343,13 +343,14 @@ def unpack(content: Json) -> Json:
 
 def _parsed(text: str) -> Json:
     stripped = text.strip()
-    if len(stripped) > 2_000_000 or stripped[:1] not in ("{", "["):
+    quoted = stripped[:2] in ('"{', '"[', '"\\')  # JSON written as a JSON string
+    if len(stripped) > 2_000_000 or not (quoted or stripped[:1] in ("{", "[")):
         return None
     try:
         return parse(stripped)
     except JsonError:
         pass
     try:
-        return mend(stripped).value if len(stripped) <= 40_000 else None
+        return mend(stripped).value if len(stripped) <= 40_000 and not quoted else None
     except JsonError:
         return None

@@ -1,7 +1,5 @@
 """Words with a part to play: those that carry no claim, those that judge, those that announce a calculation."""
 
-# ruff: noqa: SIM905  (word lists read better as text)
-
 from __future__ import annotations
 
 import re

@@ -1,7 +1,5 @@
 """Numbers with their units, dates and times, read from text: from statements and from results alike."""
 
-# ruff: noqa: SIM905  (word lists read better as text)
-
 from __future__ import annotations
 
 import datetime as dt

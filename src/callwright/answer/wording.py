@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
+from callwright.answer.binding import key_concepts
 from callwright.answer.claims import Claims, content_words
 from callwright.answer.facts import Facts, Figure, Leaf
 from callwright.answer.lexicon import EXTREMES, JUDGEMENT, LIMITATION, REST
 from callwright.answer.quantity import Moment, moment_order
+from callwright.answer.units import UNITS
 from callwright.answer.verdict import Verdict
-from callwright.answer.words import stem, tokens
+from callwright.answer.words import concepts, stem, tokens
 
 
 def wording(claims: Claims, facts: Facts, verdict: Verdict, leaves: Sequence[Leaf]) -> None:
@@ -17,6 +20,7 @@ def wording(claims: Claims, facts: Facts, verdict: Verdict, leaves: Sequence[Lea
     carried, unknown = content_words(claims, facts)
     judged = [w for w in tokens(claims.text) if w in JUDGEMENT and not _word_known(w, facts)]
     judged = [w for w in judged if not _borne_out(w, claims, verdict, leaves, facts)]
+    unknown = [w for w in unknown if w not in EXTREMES or not _measured(w, claims, leaves, facts)]
     hard = claims.numbers or claims.moments
     together = _together(claims, leaves)
     if judged and not LIMITATION.search(claims.text):
@@ -42,11 +46,40 @@ def _borne_out(word: str, claims: Claims, verdict: Verdict, leaves: Sequence[Lea
         return False
     if verdict.derived and not word.endswith("est"):
         return True
-    meant = (
-        leaves
-        or [f.leaf for f in facts.figures[:4000] if any(m.labels & f.leaf.labels for m in claims.mentions)][:40]
-    )
-    return any(_extreme(leaf, EXTREMES[word], facts) for leaf in meant)
+    if _measured(word, claims, leaves, facts):
+        return True
+    meant = _meant(claims, leaves, facts)
+    return not any(_measures(word, leaf) for leaf in meant) and any(_extreme(x, EXTREMES[word], facts) for x in meant)
+
+
+def _measured(word: str, claims: Claims, leaves: Sequence[Leaf], facts: Facts) -> bool:
+    """Whether a field that the word compares stands at that end of its column."""
+    fields = [leaf for leaf in _meant(claims, leaves, facts) if _measures(word, leaf)]
+    return any(_extreme(leaf, _ends(word, leaf), facts) for leaf in fields)
+
+
+def _meant(claims: Claims, leaves: Sequence[Leaf], facts: Facts) -> Sequence[Leaf]:
+    """The values that the sentence tells, else those of the records it names."""
+    named = (f.leaf for f in facts.figures[:4000] if any(m.labels & f.leaf.labels for m in claims.mentions))
+    return leaves or list(itertools.islice(named, 40))
+
+
+def _measures(word: str, leaf: Leaf) -> bool:
+    """Whether the field is what the word compares: "cheapest" a price, "fastest" a speed or a time."""
+    meant = concepts(word)
+    return bool(meant & key_concepts(leaf.key)) or ("=speed" in meant and _lasting(leaf))
+
+
+def _lasting(leaf: Leaf) -> bool:
+    return bool(leaf.unit) and UNITS[leaf.unit].dimension == "time"
+
+
+def _ends(word: str, leaf: Leaf) -> str:
+    """At which end of its column the value must stand; the fastest takes the least time."""
+    ends = EXTREMES[word]
+    if ends in ("min", "max") and concepts(word) & {"=speed"} and _lasting(leaf):
+        return "min" if ends == "max" else "max"
+    return ends
 
 
 def _extreme(leaf: Leaf, ends: str, facts: Facts) -> bool:
@@ -66,4 +99,8 @@ def _order(figure: Figure) -> float:
 
 
 def _word_known(word: str, facts: Facts) -> bool:
-    return word in facts.vocabulary or stem(word) in facts.vocabulary or facts.knows(word)
+    if word in facts.vocabulary:
+        return True
+    if word in EXTREMES and word.endswith("est"):
+        return False  # that prices are told does not make any of them the lowest
+    return stem(word) in facts.vocabulary or facts.knows(word)

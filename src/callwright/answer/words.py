@@ -1,7 +1,5 @@
 """Words as the checker compares them: folded, stemmed, and grouped where a key and a sentence say the same thing."""
 
-# ruff: noqa: SIM905  (word lists read better as text)
-
 from __future__ import annotations
 
 import re
