@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.catalog.credentials import SHORTEST, in_every_form, secret_values
+from callwright.catalog.credentials import SHORTEST, in_every_form, redacted, secret_values
 from callwright.trace import Trace
 
 
@@ -56,3 +56,9 @@ def test_no_secret_survives_in_a_trace_however_it_is_written(secrets: list[str])
 def test_of_two_secrets_of_which_one_holds_the_other_nothing_is_left() -> None:
     trace = Trace(secrets=in_every_form(["abcd", "abcd-efgh"]))
     assert trace.add("note", text="abcd-efgh").data == {"text": "[secret]"}
+
+
+def test_secrets_are_taken_out_of_texts_and_keys_wherever_they_stand_and_nothing_else_changes() -> None:
+    value = {"a": ["x-s3cret-y", 1, None, {"s3cret": True}], "b": 2.5}
+    assert redacted(value, ["s3cret"]) == {"a": ["x-[secret]-y", 1, None, {"[secret]": True}], "b": 2.5}
+    assert redacted(value, ()) == value

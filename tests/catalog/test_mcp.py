@@ -196,10 +196,18 @@ async def test_a_hostile_output_schema_cannot_hold_the_process() -> None:
 
 async def test_a_server_gets_the_configured_environment_and_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_OURS", "do not hand on")
-    config = {"peer": {"command": sys.executable, "args": [PEER], "env": {"MINE": "yes"}, "trusted": True}}
+    config = {
+        "peer": {
+            "command": sys.executable,
+            "args": [PEER],
+            "env": {"MINE": "yes", "API_KEY": "sk-canary"},
+            "trusted": True,
+        }
+    }
     async with open_catalog(sources_from_config(config)) as catalog:
         environment = (await catalog.call("environment", {})).content["environment"]
     assert environment["MINE"] == "yes"
+    assert environment["API_KEY"] == "[secret]", "what the server says of its own key, no model need read"
     assert "SECRET_OF_OURS" not in environment
 
 

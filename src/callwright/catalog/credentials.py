@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
+
+from callwright.types import Json
 
 SHORTEST = 4  # characters: to hide every "1" would make a trace unreadable and hide nothing
 
@@ -36,3 +38,16 @@ def in_every_form(secrets: Iterable[str]) -> tuple[str, ...]:
         f for s in long for f in (s, quote(s, safe=""), json.dumps(s)[1:-1], json.dumps(s, ensure_ascii=False)[1:-1])
     }
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+def redacted(value: Json, secrets: Sequence[str]) -> Json:
+    """The value with every secret in its texts replaced."""
+    if not secrets:
+        return value
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, "[secret]")
+        return value
+    if isinstance(value, dict):
+        return {redacted(k, secrets): redacted(v, secrets) for k, v in value.items()}
+    return [redacted(v, secrets) for v in value] if isinstance(value, list) else value

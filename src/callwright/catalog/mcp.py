@@ -6,10 +6,12 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from callwright.catalog.credentials import in_every_form, redacted
 from callwright.catalog.mcp_results import CONNECTION_CLOSED, failure_of, output_of
 from callwright.catalog.mcp_streams import watched
 from callwright.catalog.servers import Server, servers_from_config
@@ -77,7 +79,13 @@ class MCPSource:
         return tuple(tools)
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
-        return await self._connection.call(tool, arguments)
+        """Run the tool. What goes wrong is in the output's failure; secrets that the server echoes are taken out."""
+        output = await self._connection.call(tool, arguments)
+        secrets = in_every_form(self.secrets)
+        if output.failure is None:
+            return replace(output, content=redacted(output.content, secrets))
+        said = str(redacted(output.failure.message, secrets))
+        return replace(output, failure=replace(output.failure, message=said))
 
     async def aclose(self) -> None:
         await self._connection.stop()

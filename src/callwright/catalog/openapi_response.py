@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from callwright.catalog.credentials import redacted
 from callwright.errors import Failure
 from callwright.http import HttpResponse, failure_for_status, retry_after
 from callwright.jsontext import JsonError, parse
@@ -33,19 +34,6 @@ def output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: fl
         return ToolOutput(content=redacted(response.text, secrets))
     data = b64encode(response.body).decode()
     return ToolOutput(content={"content_type": response.content_type, "size": len(response.body), "base64": data})
-
-
-def redacted(value: Json, secrets: Sequence[str]) -> Json:
-    """The value with every secret in its texts replaced."""
-    if not secrets:
-        return value
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, "[secret]")
-        return value
-    if isinstance(value, dict):
-        return {redacted(k, secrets): redacted(v, secrets) for k, v in value.items()}
-    return [redacted(v, secrets) for v in value] if isinstance(value, list) else value
 
 
 def _failure(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> Failure:
