@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from callwright.errors import ConfigError
-from callwright.planning.edges import EdgePlanner, open_model
+from callwright.planning.edges import SHIPPED, EdgePlanner, open_model
 from callwright.planning.trees import read
 from callwright.training import edges
 from callwright.training.data import PlanExample, example_from_calls, with_distractors
@@ -175,17 +175,38 @@ def test_the_command_writes_weights_that_plan_and_a_card_that_tells(
     write_nestools(tmp_path / "data")
     arguments = ["--sources", "nestools", "--data", str(tmp_path / "data"), "--rounds", "20", "--out", str(tmp_path)]
     assert edges.main(arguments) == 0
-    assert "five folds by tool combination" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "five folds by tool combination" in said
+    assert f"{tmp_path / 'edges.npz'}, sha256 " in said
     model = open_model(tmp_path / "edges.npz")
     assert model.card["data"]["nestools"]["examples"] == 96
     assert model.card["data"]["nestools"]["licence"] == "Apache-2.0"
     assert model.card["private"] is False
-    assert "--model edges --sources nestools" in model.card["command"]
+    assert model.card["command"] == "callwright train layers --model edges --sources nestools --rounds 20"
     again = tmp_path / "again"
     edges.main([*arguments[:-1], str(again)])
     assert read(again / "edges.npz")[1]["sha256"] == model.card["sha256"]
     plan = EdgePlanner(model).plan(EXAMPLES[1].query, EXAMPLES[1].tools)
     assert [[s.tool for s in layer] for layer in plan.layers] == [["find_order"], ["rate_order"]]
+
+
+def test_without_a_folder_the_shipped_weights_stay_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    write_nestools(tmp_path / "data")
+    before = SHIPPED.read_bytes(), SHIPPED.with_suffix(".json").read_bytes()
+    monkeypatch.chdir(tmp_path)
+    assert edges.main(["--sources", "nestools", "--data", "data", "--rounds", "2"]) == 0
+    assert (SHIPPED.read_bytes(), SHIPPED.with_suffix(".json").read_bytes()) == before
+    assert open_model(tmp_path / "runs" / "layers" / "edges.npz").card["data"]["nestools"]["examples"] == 96
+    assert "runs/layers/edges.npz" in capsys.readouterr().out
+
+
+def test_a_folder_and_the_package_cannot_both_be_written_to(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        edges.main(["--ship", "--out", "here"])
+    assert "not allowed with argument --ship" in capsys.readouterr().err
 
 
 def test_a_source_that_must_not_be_passed_on_is_refused() -> None:

@@ -58,7 +58,7 @@ def nestools(tmp_path: Path) -> Path:
 
 
 def test_the_command_trains_writes_and_tabulates(
-    nestools: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    nestools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from callwright import weights
     from callwright.planning.layers import LayerPredictor
@@ -88,3 +88,7 @@ def test_the_command_trains_writes_and_tabulates(
     assert str(tmp_path) not in (out / "mine.json").read_text()
     assert predictor.card.shape.heads == 2
     assert len(predictor.plan("Find a pen", [Tool("find"), Tool("buy")]).slots) == 2
+    monkeypatch.chdir(tmp_path)
+    assert main([*shared, "--checkpoint", str(tmp_path / "run.pt")]) == 0
+    assert (tmp_path / "runs" / "layers" / "layers.npz").is_file()
+    assert "runs/layers/layers.npz, sha256 " in capsys.readouterr().out

@@ -75,7 +75,7 @@ def open_model(path: Path = SHIPPED) -> EdgeModel:
     if card.get("features") != DIGEST:
         raise WeightsError(
             f"the weights {path} were trained on other features than this version computes",
-            hint="train them again: callwright train layers --model edges",
+            hint=f"train them again: callwright train layers --model edges --out {path.parent}",
         )
     try:
         scale, cut = card["calibration"], Cut(**card["cut"])

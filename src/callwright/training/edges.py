@@ -34,6 +34,7 @@ from callwright.types import Tool, digest
 
 SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools", "tmdb")
 MEASURED = ("nestful", "complexfuncbench", "nestools")  # the macro mean of the published figures
+_PLACES = frozenset(["--out", "--ship", "--data"])  # where, not what
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,8 +341,9 @@ def _data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train on every source whose licence allows it and write weights and card. Prints the scores."""
-    args = _parser().parse_args(arguments)
+    """Train on every source whose licence allows it, write weights and card. Prints the scores and where they are."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    args = _parser().parse_args(given)
     names = args.sources.split(",")
     known = sources()
     if unknown := [n for n in names if n not in known]:
@@ -354,21 +356,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
     model, about = train(names, settings, args.data)
-    command = "callwright train layers --model edges " + " ".join(
-        arguments if arguments is not None else sys.argv[1:]
-    )
-    about = {**about, "command": command.strip(), "private": bool(kept)}
-    write(args.out, args.name, model.forest, about)
+    about = {**about, "command": _command(given), "private": bool(kept)}
+    card = write(args.out, args.name, model.forest, about)
     for title, scores in about["scores"].items():
         rows = {name: Scores(**{**row, "examples": int(row["examples"])}) for name, row in scores.items()}
         sys.stdout.write(f"{title}\n{table(rows)}\n\n")
+    sys.stdout.write(f"{args.out / args.name}.npz, sha256 {card['sha256']}\n")
     return 0
 
 
-def _told(arguments: Sequence[str]) -> list[str]:
-    """The arguments that make a difference to the weights: folders do not."""
-    pairs = zip(arguments, ["", *arguments], strict=False)
-    return [a for a, before in pairs if a not in ("--out", "--data") and before not in ("--out", "--data")]
+def _command(given: Sequence[str]) -> str:
+    """The command that does this again anywhere: what was given, without folders of this machine."""
+    kept: list[str] = []
+    dropping = False
+    for word in given:
+        if word.startswith("--"):
+            dropping = word.partition("=")[0] in _PLACES
+        if not dropping:
+            kept.append(word)
+    return " ".join(["callwright train layers --model edges", *kept])
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -378,7 +384,10 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--rounds", type=int, default=Settings().rounds)
     p.add_argument("--seed", type=int, default=Settings().seed)
     p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
-    p.add_argument("--out", type=Path, default=SHIPPED.parent, help="folder for NAME.npz and NAME.json")
+    where = p.add_mutually_exclusive_group()
+    out, ship = "folder for NAME.npz and NAME.json", f"into the package: {SHIPPED.stem} replaces the shipped weights"
+    where.add_argument("--out", type=Path, default=Path("runs/layers"), help=f"{out} (default: %(default)s)")
+    where.add_argument("--ship", dest="out", action="store_const", const=SHIPPED.parent, help=ship)
     p.add_argument("--name", default=SHIPPED.stem)
     return p
 

@@ -15,7 +15,7 @@ from callwright.errors import ConfigError, MissingExtra
 from callwright.jsontext import parse
 from callwright.planning.card import Card, rounded, write
 from callwright.planning.features import DIGEST as FEATURES
-from callwright.planning.layers import layer_features
+from callwright.planning.layers import SHIPPED, layer_features
 from callwright.training import sweep
 from callwright.training.data import PlanExample, pool, with_distractors
 from callwright.training.runs import PAPER, Run, Settings, measure, progress
@@ -32,7 +32,7 @@ except ImportError:
 
 
 PRESETS = {"paper": PAPER}
-_PLACES = frozenset(["--cache", "--out", "--scores", "--json", "--checkpoint", "--data"])  # where, not what
+_PLACES = frozenset(["--cache", "--out", "--ship", "--scores", "--json", "--checkpoint", "--data"])  # where, not what
 _FIELDS = tuple(f.name for f in fields(Settings))
 
 
@@ -153,7 +153,10 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--scores", type=Path, nargs="+", help="such files, to be put on the card")
     p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
     p.add_argument("--multilayer", action="store_true", help="only examples of two layers and more, as in A.1")
-    p.add_argument("--out", type=Path, default=Path("weights"), help="folder for NAME.npz and NAME.json")
+    where = p.add_mutually_exclusive_group()
+    out, ship = "folder for NAME.npz and NAME.json", f"into the package: {SHIPPED.stem} replaces the shipped weights"
+    where.add_argument("--out", type=Path, default=Path("runs/layers"), help=f"{out} (default: %(default)s)")
+    where.add_argument("--ship", dest="out", action="store_const", const=SHIPPED.parent, help=ship)
     p.add_argument("--name", default="layers")
     p.add_argument("--precision", choices=("float32", "float16", "int8"), default="float16")
     p.add_argument("--checkpoint", type=Path, help="state after every epoch; an existing one is continued")
