@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.cli.endpoint import endpoint
 
+from callwright.planning import PLANNERS
+
 TOOLS = '''
 STOCK = {"hammer": 4}
 
@@ -58,6 +60,27 @@ def test_run_answers_on_stdout_and_tells_the_story_on_stderr(tools: Path, tmp_pa
     page = callwright("view", trace, "--html", tmp_path / "again.html")
     assert page.returncode == 0
     assert (tmp_path / "again.html").read_text() == html.read_text()
+
+
+@pytest.mark.parametrize(("planner", "first"), [("mention", ["order"]), ("all-in-one", ["stock", "order"])])
+def test_run_plans_with_the_planner_it_is_told(tools: Path, tmp_path: Path, planner: str, first: list[str]) -> None:
+    trace = tmp_path / "run.jsonl"
+    with endpoint(['{"calls": []}'] * 6) as url:
+        done = callwright(
+            "run", "Order two hammers, then look at the stock.", "--tools", tools, "--planner", planner,
+            "--model", f"{url}#m", "--mode", "schema", "--trace", trace,
+        )  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    (made,) = (row for row in map(json.loads, trace.read_text().splitlines()) if row["kind"] == "plan")
+    assert made["data"]["planner"] == planner
+    assert made["data"]["layers"][0] == first
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_the_help_names_every_planner(command: str) -> None:
+    said = " ".join(callwright(command, "--help").stdout.split())
+    assert ", ".join(PLANNERS) in said
+    assert "--encoder" in said
 
 
 def test_a_run_that_finds_nothing_says_so_with_its_exit_code(tools: Path) -> None:
@@ -131,6 +154,8 @@ def test_tools_lists_names_effects_and_an_openai_list(tools: Path) -> None:
             ["run", "x", "--tools", "nowhere.yaml", "--model", "http://127.0.0.1:9/v1#m", "--mode", "text"],
             "nowhere.yaml",
         ),
+        (["run", "x", "--tools", "nowhere.py", "--planner", "nonesuch"], "nonesuch"),
+        (["run", "x", "--tools", "nowhere.py", "--planner", "layers", "--encoder", "no-encoder"], "no-encoder"),
         (["plan"], "--jsonl"),
         (["plan", "x", "--tools", "nowhere.py"], "nowhere.py"),
         (["check", "{}", "--tools", "nowhere.py"], "nowhere.py"),

@@ -11,6 +11,7 @@ import typer
 
 from callwright import __version__
 from callwright.errors import CallwrightError
+from callwright.planning import PLANNERS
 
 app = typer.Typer(
     name="callwright",
@@ -43,6 +44,11 @@ Model = Annotated[
         help="local (default), local:PATH, or an OpenAI-compatible endpoint as URL#MODEL.",
         envvar="CALLWRIGHT_MODEL",
     ),
+]
+Planner = Annotated[str | None, typer.Option("--planner", help=f"One of {', '.join(PLANNERS)}.")]
+Encoder = Annotated[
+    str | None,
+    typer.Option("--encoder", help="Text encoder of the planner layers: minilm, a folder, or an endpoint URL."),
 ]
 Jsonl = Annotated[bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")]
 
@@ -94,6 +100,8 @@ def run_command(
     only: Only = None,
     model: Model = None,
     strategy: Annotated[str, typer.Option(help="layered or react.")] = "layered",
+    planner: Planner = None,
+    encoder: Encoder = None,
     mode: Annotated[
         ReplyModes | None, typer.Option(help="How to ask for calls; default: the endpoint's best.")
     ] = None,
@@ -113,6 +121,8 @@ def run_command(
         only=only,
         model=model,
         strategy=strategy,
+        planner=planner,
+        encoder=encoder,
         mode=mode.value if mode else None,
         limits=Limits(repairs=repairs, seconds=seconds),
         trace=trace,
@@ -139,8 +149,8 @@ def plan(
     tools: Tools = None,
     only: Only = None,
     format_: Annotated[PlanFormat, typer.Option("--format", help="How to print it.")] = PlanFormat.text,
-    planner: Annotated[str | None, typer.Option(help="default, edges, layers or schema.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="Text encoder: minilm, a folder, or an endpoint URL.")] = None,
+    planner: Planner = None,
+    encoder: Encoder = None,
     jsonl: Jsonl = False,
 ) -> None:
     """Put tools into execution layers, without calling a model or a tool."""

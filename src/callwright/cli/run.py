@@ -12,6 +12,7 @@ from callwright.cli.view import write
 from callwright.errors import ConfigError
 from callwright.limits import Limits
 from callwright.orchestrator import Orchestrator, Run
+from callwright.planning import open_planner
 from callwright.protocols import ReplyMode
 from callwright.trace import JsonlSink, Sink
 from callwright.viewer import page
@@ -24,6 +25,8 @@ def run_query(
     only: Sequence[str] | None = None,
     model: str | None = None,
     strategy: str = "layered",
+    planner: str | None = None,
+    encoder: str | None = None,
     mode: ReplyMode | None = None,
     limits: Limits | None = None,
     trace: Path | None = None,
@@ -35,6 +38,7 @@ def run_query(
         raise ConfigError(
             "run needs at least one tool source", hint="--tools SOURCE, for example --tools examples/desk"
         )
+    chosen = open_planner(planner, encoder) if planner or encoder else None
     prepare(model)
     with ExitStack() as stack:
         live = stack.enter_context(Live())
@@ -45,6 +49,7 @@ def run_query(
             tools,
             model=model,
             strategy=strategy,
+            planner=chosen,
             mode=mode,
             limits=limits,
             sinks=sinks,
