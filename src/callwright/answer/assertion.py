@@ -61,7 +61,7 @@ _STATE = re.compile(
 
 
 def pairs(claims: Claims, facts: Facts, verdict: Verdict) -> None:
-    """Two names joined in one clause must stand in one record, where records of their kinds exist: "Almar is in Bergen"."""  # noqa: E501
+    """Two names of one clause must stand in one record, where such records exist: "Almar is in Bergen"."""
     for clause in claims.clauses:
         inside = [m for m in claims.mentions if clause.span[0] <= m.span[0] < clause.span[1]]
         if len(inside) != 2 or any(label[0] in "@#" for m in inside for label in m.labels):

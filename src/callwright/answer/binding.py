@@ -99,24 +99,23 @@ def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Fact
     leaf = figure.leaf
     entities, attributes = anchors.entities(leaf), anchors.attributes(leaf)
     for other in facts.keys.get(leaf.key, ())[:_RIVALS]:
-        if anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim):  # noqa: SIM102
-            if anchors.attributes(other.leaf) >= attributes or other.leaf.part:
-                return other
+        fits = bool(other.leaf.part) or anchors.attributes(other.leaf) >= attributes
+        if fits and anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim):
+            return other
     if leaf.part or not _unsaid(leaf, anchors):
         return None
     for other in _neighbours(figure, facts):
-        if anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim):  # noqa: SIM102
-            if anchors.entities(other.leaf) >= entities:
-                return other
+        fits = anchors.entities(other.leaf) >= entities
+        if fits and anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim):
+            return other
     if attributes & key_concepts(leaf.key) or isinstance(claim, Moment):
         return None
     for other in facts.of_result(leaf.result):
-        if not isinstance(other.leaf.value, int | float):
+        if not isinstance(other.leaf.value, int | float) or not anchors.entities(other.leaf) >= entities:
             continue
-        named = anchors.near & key_concepts(other.leaf.key)
-        if any(n.startswith("=") for n in named) and not other.leaf.part and _otherwise(figure, other, claim):  # noqa: SIM102
-            if anchors.entities(other.leaf) >= entities:
-                return other
+        named = any(n.startswith("=") for n in anchors.near & key_concepts(other.leaf.key))
+        if named and not other.leaf.part and _otherwise(figure, other, claim):
+            return other
     return None
 
 

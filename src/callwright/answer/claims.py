@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ class Claims:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
 
     def words_near(self, span: Span) -> frozenset[str]:
-        """The attribute words that may speak for what stands at ``span``: its clause without its neighbours' own words."""  # noqa: E501
+        """The attribute words that may speak for a value: its clause without its neighbours' own words."""
         clause = self.clause_of(span)
         inside = [s for s in self.values if clause.span[0] <= s[0] < clause.span[1] and not _same_place(s, span)]
         start = max((_after(self.text, s) for s in inside if s[1] <= span[0]), default=clause.span[0])
@@ -76,7 +77,8 @@ class Claims:
 
 _URLS = re.compile(r"https?://[^\s<>\"')\]]+|www\.[^\s<>\"')\]]+|[\w.+-]+@[\w-]+(?:\.\w+)+")
 _CODE = re.compile(
-    r"(?<![\w])(?=[\w./:+-]*\d)(?:(?=[\w./:+-]*[A-Za-z_])\w+(?:[-./:+]\w+)*|\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3,}-\d{3,}|\+\d[\d .-]{6,}\d)"  # noqa: E501
+    r"(?<![\w])(?=[\w./:+-]*\d)(?:(?=[\w./:+-]*[A-Za-z_])\w+(?:[-./:+]\w+)*|\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}"
+    r"|\d{3,}-\d{3,}|\+\d[\d .-]{6,}\d)"
     r"(?![\w])"
 )
 _PLAIN = re.compile(
@@ -86,7 +88,8 @@ _PLAIN = re.compile(
 _DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
 _JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
 _CLAUSE = re.compile(
-    r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared (?:to|with)|versus|vs|followed by|then|whose|"  # noqa: E501
+    r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared (?:to|with)|versus|vs|followed by"
+    r"|then|whose|"
     r"which|where|as for|although|though)\b)",
     re.IGNORECASE,
 )
@@ -202,17 +205,17 @@ def _longest(words: list[tuple[int, int, str]], position: int, facts: Facts, tex
         if not labels:
             continue
         start = words[position][0]
-        if size == 1 and not text[start].isupper() and not text[start].isdigit():  # noqa: SIM102
-            if (
-                alias in GLUE
-                or (alias not in labels and alias[:-1] not in labels)
-                or any(c.startswith("=") for c in concepts(alias))
-            ):
-                continue
+        plain = size == 1 and not text[start].isupper() and not text[start].isdigit()
+        if plain and (alias in GLUE or not {alias, alias[:-1]} & labels or _names_a_field(alias)):
+            continue
         if size == 1 and alias in GLUE and alias not in labels:
             continue
         return size, labels
     return 1, frozenset()
+
+
+def _names_a_field(word: str) -> bool:
+    return any(c.startswith("=") for c in concepts(word))
 
 
 def _clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
@@ -223,7 +226,7 @@ def _clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
         if not _overlaps(m.span(), solid):
             cuts.append(m.start())
     cuts.append(len(text) + 1)
-    for start, end in zip(cuts, cuts[1:], strict=False):  # noqa: RUF007
+    for start, end in itertools.pairwise(cuts):
         words = _words_outside(text, start, min(end, len(text)), claims)
         claims.clauses.append(Clause((start, end), frozenset(words), bool(_NEGATED.search(text[start:end]))))
     claims.attributes = frozenset().union(*(c.attributes for c in claims.clauses))

@@ -96,11 +96,17 @@ def _takes(key: str, unit: str) -> bool:
 
 
 _MONETARY = {stem(w) for w in (
-    "price", "cost", "amount", "total", "subtotal", "fee", "fare", "value", "charge", "salary", "wage", "revenue", "income",  # noqa: E501
-    "balance", "cap", "high", "low", "open", "close", "rate", "tax", "sum", "budget", "profit", "net", "gross", "payment",  # noqa: E501
-    "adult", "child", "rent", "discount", "tip", "deposit", "spend", "spent", "due", "paid", "min", "max", "average", "avg",  # noqa: E501
-    "bid", "ask", "last", "volume", "sales", "turnover", "expense", "expenses", "single", "return", "night", "day", "shipping",  # noqa: E501
+    "price", "cost", "amount", "total", "subtotal", "fee", "fare", "value", "charge", "salary", "wage", "revenue",
+    "income",
+    "balance", "cap", "high", "low", "open", "close", "rate", "tax", "sum", "budget", "profit", "net", "gross",
+    "payment",
+    "adult", "child", "rent", "discount", "tip", "deposit", "spend", "spent", "due", "paid", "min", "max",
+    "average", "avg",
+    "bid", "ask", "last", "volume", "sales", "turnover", "expense", "expenses", "single", "return", "night", "day",
+    "shipping",
 )}  # fmt: skip
-_COUNTS = {stem(w) for w in ("id", "population", "page", "year", "votes", "rating", "nights", "guests", "stops", "count",  # noqa: E501
-                             "number", "quantity", "qty", "items", "passengers", "rank", "score", "index", "percent", "percentage", "pct",  # noqa: E501
+_COUNTS = {stem(w) for w in ("id", "population", "page", "year", "votes", "rating", "nights", "guests", "stops",
+"count",
+                             "number", "quantity", "qty", "items", "passengers", "rank", "score", "index",
+                             "percent", "percentage", "pct",
                              "ratio", "supply", "qty")}  # fmt: skip

@@ -98,7 +98,7 @@ class _Walk:
         self.room.chars -= self._start[1] - self.chars
 
     def _arguments(self) -> frozenset[str]:
-        """What was asked for names what came back; a list of things names none of them, nor does a record's own name."""  # noqa: E501
+        """What was asked for names what came back; a list of things it does not, nor does a record's own name."""
         single = {k: v for k, v in self.result.arguments.items() if isinstance(v, str | int) and "," not in str(v)}
         text = self.facts.texts[self.result.id]
         if text.count("},{") or text.count("}, {"):
@@ -175,10 +175,9 @@ class _Walk:
         keys = tuple(p for p in path if isinstance(p, str))
         path = tuple(p[0] if isinstance(p, tuple) else p for p in path)
         attributes = concepts_of_keys(keys[-3:]) | node.attributes
-        return Leaf(
-            node.result, path, value, (node.tool, *keys), node.labels, attributes, unit or unit_of_field(keys, node.unit),  # noqa: E501
-            part, node.index,
-        )  # fmt: skip
+        unit = unit or unit_of_field(keys, node.unit)
+        shape = (node.tool, *keys)
+        return Leaf(node.result, path, value, shape, node.labels, attributes, unit, part, node.index)
 
     def _leaf(self, value: Any, path: Path, node: _Node) -> None:
         self.leaves -= 1

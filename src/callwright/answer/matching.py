@@ -82,8 +82,10 @@ def _reads_as(n: Number, figure: Figure) -> str:
 
 
 _SHARE = {"percent", "percentage", "pct", "rate", "ratio", "share", "change", "humidity", "possession", "probability",
-          "chance", "growth", "margin", "progress", "battery", "load", "usage", "clouds", "cloud", "pop", "discount", "tax",  # noqa: E501
-          "vat", "yield", "accuracy", "confidence", "score", "increase", "decrease", "cover", "coverage", "level", "interest",  # noqa: E501
+          "chance", "growth", "margin", "progress", "battery", "load", "usage", "clouds", "cloud", "pop",
+          "discount", "tax",
+          "vat", "yield", "accuracy", "confidence", "score", "increase", "decrease", "cover", "coverage", "level",
+          "interest",
           "value", "result", "amount", "rise", "drop"}  # fmt: skip
 
 

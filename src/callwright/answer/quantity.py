@@ -248,7 +248,8 @@ _TENS = {n: 10 * i for i, n in enumerate("twenty thirty forty fifty sixty sevent
 _WORDS = "|".join(sorted((*_SMALL, *_TENS), key=len, reverse=True))
 _SPELLED = re.compile(
     rf"\b(?P<w>(?:{_WORDS})(?:[-\s](?:{_WORDS}))?|a\s+dozen|half\s+a\s+dozen"
-    r"|an?\s+(?=(?:hour|minute|mile|kilometre|kilometer)\b|(?:day|week|month|year) (?:and|later|earlier|after|before)\b)"  # noqa: E501
+    r"|an?\s+(?=(?:hour|minute|mile|kilometre|kilometer)\b|(?:day|week|month|year) (?:and|later|earlier|after"
+    r"|before)\b)"
     r"|half\s+an?\s+(?=hour|day|mile|kilometre|kilometer|litre|liter)|a\s+couple\s+of|a\s+pair\s+of)(?:\b|(?<=\s))"
     r"(?:\s+(?P<ws>hundred|thousand|million|billion)\b)?",
     re.IGNORECASE,
@@ -272,7 +273,8 @@ _UNIT = re.compile(
 _CASED = {"c": "C", "f": "F", "w": "W", "l": "lL", "m": "m", "s": "s", "g": "g", "h": "h", "real": "", "won": "",
           "try": "", "bar": "b", "kn": "k", "mb": "M", "in": "", "may": ""}  # fmt: skip
 _HEDGES = (
-    ("about", r"about|around|approximately|approx\.?|roughly|some|circa|ca\.|~|nearly|almost|just (?:over|under)|close to"  # noqa: E501
+    ("about", r"about|around|approximately|approx\.?|roughly|some|circa|ca\.|~|nearly|almost|just (?:over|under)"
+              r"|close to"
               r"|an estimated|estimated|slightly (?:over|under|more than|less than)|a little (?:over|under)"),
     ("over", r"over|more than|above|at least|upwards of|exceeding|exceeds|greater than|no less than|as many as"),
     ("under", r"under|less than|below|at most|up to|fewer than|no more than"),
@@ -315,9 +317,14 @@ def _number(text: str, m: re.Match[str]) -> Number:
     unit, end = _unit_after(text, m.end(), attached=bool(m["short"]))
     if m["money"]:
         unit = _MONEY_SIGNS.get(m["money"].strip()) or ALIASES[m["money"].strip()]
-    hedge = _HEDGE.search(text[max(0, m.start() - 24) : m.start()])
-    return Number(value, step, (m.start(), end), (m.start("sign") if m["sign"] else m.start("n"), m.end()), unit, hedge.lastgroup or "" if hedge else "",  # noqa: E501
-                  scale=scale)  # fmt: skip
+    digits = (m.start("sign") if m["sign"] else m.start("n"), m.end())
+    return Number(value, step, (m.start(), end), digits, unit, _hedge(text, m.start()), scale=scale)
+
+
+def _hedge(text: str, position: int) -> str:
+    """What stands before a number and loosens it: "about", "over" or "under"."""
+    found = _HEDGE.search(text[max(0, position - 24) : position])
+    return (found.lastgroup or "") if found else ""
 
 
 def _unit_after(text: str, position: int, *, attached: bool = False) -> tuple[str, int]:
@@ -356,9 +363,8 @@ def _spelled(text: str, m: re.Match[str]) -> Number | None:
     if half:
         value += 0.5
         unit, end = (unit, half.end()) if unit else _unit_after(text, half.end())
-    hedge = _HEDGE.search(text[max(0, m.start() - 24) : m.start()])
-    return Number(value * scale, scale / 2 if half else scale, (m.start(), end), m.span(), unit, hedge.lastgroup or "" if hedge else "", True,  # noqa: E501
-                  scale)  # fmt: skip
+    step = scale / 2 if half else scale
+    return Number(value * scale, step, (m.start(), end), m.span(), unit, _hedge(text, m.start()), True, scale)
 
 
 def _joined(text: str, found: list[Number]) -> Iterator[Number]:

@@ -33,7 +33,8 @@ def stem(word: str) -> str:
     if len(word) <= 3 or not word.isascii():
         return word
     for end, keep in (("ies", "y"), ("sses", "ss"), ("ations", "ate"), ("ation", "ate"), ("ings", ""), ("ing", ""),
-                      ("edly", ""), ("ied", "y"), ("ed", ""), ("ement", "e"), ("ments", ""), ("ment", ""), ("ness", ""),  # noqa: E501
+                      ("edly", ""), ("ied", "y"), ("ed", ""), ("ement", "e"), ("ments", ""), ("ment", ""), ("ness",
+                      ""),
                       ("ally", "al"), ("ly", ""), ("ers", "er"), ("als", "al"), ("es", "e"), ("s", "")):  # fmt: skip
         if word.endswith(end) and len(word) - len(end) >= 3 and not (end == "s" and word.endswith("ss")):
             word = word[: len(word) - len(end)] + keep
@@ -46,7 +47,8 @@ def stem(word: str) -> str:
 # One line: words that name the same attribute, the concept first. Keys and statements are both read through it.
 _CONCEPTS = """
 population people inhabitant inhabitants resident residents populous citizens live lives living populated home
-departure depart departs departing departed leave leaves leaving takeoff origin start starts etd takes_off off dep from
+departure depart departs departing departed leave leaves leaving takeoff
+departure origin start starts etd takes_off off dep from
 arrival arrive arrives arriving arrived land lands landing destination eta reach reaches gets_in touches arr
 duration length lasts last long takes take elapsed runtime travel_time runs
 distance far away apart km kilometer kilometre mile miles separated
@@ -124,7 +126,7 @@ bedrooms bedroom beds
 year
 latitude lat
 longitude lon lng
-"""  # noqa: E501
+"""
 _GROUPS: dict[str, frozenset[str]] = {}
 for _line in _CONCEPTS.strip().splitlines():
     _head, *_others = _line.split()
@@ -134,7 +136,8 @@ for _line in _CONCEPTS.strip().splitlines():
 
 _NOT_ATTRIBUTES = {stem(w) for w in (
     "the a an of in on at to for and or is are was were be has have had its it this that with by as from data result "
-    "results response value values item items info list object payload body content output json get fetch search find "  # noqa: E501
+    "results response value values item items info list object payload body content output json get fetch search "
+    "find "
     "lookup query api tool for_ per not there which will your you"
 ).split()}  # fmt: skip
 
