@@ -28,15 +28,15 @@ def player(task: DeskTask) -> Any:
 
     def line(request: ChatRequest) -> Any:
         assert request.schema is not None
-        known = request.schema["properties"]
+        known = request.schema.get("properties") or request.schema["anyOf"][0]["properties"]
         if "statements" in known:
             cited = known["statements"]["items"]["properties"]["results"]["items"]["enum"]
             return {"statements": [{"text": task.gold_answer, "results": cited[:1]}], "missing": []}
         if "action" in known:
             action = calls.pop(0) if calls else {"tool": "finish", "reason": "done"}
             return {"thought": "next", "action": {k: v for k, v in action.items() if k != "fails"}}
-        names = [e["properties"]["tool"]["const"] for e in known["calls"]["items"]["anyOf"]]
-        return {"calls": [call for call in task.gold_calls if call["tool"] in names]}
+        names = known["useful"]["items"]["enum"]
+        return {"useful": names[:1], "calls": [call for call in task.gold_calls if call["tool"] in names]}
 
     return line
 
