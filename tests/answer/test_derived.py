@@ -128,3 +128,32 @@ def test_a_time_follows_from_another_and_a_duration() -> None:
     facts = facts_of("q", [ToolResult("r1", "t", {}, {"departure": "10:05", "duration_min": 140})])
     assert check("Leaving at 10:05 you arrive at 12:25.", facts).support == "supported"
     assert check("Leaving at 10:05 you arrive at 12:45.", facts).support == "unsupported"
+
+
+FERRIES = facts_of(
+    "Compare the two ferries.",
+    [
+        ToolResult("r1", "ferry", {"line": "Havbris"}, {
+            "line": "Havbris", "adult": 18.0, "child": 9.0, "car": 42.0, "currency": "EUR", "crossing_min": 95,
+            "cabins": 40, "booked": 31}),
+        ToolResult("r2", "ferry", {"line": "Nordlys"}, {
+            "line": "Nordlys", "adult": 22.0, "child": 11.0, "car": 39.0, "currency": "EUR", "crossing_min": 70,
+            "cabins": 60, "booked": 15}),
+    ],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("An adult and a child pay 27 euros on Havbris.", "An adult and a child pay 29 euros on Havbris."),
+        ("A car costs three euros less on Nordlys.", "A car costs five euros less on Nordlys."),
+        ("Havbris takes 25 minutes longer than Nordlys.", "Havbris takes 35 minutes longer than Nordlys."),
+        ("Nine cabins are not booked on Havbris.", "Eight cabins are not booked on Havbris."),
+        ("Nordlys is the fastest.", "Havbris is the fastest."),
+    ],
+)
+def test_a_calculation_holds_and_its_neighbour_does_not(true: str, false: str) -> None:
+    verdict = check(true, FERRIES)
+    assert verdict.support == "supported", verdict.problems
+    assert check(false, FERRIES).support == "unsupported"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -134,7 +135,8 @@ def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]
 def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     gap, total = DIFFERENCE.search(claims.text), SUM.search(claims.text)
     share = RATIO.search(claims.text) or EACH.search(claims.text)
-    if not (gap or share or total):
+    listed = _AND.search(claims.text)
+    if not (gap or share or total or listed):
         return
     pool = _pool(n, claims, facts)
     for (_, f), (_, g) in itertools.combinations(pool, 2):
@@ -145,12 +147,22 @@ def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         for a, b in _in_unit(f, g, n.unit):
             if gap:
                 yield f"{f.leaf.where} minus {g.leaf.where}", abs(a - b), [f.leaf, g.leaf]
-            if total and (f.leaf.key == g.leaf.key or f.unit):
+            if (total and (f.leaf.key == g.leaf.key or f.unit)) or (listed and _both(f, g, claims)):
                 yield f"{f.leaf.where} plus {g.leaf.where}", a + b, [f.leaf, g.leaf]
         each = n.unit != "%" and f.leaf.record == g.leaf.record and EACH.search(claims.text)
         spoken = f.leaf.key == g.leaf.key or each or all(own_words(x.leaf) & claims.attributes for x in (f, g))
         if share and spoken:
             yield from _shares(n, f, g)
+
+
+def _both(f: Figure, g: Figure, claims: Claims) -> bool:
+    """Two fields of one record that the sentence lists: "an adult and a child pay"."""
+    one, two = own_words(f.leaf) & claims.attributes, own_words(g.leaf) & claims.attributes
+    home = (f.leaf.result, f.leaf.record) == (g.leaf.result, g.leaf.record)
+    return home and f.leaf.key != g.leaf.key and bool(one - two) and bool(two - one)
+
+
+_AND = re.compile(r"\b(?:and|plus|with)\b", re.IGNORECASE)
 
 
 def _astray(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:

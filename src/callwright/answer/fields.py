@@ -61,7 +61,7 @@ def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
             return KEY_UNITS[words[-1]]
         if len(words) > 1 and words[-1] in TAIL_UNITS and depth == 0:
             return TAIL_UNITS[words[-1]]
-        if words[-1] in ("min", "mins") and len(words) > 1 and concepts(words[-2]) & {"=duration", "time", "travel"}:
+        if words[-1] in ("min", "mins") and len(words) > 1 and concepts(words[-2]) & _TIMED:
             return "min"
         if depth == 0 and words[0] in KEY_UNITS and len(words) == 1:
             return KEY_UNITS[words[0]]
@@ -71,6 +71,9 @@ def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
     return unit if _takes(keys[-1], unit) else ""
 
 
+_TIMED = frozenset({"=duration", "time"}) | all_concepts(
+    ("travel", "crossing", "flight", "ride", "walk", "drive", "delay", "wait", "journey", "prep", "cooking")
+)
 _SCALED = re.compile(r"^(?P<s>k|m|mn|mio|bn|b)(?P<c>usd|eur|gbp|chf|jpy|inr|cny)$")
 _SCALE_WORDS = {"k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6,
                 "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9}  # fmt: skip

@@ -84,7 +84,7 @@ DIFFERENCE = re.compile(
     r"heavier|lighter|warmer|cooler|colder|hotter|faster|slower|newer|nearer|farther|further|behind|below|above|won|lost|lead|"
     r"leads|beat|beats|save[sd]?|savings?|ahead|behind|earlier|later|apart|spread|margin|exceeds?|outnumbers?"
     r"|short of|until|ago|"
-    r"more|range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
+    r"more|less|range[sd]?|spans?|daylight|day length|layover|stay|old|age)\b",
     re.IGNORECASE,
 )
 # What is left of a whole: the difference of two fields of one record, told in words of its own.

@@ -105,16 +105,15 @@ def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float
     share, gap = n.unit == "%", DIFFERENCE.search(claims.text) or REST.search(claims.text)
     if not (share or gap or EACH.search(claims.text)):
         return
-    sums = [
-        t
-        for t in totals("" if share else n.unit, claims, facts)
-        if not t.mean and (t.spoken or (t.complete and t.unit))
-    ][:12]
+    every = [t for t in totals("" if share else n.unit, claims, facts) if not t.mean and (t.spoken or t.complete)]
+    sums = [t for t in every if t.spoken or t.unit][:12]
     asked = [q for q in (*facts.query_numbers, *claims.numbers) if q is not n and q.span != n.span and q.value]
     amounts = [(f"the {q.value:g} of the question", q.value, q.unit) for q in asked[:6]]
     for total in sums:
         leaves = list(total.leaves)
-        others = [(t.name, t.value, t.unit) for t in sums if t.key != total.key]
+        others = [
+            (t.name, t.value, t.unit) for t in every[:24] if t.key != total.key and (t in sums or _alike(t, total))
+        ]
         for name, value, unit in (*others, *amounts):
             if not value or (unit and total.unit and unit != total.unit):
                 continue
@@ -127,6 +126,11 @@ def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float
         days = _days(total, facts)
         if EACH.search(claims.text) and days > 1:
             yield f"{total.name} over {days} days", total.value / days, leaves
+
+
+def _alike(a: Total, b: Total) -> bool:
+    """Whether two totals run over the same records: "300 bottles remain" of those held and those sold."""
+    return a.complete and b.complete and a.leaves[0].shape[:-1] == b.leaves[0].shape[:-1]
 
 
 def _of_total(total: Total, claims: Claims, facts: Facts) -> Iterator[tuple[str, float, list[Leaf]]]:
