@@ -6,6 +6,8 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,74 @@ def test_nine_in_ten_functions_are_short_and_none_is_long() -> None:
 def test_no_room_is_called_after_nothing() -> None:
     empty = {"utils", "util", "helpers", "common", "base", "core", "manager", "misc"}
     assert not {p.stem for p in SOURCE.rglob("*")} & empty
+
+
+def _imports(node: ast.AST, in_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The import statements that run: without TYPE_CHECKING blocks, with or without those inside functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            yield from _imports(ast.Module(child.orelse, []), in_functions)
+        elif in_functions or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _imports(child, in_functions)
+
+
+def _import_graph(folder: Path, in_functions: bool) -> dict[str, set[str]]:
+    """Module -> modules of its package that it names. ``from a import b`` names a.b if that is a module, else a."""
+    paths = {}
+    for path in folder.rglob("*.py"):
+        parts = path.relative_to(folder.parent).with_suffix("").parts
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    graph: dict[str, set[str]] = {}
+    for name, path in paths.items():
+        graph[name] = set()
+        for found in _imports(ast.parse(path.read_text(encoding="utf-8")), in_functions):
+            if isinstance(found, ast.Import):
+                graph[name] |= {alias.name for alias in found.names}
+                continue
+            assert not found.level, f"{name} imports relatively: write the whole name"
+            for alias in found.names:
+                inner = f"{found.module}.{alias.name}"
+                graph[name].add(inner if inner in paths else str(found.module))
+        graph[name] &= set(paths)
+    return graph
+
+
+def _circle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found[::-1]
+    return []
+
+
+@pytest.mark.parametrize("in_functions", [False, True], ids=["at-module-level", "inside-functions-too"])
+def test_no_module_imports_in_a_circle(in_functions: bool) -> None:
+    graph = _import_graph(SOURCE, in_functions)
+    assert "callwright.flow" in graph["callwright.planning.features"], "the graph lacks an import that is there"
+    circle = _circle(graph)
+    assert not circle, " imports ".join(circle)
+
+
+def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
+    room = tmp_path / "house" / "room"
+    room.mkdir(parents=True)
+    (room.parent / "__init__.py").write_text("from house.room import top\n")
+    (room / "__init__.py").write_text(
+        "from house.room.top import value\n"
+    )  # what it re-exports may stand on the rest
+    (room / "top.py").write_text("from house.room import below\n\nvalue = below\n")
+    (room / "below.py").write_text(
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from house.room import top\n"
+    )
+    assert _circle(_import_graph(room.parent, in_functions=True)) == []
+    (room / "below.py").write_text("def late():\n    from house.room.top import value\n    return value\n")
+    assert _circle(_import_graph(room.parent, in_functions=False)) == []
+    assert set(_circle(_import_graph(room.parent, in_functions=True))) == {"house.room.top", "house.room.below"}
+    (room / "below.py").write_text("try:\n    import house.room.top\nexcept ImportError:\n    pass\n")
+    assert set(_circle(_import_graph(room.parent, in_functions=False))) == {"house.room.top", "house.room.below"}
 
 
 def test_import_callwright_is_light() -> None:
