@@ -25,3 +25,10 @@ def test_the_failing_cases_of_the_reporting_half_are_never_listed(capsys: pytest
     shown = capsys.readouterr().out
     assert DIGEST in shown
     assert not [c.text for s in scenes() for c in s.cases if c.text in shown]
+
+
+def test_derived_numbers_are_told_from_wrong_ones() -> None:
+    scores = run("all", "derived")
+    assert sum(scores.total.values()) == 253
+    assert scores.rate("number") >= 0.85
+    assert scores.rate("derive") <= 0.05

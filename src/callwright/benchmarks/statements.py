@@ -4,6 +4,7 @@
 made-up tool results (``scenes/``, a file each). The set was written before the check was tuned, and is split in two
 halves by hash: ``tune`` may be looked at, ``test`` is only reported. Kinds of false statements: *number* changed,
 right value of the wrong *entity*, unsupported *claim* without a number, swapped *unit*. Everything else is true.
+``--set derived`` checks a second set: only numbers that follow from the results by a calculation, true and false.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from callwright.answer.facts import Facts
 from callwright.jsontext import parse
 from callwright.types import ToolResult, digest
 
+SETS = {"planted": "scenes", "derived": "scenes_derived"}
 FALSE = ("number", "entity", "claim", "unit")
 DIGEST = "99250b2ef6ca06df"  # of the whole set, frozen before the check was tuned
 
@@ -53,9 +55,9 @@ class Scene:
     cases: tuple[Case, ...]
 
 
-def scenes() -> tuple[Scene, ...]:
-    """Every scene of the set, in the order of its files (``scenes/*.json``)."""
-    found = [f for f in files("callwright.benchmarks").joinpath("scenes").iterdir() if f.name.endswith(".json")]
+def scenes(name: str = "planted") -> tuple[Scene, ...]:
+    """Every scene of a set ("planted" or "derived"), in the order of its files."""
+    found = [f for f in files("callwright.benchmarks").joinpath(SETS[name]).iterdir() if f.name.endswith(".json")]
     return tuple(_scene(parse(f.read_bytes())) for f in sorted(found, key=lambda f: f.name))
 
 
@@ -67,9 +69,9 @@ def _scene(told: Any) -> Scene:
     return Scene(told["name"], told["query"], results, cases)
 
 
-def set_digest() -> str:
+def set_digest(name: str = "planted") -> str:
     """Changes when any result or statement of the set changes."""
-    return digest([[s.name, s.query, s.results, s.cases] for s in scenes()])
+    return digest([[s.name, s.query, s.results, s.cases] for s in scenes(name)])
 
 
 @dataclass
@@ -90,10 +92,10 @@ class Scores:
         return tuple(k for k in self.total if k not in FALSE)
 
 
-def run(half: str = "all") -> Scores:
-    """Check every statement of one half ("tune", "test") or of both ("all")."""
+def run(half: str = "all", name: str = "planted") -> Scores:
+    """Check every statement of one half ("tune", "test") or of both ("all") of a set."""
     scores = Scores(Counter(), Counter(), [], [])
-    for scene in scenes():
+    for scene in scenes(name):
         facts = facts_of(scene.query, scene.results)
         for case in scene.cases:
             if half in ("all", case.half):
@@ -112,9 +114,9 @@ def _one(case: Case, facts: Facts, scores: Scores) -> None:
         scores.wrong.append((case, "; ".join(verdict.problems or verdict.derived)))
 
 
-def report(scores: Scores, half: str) -> str:
+def report(scores: Scores, half: str, name: str = "planted") -> str:
     """The table, as text."""
-    lines = [f"set {set_digest()}, half: {half}, {sum(scores.total.values())} statements"]
+    lines = [f"set {set_digest(name)}, half: {half}, {sum(scores.total.values())} statements"]
     for kind in (*FALSE, *sorted(scores.true_kinds)):
         word = "caught" if kind in FALSE else "false alarms"
         lines.append(
@@ -134,11 +136,12 @@ def report(scores: Scores, half: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m callwright.benchmarks.statements", description=__doc__)
     parser.add_argument("--half", choices=("tune", "test", "all"), default="all")
+    parser.add_argument("--set", choices=tuple(SETS), default="planted", dest="name")
     parser.add_argument("--verbose", action="store_true", help="list what went wrong (never with the test half)")
     options = parser.parse_args(arguments)
-    scores = run(options.half)
-    lines = [report(scores, options.half)]
-    if options.verbose and options.half == "tune":
+    scores = run(options.half, options.name)
+    lines = [report(scores, options.half, options.name)]
+    if options.verbose and (options.half == "tune" or options.name != "planted"):
         grouped: dict[str, list[str]] = defaultdict(list)
         for case, why in scores.wrong:
             grouped[case.kind].append(f"    {case.scene}: {case.text}  [{why}]")
