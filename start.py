@@ -6,6 +6,7 @@
     python3 start.py setup       set everything up, run nothing
 
 Everything goes into ./.venv; a second start reuses it. Arguments after ``test`` are given to pytest.
+``CALLWRIGHT_TEST_WITH`` names further requirements for ``test``: "torch scikit-learn" for the tests of training.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ def main(arguments: list[str]) -> int:
         return 2
     make_venv()
     install(EXTRAS[command])
+    more = os.environ.get("CALLWRIGHT_TEST_WITH", "").split() if command == "test" else []
+    if more:
+        pip("install", *more, label=" ".join(more))
     if command == "demo":
         return run([str(PYTHON), "-m", "callwright", "demo", *arguments[1:]])
     return test(arguments[1:]) if command == "test" else 0
