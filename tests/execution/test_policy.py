@@ -35,6 +35,12 @@ def test_the_subject_alone_is_not_enough() -> None:
     assert "cancelTrip" in names("When does her trip start, and when is she back?")
 
 
+def test_a_tool_that_overwrites_is_shown_where_something_is_to_be_written() -> None:
+    write = Tool("write_note", "Write a note; an old one of that name is replaced.", effects=DESTRUCTIVE)
+    assert withheld("What does the note on the gate say?", (), [write, READ_NOTE]) == (write,)
+    assert withheld("Save the sunrise in a note", (), [write, READ_NOTE]) == ()
+
+
 def test_reading_and_harmless_writing_tools_are_always_shown() -> None:
     assert not names("What are the expenses?") & {"read_note", "add_expense"}
 

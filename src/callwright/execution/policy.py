@@ -21,6 +21,12 @@ _VERBS = frozenset(
 _DESTROYING = frozenset(
     "delete remove cancel drop erase clear wipe purge destroy reset revoke terminate uninstall kill overwrite".split()
 )
+_CHANGING = frozenset("write overwrite replace update set put save edit modify move rename".split())
+_ASKING_TO_CHANGE = frozenset(
+    "write save update set put edit modify change move rename replace add store record note create make book keep "
+    "fill enter log append correct fix adjust reschedule register remember turn switch increase decrease raise "
+    "lower".split()
+)
 _ASKING = frozenset(  # how people ask for it, besides the verbs themselves
     "undo discard abandon scrap void rid trash empty end stop quit unsubscribe close dismiss eliminate off away "
     "withdraw reverse rollback roll expunge forget kill overwrite replace".split()
@@ -42,14 +48,24 @@ def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple
     said = _stems(text)
     if not (_EMPTY & set(_WORD.findall(text.lower())) or any(said & _subject(tool) for tool in tools)):
         return ()  # no English function word and no word of any tool: another language
-    asked = bool(said & _REQUESTS)
-    return tuple(t for t in tools if _destroys(t) and not (asked and said & _subject(t)))
+    return tuple(t for t in tools if _dangerous(t) and not (said & _subject(t) and said & _wishes(t)))
 
 
-def _destroys(tool: Tool) -> bool:
+def _dangerous(tool: Tool) -> bool:
+    """Whether a tool may destroy and its own words say so: it deletes, or it writes over something."""
     if tool.effects.read_only or not tool.effects.destructive:
         return False
+    return _deletes(tool) or bool(_stems(" ".join(_SPLIT.split(tool.name)[:1])) & _OVERWRITING)
+
+
+def _deletes(tool: Tool) -> bool:
     return bool(_stems(_own_words(tool)) & _RUIN)
+
+
+def _wishes(tool: Tool) -> frozenset[str]:
+    """The words by which a request asks for what this tool does."""
+    asking = _REQUESTS if _deletes(tool) else _REQUESTS | _CHANGES
+    return asking - _subject(tool)  # "the note" is no wish to note something
 
 
 def _subject(tool: Tool) -> frozenset[str]:
@@ -74,5 +90,7 @@ def _stem(word: str) -> str:
 
 
 _RUIN = frozenset(_stem(verb) for verb in _DESTROYING)
+_OVERWRITING = frozenset(_stem(verb) for verb in _CHANGING)
+_CHANGES = frozenset(_stem(verb) for verb in _ASKING_TO_CHANGE)
 _REQUESTS = _RUIN | {_stem(verb) for verb in _ASKING}
 _ACTIONS = frozenset(_stem(verb) for verb in _VERBS)

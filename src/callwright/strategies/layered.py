@@ -1,15 +1,20 @@
 """RETO, section 3.3: tools run layer by layer; the model sees the current layer's tools and earlier results only.
 
-Beyond the paper: a tool whose call lacked a value (the model wanted it and could not call it, or made the value up)
-is carried over once into the next layer, so that a wrong order costs a layer and not the tool.
+Beyond the paper: where more than a few tools are offered, the model first chooses among their names, so that layers
+are not filled with what the request does not need (A.2 names retrieval as the next step). And a tool whose call
+lacked a value (the model wanted it and could not call it, or made the value up) is carried over once into the next layer, so
+that a wrong order costs a layer and not the tool.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from callwright.execution.select import selected, selection
 from callwright.plan import Slot
+from callwright.planning.closure import with_producers
 from callwright.strategies.job import Job
+from callwright.types import Skip, Tool
 
 
 class Layered:
@@ -17,9 +22,14 @@ class Layered:
 
     name = "layered"
 
+    def __init__(self, choose_above: int = 3) -> None:
+        """``choose_above``: with more tools than this, the model is asked first which of them are needed."""
+        self._choose_above = choose_above
+
     async def run(self, job: Job) -> None:
-        job.plan = job.planner.plan(job.query, job.tools)
-        job.plan.require_sound(t.name for t in job.tools)
+        tools = await self._chosen(job)
+        job.plan = job.planner.plan(job.query, tools)
+        job.plan.require_sound(t.name for t in tools)
         job.record_plan()
         total = len(job.plan.layers)
         finished: set[str] = set()
@@ -31,6 +41,19 @@ class Layered:
             carried |= {slot.tool for slot in late}
             await self._layer(job, slots, index, max(total, index), carried)
         await job.executor.release(set(job.executor.held) - carried)
+
+    async def _chosen(self, job: Job) -> tuple[Tool, ...]:
+        """The tools to plan with: what the model chose and what feeds it. All, if it chose none."""
+        if len(job.tools) <= self._choose_above:
+            return job.tools
+        reply = await job.questions.ask(selection(job.query, job.tools, job.questions.mode), calls=None)
+        chosen = selected(reply, job.tools)
+        if not chosen:
+            job.trace.add("note", text="the model chose no tool: all are planned")
+            return job.tools
+        kept = with_producers(chosen, job.tools)
+        job.executor.skip(Skip(t.name, "not chosen for this request") for t in job.tools if t not in kept)
+        return kept
 
     def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
         """Slots whose call lacked a value that results since then may hold; each is offered once more."""

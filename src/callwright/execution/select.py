@@ -1,0 +1,55 @@
+"""Which of many tools a request needs at all: one short question before the plan, over names and first sentences.
+
+A small model calls what it is shown, and inside one layer it has nothing to compare a tool with. So it first chooses
+among all tools, without their schemas; the plan, the layers and the decoding schemas then hold only what it chose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from callwright import prompts
+from callwright.jsontext import JsonError, mend
+from callwright.protocols import ChatRequest, ReplyMode
+from callwright.types import JsonObject, Reply, Tool
+
+_ABOUT = 120  # characters of a description
+_FORMATS: dict[ReplyMode, str] = {
+    "schema": 'Reply with JSON: {"needed": ["tool name", ...]}',
+    "native": "Reply with the names of the tools that are needed, separated by commas. Call nothing.",
+    "text": "Reply with the names of the tools that are needed, separated by commas. Call nothing.",
+}
+
+
+def selection(query: str, tools: Sequence[Tool], mode: ReplyMode) -> ChatRequest:
+    """The question; its reply is for :func:`selected`."""
+    lines = (f"- {tool.name}: {_about(tool)}" for tool in tools)
+    messages = prompts.render("select", tools="\n".join(lines), format=_FORMATS[mode], query=query)
+    return ChatRequest(
+        messages,
+        purpose="select",
+        schema=_schema(tools) if mode == "schema" else None,
+        max_tokens=40 + 12 * len(tools),
+    )
+
+
+def selected(reply: Reply, tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The tools that the reply names, in the given order; empty where it names none."""
+    try:
+        value = mend(reply.text).value
+        named = value.get("needed") if isinstance(value, dict) else value
+        names = {name for name in named if isinstance(name, str)} if isinstance(named, list) else set()
+    except JsonError:
+        names = set(re.findall(r"[\w.\-]+", reply.text))
+    return tuple(tool for tool in tools if tool.name in names)
+
+
+def _schema(tools: Sequence[Tool]) -> JsonObject:
+    names = {"type": "array", "items": {"enum": [t.name for t in tools]}, "maxItems": len(tools)}
+    return {"type": "object", "properties": {"needed": names}, "required": ["needed"], "additionalProperties": False}
+
+
+def _about(tool: Tool) -> str:
+    text = " ".join(tool.description.split()).split(". ")[0]
+    return text if len(text) <= _ABOUT else text[: _ABOUT - 1] + "…"

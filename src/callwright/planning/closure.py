@@ -1,0 +1,33 @@
+"""What a choice of tools cannot do without: who provides each required input that nothing chosen provides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callwright.planning.schema_order import Claim, claims
+from callwright.types import Tool
+
+
+def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """``chosen`` and what it takes to feed them, in the order of ``tools``.
+
+    A required input that other tools provide (:func:`callwright.planning.schema_order.claims`) gets its likeliest
+    reading producer, unless one of its producers is chosen already; so do the producers' own inputs.
+    """
+    kept = {tool.name for tool in chosen}
+    reads = {tool.name for tool in tools if tool.effects.read_only}
+    found = [claim for claim in claims(tools) if claim.producer in reads]
+    while True:
+        missing = [c for c in found if c.consumer in kept and not _fed(c, found, kept)]
+        if not missing:
+            return tuple(tool for tool in tools if tool.name in kept)
+        kept.add(max(missing, key=lambda c: (c.score, c.producer)).producer)
+
+
+def _fed(claim: Claim, found: Sequence[Claim], kept: set[str]) -> bool:
+    """Whether some producer of the same input is there."""
+    return any(
+        c.producer in kept
+        for c in found
+        if (c.consumer, c.link.input.text) == (claim.consumer, claim.link.input.text)
+    )
