@@ -35,6 +35,8 @@ def player(task: DeskTask) -> Any:
         if "action" in known:
             action = calls.pop(0) if calls else {"tool": "finish", "reason": "done"}
             return {"thought": "next", "action": {k: v for k, v in action.items() if k != "fails"}}
+        if "needed" in known:
+            return {"needed": known["needed"]["items"]["enum"]}
         names = known["useful"]["items"]["enum"]
         return {"useful": names[:1], "calls": [call for call in task.gold_calls if call["tool"] in names]}
 

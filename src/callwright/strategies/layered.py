@@ -2,8 +2,8 @@
 
 Beyond the paper: where more than a few tools are offered, the model first chooses among their names, so that layers
 are not filled with what the request does not need (A.2 names retrieval as the next step). And a tool whose call
-lacked a value (the model wanted it and could not call it, or made the value up) is carried over once into the next layer, so
-that a wrong order costs a layer and not the tool.
+lacked a value (the model wanted it and could not call it, or made the value up) is carried over once into the next
+layer, so that a wrong order costs a layer and not the tool.
 """
 
 from __future__ import annotations
