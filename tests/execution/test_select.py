@@ -23,8 +23,8 @@ def test_the_question_shows_names_and_first_sentences_only() -> None:
     assert selection("Find x", TOOLS, "text").schema is None
 
 
-def test_the_named_tools_come_back_in_the_given_order_and_unknown_names_are_nothing() -> None:
-    assert selected(Reply('{"needed": ["drop", "ghost", "find"]}'), TOOLS) == TOOLS
+def test_the_named_tools_come_back_as_they_were_named_and_unknown_names_are_nothing() -> None:
+    assert selected(Reply('{"needed": ["drop", "ghost", "find", "drop"]}'), TOOLS) == (DROP, FIND)
     assert selected(Reply("find, ghost"), TOOLS) == (FIND,)
     assert selected(Reply('{"needed": []}'), TOOLS) == ()
 

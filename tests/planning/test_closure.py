@@ -34,7 +34,7 @@ def test_producers_are_added_through_the_whole_chain() -> None:
 
 
 def test_one_producer_that_is_chosen_already_is_enough() -> None:
-    assert names(DETAILS, LIST) == ["hotel_details", "list_hotels"]
+    assert names(LIST, DETAILS) == ["list_hotels", "hotel_details"]
 
 
 def test_a_tool_that_may_write_is_never_added() -> None:

@@ -35,14 +35,15 @@ def selection(query: str, tools: Sequence[Tool], mode: ReplyMode) -> ChatRequest
 
 
 def selected(reply: Reply, tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The tools that the reply names, in the given order; empty where it names none."""
+    """The tools that the reply names, in its order: what a model thinks of first is shown to it first later."""
     try:
         value = mend(reply.text).value
         named = value.get("needed") if isinstance(value, dict) else value
-        names = {name for name in named if isinstance(name, str)} if isinstance(named, list) else set()
+        names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     except JsonError:
-        names = set(re.findall(r"[\w.\-]+", reply.text))
-    return tuple(tool for tool in tools if tool.name in names)
+        names = re.findall(r"[\w.\-]+", reply.text)
+    by_name = {tool.name: tool for tool in tools}
+    return tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
 
 
 def _schema(tools: Sequence[Tool]) -> JsonObject:

@@ -9,7 +9,7 @@ from callwright.types import Tool
 
 
 def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """``chosen`` and what it takes to feed them, in the order of ``tools``.
+    """``chosen`` in their order, then what it takes to feed them in the order of ``tools``.
 
     A required input that other tools provide (:func:`callwright.planning.schema_order.claims`) gets its likeliest
     reading producer, unless one of its producers is chosen already; so do the producers' own inputs.
@@ -20,7 +20,8 @@ def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool,
     while True:
         missing = [c for c in found if c.consumer in kept and not _fed(c, found, kept)]
         if not missing:
-            return tuple(tool for tool in tools if tool.name in kept)
+            given = {tool.name for tool in chosen}
+            return (*chosen, *(tool for tool in tools if tool.name in kept - given))
         kept.add(max(missing, key=lambda c: (c.score, c.producer)).producer)
 
 
