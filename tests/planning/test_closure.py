@@ -43,3 +43,10 @@ def test_a_tool_that_may_write_is_never_added() -> None:
 
 def test_what_needs_nothing_stays_alone() -> None:
     assert names(WEATHER) == ["weather"]
+
+
+def test_what_a_request_can_say_itself_is_not_looked_up() -> None:
+    """A trip has an origin too, but a distance between two places must not bring the trips into view."""
+    trips = tool("list_trips", [], ["origin", "destination"])
+    distance = tool("flight_distance", ["origin", "destination"], ["km"])
+    assert with_producers([distance], (trips, distance)) == (distance,)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from callwright.planning.schema_order import Claim, claims
 from callwright.types import Tool
 
 
+# Inputs that nobody can write down without having looked them up. All else the model may take from the request.
+_LOOKED_UP = re.compile(r"(?:^|_|(?<=[a-z]))(?:id|ids|uuid|code|key|token|slug|latitude|longitude)$", re.IGNORECASE)
+
+
 def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """``chosen`` in their order, then what it takes to feed them in the order of ``tools``.
 
-    A required input that other tools provide (:func:`callwright.planning.schema_order.claims`) gets its likeliest
-    reading producer, unless one of its producers is chosen already; so do the producers' own inputs.
+    A required identifier or coordinate that other tools provide (:func:`callwright.planning.schema_order.claims`) gets
+    its likeliest reading producer, unless one of its producers is chosen already; so do the producers' own inputs.
     """
     kept = {tool.name for tool in chosen}
     reads = {tool.name for tool in tools if tool.effects.read_only}
-    found = [claim for claim in claims(tools) if claim.producer in reads]
+    found = [c for c in claims(tools) if c.producer in reads and _LOOKED_UP.search(c.link.input.text)]
     while True:
         missing = [c for c in found if c.consumer in kept and not _fed(c, found, kept)]
         if not missing:
