@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from callwright.planning.schema_order import Claim, claims
 from callwright.types import Tool
 
-
 # Inputs that nobody can write down without having looked them up. All else the model may take from the request.
 _LOOKED_UP = re.compile(r"(?:^|_|(?<=[a-z]))(?:id|ids|uuid|code|key|token|slug|latitude|longitude)$", re.IGNORECASE)
 
@@ -16,8 +15,8 @@ _LOOKED_UP = re.compile(r"(?:^|_|(?<=[a-z]))(?:id|ids|uuid|code|key|token|slug|l
 def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """``chosen`` in their order, then what it takes to feed them in the order of ``tools``.
 
-    A required identifier or coordinate that other tools provide (:func:`callwright.planning.schema_order.claims`) gets
-    its likeliest reading producer, unless one of its producers is chosen already; so do the producers' own inputs.
+    A required identifier or coordinate that other tools provide (see ``schema_order.claims``) gets its likeliest
+    reading producer, unless one of its producers is chosen already; so do the producers' own inputs.
     """
     kept = {tool.name for tool in chosen}
     reads = {tool.name for tool in tools if tool.effects.read_only}
