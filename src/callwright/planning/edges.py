@@ -39,7 +39,7 @@ class Cut:
     so a pair is judged against the best one. And to wait in vain costs little, to run too early costs the result.
     """
 
-    floor: float = 0.22
+    floor: float = 0.25
     relative: float = 0.7
     ceiling: float = 0.5
 
