@@ -23,7 +23,7 @@ from callwright import weights
 
 @contextmanager
 def bars() -> Iterator[weights.Progress]:
-    """A progress callback that draws one bar per label."""
+    """A progress callback that draws one bar per file."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -35,9 +35,10 @@ def bars() -> Iterator[weights.Progress]:
         tasks: dict[str, TaskID] = {}
 
         def update(done: int, total: int, label: str) -> None:
-            if label not in tasks:
-                tasks[label] = progress.add_task(label, total=total or None)
-            progress.update(tasks[label], completed=done, total=total or None)
+            name = label.partition(":")[0]  # "name: package 3 of 22": one bar, its text moves on
+            if name not in tasks:
+                tasks[name] = progress.add_task(label, total=total or None)
+            progress.update(tasks[name], completed=done, total=total or None, description=label)
 
         yield update
 
