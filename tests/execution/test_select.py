@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.execution.select import selected, selection
+from callwright.execution.select import mentioned, selected, selection
 from callwright.types import Reply, Tool
 
 FIND = Tool("find", "Finds things. At length.", {"type": "object", "properties": {"secret_key": {"type": "string"}}})
@@ -32,3 +32,11 @@ def test_the_named_tools_come_back_as_they_were_named_and_unknown_names_are_noth
 @given(st.text(max_size=60))
 def test_no_reply_is_an_exception(text: str) -> None:
     assert set(selected(Reply(text), TOOLS)) <= set(TOOLS)
+
+
+def test_a_tool_is_mentioned_by_its_name_its_parameters_or_its_options() -> None:
+    unit = {"type": "object", "properties": {"to": {"enum": ["nautical_mile", "foot"]}}}
+    convert = Tool("convert_units", "Converts a number.", unit)
+    other = Tool("list_rooms", "Lists rooms.")
+    assert mentioned("How many nautical miles is it?", [convert, other]) == (convert,)
+    assert mentioned("Which rooms are free?", [convert, other]) == (other,)

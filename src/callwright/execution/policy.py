@@ -7,17 +7,11 @@ language than the tools says nothing either way, and nothing is kept back.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
+from callwright.execution.words import ACTIONS, FUNCTION_WORDS, WORD, name_words, stem, stems
 from callwright.types import Tool
 
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W\d]+")
-_VERBS = frozenset(
-    "delete remove cancel drop erase clear wipe purge destroy reset write update set save put post add "
-    "create insert get list find search show read make move send book change edit replace undo stop".split()
-)
 _DESTROYING = frozenset(
     "delete remove cancel drop erase clear wipe purge destroy reset revoke terminate uninstall kill overwrite".split()
 )
@@ -31,11 +25,6 @@ _ASKING = frozenset(  # how people ask for it, besides the verbs themselves
     "undo discard abandon scrap void rid trash empty end stop quit unsubscribe close dismiss eliminate off away "
     "withdraw reverse rollback roll expunge forget kill overwrite replace".split()
 )
-_EMPTY = frozenset(
-    "the and for with that this from all any are was were has have its his her their your our not but "
-    "who what when where which how why can will would should please tool tools use used using one two "
-    "into about than then them they you did does been also there here good gone".split()
-)
 
 
 def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
@@ -45,8 +34,8 @@ def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple
     plain Python function without declared effects would vanish.
     """
     text = " ".join([query, *earlier])
-    said = _stems(text)
-    if not (_EMPTY & set(_WORD.findall(text.lower())) or any(said & _subject(tool) for tool in tools)):
+    said = stems(text)
+    if not (FUNCTION_WORDS & set(WORD.findall(text.lower())) or any(said & _subject(tool) for tool in tools)):
         return ()  # no English function word and no word of any tool: another language
     return tuple(t for t in tools if _dangerous(t) and not (said & _subject(t) and said & _wishes(t)))
 
@@ -55,11 +44,11 @@ def _dangerous(tool: Tool) -> bool:
     """Whether a tool may destroy and its own words say so: it deletes, or it writes over something."""
     if tool.effects.read_only or not tool.effects.destructive:
         return False
-    return _deletes(tool) or bool(_stems(" ".join(_SPLIT.split(tool.name)[:1])) & _OVERWRITING)
+    return _deletes(tool) or bool(stems(" ".join(name_words(tool.name)[:1])) & _OVERWRITING)
 
 
 def _deletes(tool: Tool) -> bool:
-    return bool(_stems(_own_words(tool)) & _RUIN)
+    return bool(stems(_own_words(tool)) & _RUIN)
 
 
 def _wishes(tool: Tool) -> frozenset[str]:
@@ -70,27 +59,14 @@ def _wishes(tool: Tool) -> frozenset[str]:
 
 def _subject(tool: Tool) -> frozenset[str]:
     """What a tool is about: the words of its name and of the first sentence of its description, without verbs."""
-    return _stems(_own_words(tool)) - _ACTIONS
+    return stems(_own_words(tool)) - ACTIONS
 
 
 def _own_words(tool: Tool) -> str:
-    return " ".join([*_SPLIT.split(tool.name), tool.description.split(". ")[0]])
+    return " ".join([*name_words(tool.name), tool.description.split(". ")[0]])
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(_stem(word) for word in _WORD.findall(text.lower()) if word not in _EMPTY)
-
-
-def _stem(word: str) -> str:
-    """Rough, and the same for "expense" and "expenses", "delete" and "deleted"."""
-    for end in ("ies", "ing", "ed", "es", "s", "e"):
-        if word.endswith(end) and len(word) - len(end) >= 3:
-            return word[: -len(end)] + ("y" if end == "ies" else "")
-    return word
-
-
-_RUIN = frozenset(_stem(verb) for verb in _DESTROYING)
-_OVERWRITING = frozenset(_stem(verb) for verb in _CHANGING)
-_CHANGES = frozenset(_stem(verb) for verb in _ASKING_TO_CHANGE)
-_REQUESTS = _RUIN | {_stem(verb) for verb in _ASKING}
-_ACTIONS = frozenset(_stem(verb) for verb in _VERBS)
+_RUIN = frozenset(stem(verb) for verb in _DESTROYING)
+_OVERWRITING = frozenset(stem(verb) for verb in _CHANGING)
+_CHANGES = frozenset(stem(verb) for verb in _ASKING_TO_CHANGE)
+_REQUESTS = _RUIN | {stem(verb) for verb in _ASKING}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from callwright.execution.select import selected, selection
+from callwright.execution.select import mentioned, selected, selection
 from callwright.plan import Slot
 from callwright.planning.closure import with_producers
 from callwright.strategies.job import Job
@@ -43,7 +43,7 @@ class Layered:
         await job.executor.release(set(job.executor.held) - carried)
 
     async def _chosen(self, job: Job) -> tuple[Tool, ...]:
-        """The tools to plan with: what the model chose and what feeds it. All, if it chose none."""
+        """What to plan with: tools the model chose or the request names, and what feeds them. All, if it chose none."""
         if len(job.tools) <= self._choose_above:
             return job.tools
         reply = await job.questions.ask(selection(job.query, job.tools, job.questions.mode), calls=None)
@@ -51,7 +51,8 @@ class Layered:
         if not chosen:
             job.trace.add("note", text="the model chose no tool: all are planned")
             return job.tools
-        kept = with_producers(chosen, job.tools)
+        spoken_of = (tool for tool in mentioned(job.query, job.tools) if tool not in chosen)
+        kept = with_producers((*chosen, *spoken_of), job.tools)
         job.executor.skip(Skip(t.name, "not chosen for this request") for t in job.tools if t not in kept)
         return kept
 
