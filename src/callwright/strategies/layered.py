@@ -43,7 +43,7 @@ class Layered:
         await job.executor.release(set(job.executor.held) - carried)
 
     async def _chosen(self, job: Job) -> tuple[Tool, ...]:
-        """What to plan with: tools the model chose or the request names, and what feeds them. All, if it chose none."""
+        """What to plan with: what the model chose or the request names, and what feeds it. All, if none is chosen."""
         if len(job.tools) <= self._choose_above:
             return job.tools
         reply = await job.questions.ask(selection(job.query, job.tools, job.questions.mode), calls=None)
