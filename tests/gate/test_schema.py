@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -160,10 +161,8 @@ def test_a_hostile_schema_is_decided_within_250_ms(name: str) -> None:
 
     def decide() -> float:
         started = time.process_time()  # other people's load is not the schema's doing, nor is one garbage collection
-        try:
+        with suppress(BadSchema):
             compile_schema(schema).accepts(value)
-        except BadSchema:
-            pass
         return time.process_time() - started
 
     assert min(decide() for _ in range(3)) < 0.25
