@@ -16,17 +16,16 @@ from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import JsonObject, Reply, Tool, canonical
 
 _ABOUT = 120  # characters of a description
-_FORMATS: dict[ReplyMode, str] = {
-    "schema": 'Reply with JSON: {"needed": ["tool name", ...]}',
-    "native": "Reply with the names of the tools that are needed, separated by commas. Call nothing.",
-    "text": "Reply with the names of the tools that are needed, separated by commas. Call nothing.",
-}
+_AS_JSON = 'Reply with JSON: {"needed": ["tool name", ...]}'
+_AS_TEXT = "Reply with the names of the tools that are needed, separated by commas. Call nothing."
 
 
 def selection(query: str, tools: Sequence[Tool], mode: ReplyMode) -> ChatRequest:
     """The question; its reply is for :func:`selected`."""
     lines = (f"- {tool.name}: {_about(tool)}" for tool in tools)
-    messages = prompts.render("select", tools="\n".join(lines), format=_FORMATS[mode], query=query)
+    messages = prompts.render(
+        "select", tools="\n".join(lines), format=_AS_JSON if mode == "schema" else _AS_TEXT, query=query
+    )
     return ChatRequest(
         messages,
         purpose="select",
