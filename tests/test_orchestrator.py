@@ -454,6 +454,7 @@ async def test_no_credential_reaches_a_sink_a_page_or_a_file(tmp_path: Path) -> 
     assert seen == [f"Bearer {token}"], "the token must have been on its way, or nothing is shown here"
     assert done.results[0].ok
     shown = [str(memory.events), str(done.events), page(done.events), (tmp_path / "run.jsonl").read_text()]
+    shown += [str(done.results[0].content), done.answer.text]
     for text in shown:
         assert "[secret]" in text
         for part in ("canary/", "canary%2F", key):

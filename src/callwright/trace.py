@@ -115,7 +115,7 @@ class Trace:
         now = self.clock()
         if self._started is None:
             self._started = now
-        event = Event(kind, len(self.events), now - self._started, self._redact(to_json(data)))
+        event = Event(kind, len(self.events), now - self._started, self.redact(to_json(data)))
         self.events.append(event)
         for sink in self.sinks:
             sink(event)
@@ -129,7 +129,8 @@ class Trace:
             self.add("blob", digest=key, text=text)
         return key
 
-    def _redact(self, value: Any) -> Any:
+    def redact(self, value: Any) -> Any:
+        """A JSON value with every secret replaced, keys included."""
         if not self.secrets:
             return value
         if isinstance(value, str):
@@ -137,8 +138,8 @@ class Trace:
                 value = value.replace(secret, "[secret]") if secret else value
             return value
         if isinstance(value, dict):
-            return {self._redact(k): self._redact(v) for k, v in value.items()}
-        return [self._redact(v) for v in value] if isinstance(value, list) else value
+            return {self.redact(k): self.redact(v) for k, v in value.items()}
+        return [self.redact(v) for v in value] if isinstance(value, list) else value
 
 
 def blobs(events: Iterable[Event]) -> dict[str, str]:

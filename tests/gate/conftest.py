@@ -1,7 +1,11 @@
-"""The official JSON-Schema-Test-Suite, as the ``jsonschema`` sdist on PyPI carries it, fetched once."""
+"""The official JSON-Schema-Test-Suite, as the ``jsonschema`` sdist on PyPI carries it, fetched once.
+
+``CALLWRIGHT_SCHEMA_SUITE=FOLDER`` takes a checkout of the suite's own repository instead, whatever its version.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -16,6 +20,8 @@ PACKAGE, VERSION = "jsonschema", "4.26.0"
 @pytest.fixture(scope="session")
 def schema_suite() -> Path:
     """The suite's folder: ``tests/<draft>/*.json`` and ``remotes/``."""
+    if own := os.environ.get("CALLWRIGHT_SCHEMA_SUITE"):
+        return Path(own)
     folder = CACHE / f"{PACKAGE}-{VERSION}" / "json"
     if not (folder / "tests").exists():
         CACHE.mkdir(parents=True, exist_ok=True)

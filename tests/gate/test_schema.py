@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -67,7 +68,7 @@ def test_the_official_suite_passes_whole_without_a_socket(schema_suite: Path, dr
         if validate(schema, instance, registry=registry) is not valid:
             wrong.append(name)
     assert wrong == []
-    assert seen == count
+    assert seen == count or (seen > count and "CALLWRIGHT_SCHEMA_SUITE" in os.environ)
 
 
 def test_no_connection_is_made_for_a_remote_reference() -> None:

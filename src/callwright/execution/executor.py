@@ -197,11 +197,21 @@ class Executor:
         limits = self._budget.limits
         timeout = min(limits.tool_seconds, max(0.001, self._budget.seconds_left))
         result = await invoke(call, self._caller, timeout=timeout, max_bytes=limits.result_bytes, attempt=attempt)
+        result = self._without_secrets(result)
         diagnosis = diagnose(result, call.tool)
         if result.ok and diagnosis.failure is not None:  # status 200 with an error inside, or nothing at all
             result = replace(result, failure=diagnosis.failure)
         self._trace.add("result", **to_json(result))
         return result, diagnosis
+
+    def _without_secrets(self, result: ToolResult) -> ToolResult:
+        """A tool may echo the key it was called with: neither the model nor the answer may see it."""
+        failure = result.failure
+        if failure is not None:
+            failure = replace(
+                failure, message=self._trace.redact(failure.message), detail=self._trace.redact(failure.detail)
+            )
+        return replace(result, content=self._trace.redact(result.content), failure=failure)
 
     async def _again(
         self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis, gate: Gate

@@ -58,6 +58,8 @@ class Questions:
         if cutter is not None:
             kept = cut(reply.text, calls=calls)
             reply, discarded = replace(reply, text=kept.text), kept.discarded
+        if request.purpose.startswith("answer"):  # shown to people; a call may need what it is told to send
+            reply = replace(reply, text=self._trace.redact(reply.text))
         self._budget.charge(reply.usage)
         self._record(request, reply, discarded)
         return reply

@@ -45,6 +45,10 @@ class FaultySource:
     def name(self) -> str:
         return self._source.name
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(getattr(self._source, "secrets", ()))
+
     async def open(self) -> Sequence[Tool]:
         return await self._source.open()
 
@@ -74,6 +78,10 @@ class FaultyModel:
     @property
     def name(self) -> str:
         return self._model.name
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(getattr(self._model, "secrets", ()))
 
     async def capabilities(self) -> Capabilities:
         return await self._model.capabilities()
