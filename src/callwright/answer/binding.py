@@ -140,9 +140,7 @@ def _neighbours(figure: Figure, facts: Facts) -> Iterable[Figure]:
 
 def _comparable(claim: Number | Moment, other: Figure, figure: Figure | None = None) -> bool:
     if isinstance(claim, Moment):
-        return other.moment is not None and (
-            (claim.has_time and other.moment.has_time) or (not claim.has_time and other.moment.has_date)
-        )
+        return other.moment is not None and _same_part(claim, other.moment)
     if other.number is None:
         return False
     if figure is not None and _year(figure) and not claim.unit and not _year(other):
@@ -151,6 +149,13 @@ def _comparable(claim: Number | Moment, other: Figure, figure: Figure | None = N
         return not (other.leaf.part and claim.unit and not other.unit)
     a, b = UNITS[claim.unit], UNITS[other.unit]
     return a.dimension == b.dimension or bool(conversions(1.0, claim.unit, other.unit))
+
+
+def _same_part(claim: Moment, other: Moment) -> bool:
+    """Whether both say a time, or both a day; a weekday alone cannot stand for a date."""
+    if claim.has_time:
+        return other.has_time
+    return other.month is not None if claim.month is not None else other.has_date
 
 
 def _year(figure: Figure) -> bool:

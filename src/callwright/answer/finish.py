@@ -126,7 +126,8 @@ def _settle(
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; mend it by rule, else by one question, else mark it."""
     verdict = check(draft.text, facts, draft.results)
-    if ratio(draft.text.lower(), facts.query.lower()) > _ECHO:
+    echo = ratio(draft.text.lower(), facts.query.lower()) > _ECHO
+    if echo:
         verdict = Verdict("unsupported", ["this only repeats the question"])
     if verdict.support == "unsupported" and not _mends(draft, verdict, facts) and mend > 0:
         mend -= 1
@@ -137,8 +138,18 @@ def _settle(
             edit = Edit(f"/statements/{position}/text", draft.text, text, "answer.restated")
             support = "mended" if again.support == "supported" else again.support
             return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
-    statement, edits = _decide(draft, verdict, facts, position)
+    statement, edits = _quoted(draft, facts, position) if echo else _decide(draft, verdict, facts, position)
     return statement, edits, mend
+
+
+def _quoted(draft: Draft, facts: Facts, position: int) -> tuple[Statement, list[Edit]]:
+    """Instead of the question said again: what the cited calls returned, word for word."""
+    cited = [r for r in facts.results if r.ok and not _empty(r.content) and r.id in draft.results]
+    found = [_found(r) for r in cited or [r for r in facts.results if r.ok and not _empty(r.content)]]
+    text = "\n".join(statement.text for statement in found)
+    citations = tuple(citation for statement in found for citation in statement.citations)
+    statement = Statement(text, "mended", citations, ("this only repeats the question",))
+    return statement, [Edit(f"/statements/{position}/text", draft.text, text, "answer.quoted")]
 
 
 def _decide(draft: Draft, verdict: Verdict, facts: Facts, position: int) -> tuple[Statement, list[Edit]]:

@@ -12,10 +12,11 @@ from typing import Any
 from callwright.answer.facts import Facts, Figure, Leaf, Path, rendered
 from callwright.answer.fields import concepts_of_keys, scale_of_field, unit_beside, unit_of_field
 from callwright.answer.labels import record_labels, text_labels
+from callwright.answer.lineage import inherited
 from callwright.answer.quantity import Number, from_epoch, iso_duration, moments, numbers
 from callwright.answer.words import all_concepts, concepts, key_tokens, tokens
 from callwright.jsontext import JsonError, mend, parse
-from callwright.types import Json, Skip, ToolResult
+from callwright.types import Json, JsonObject, Skip, ToolResult
 
 MAX_LEAVES = 2_000
 MAX_CHARS = 40_000
@@ -43,11 +44,12 @@ def facts_of(query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = 
     """Index the results. Pure, deterministic, linear in their size and bounded."""
     facts = Facts(query, tuple(results), tuple(skips))
     room = _Room(MAX_LEAVES, MAX_CHARS, max(1, len(results)))
+    origins = inherited(results)
     for result in results:
         if result.failure is not None and result.content is None:
             continue
         facts.texts[result.id] = rendered(result.content)
-        _Walk(facts, result, room).run()
+        _Walk(facts, result, room, origins.get(result.id, ())).run()
     facts.cut = room.cut
     _alias(facts)
     _vocabulary(facts)
@@ -68,8 +70,8 @@ class _Room:
 class _Walk:
     """One result, walked without recursion."""
 
-    def __init__(self, facts: Facts, result: ToolResult, room: _Room) -> None:
-        self.facts, self.result, self.room = facts, result, room
+    def __init__(self, facts: Facts, result: ToolResult, room: _Room, origins: Sequence[JsonObject] = ()) -> None:
+        self.facts, self.result, self.room, self.origins = facts, result, room, origins
         self.leaves, self.chars = room.share()
         self._start = (self.leaves, self.chars)
         self.nodes = 0
@@ -98,8 +100,15 @@ class _Walk:
         self.room.chars -= self._start[1] - self.chars
 
     def _arguments(self) -> frozenset[str]:
-        """What was asked for names what came back; a list of things it does not, nor does a record's own name."""
-        single = {k: v for k, v in self.result.arguments.items() if isinstance(v, str | int) and "," not in str(v)}
+        """What was asked for names what came back; a list of things it does not, nor does a record's own name.
+
+        So does what the call was made of (:mod:`answer.lineage`).
+        """
+        own = [self.result.arguments, *self.origins]
+        return frozenset().union(*map(self._asked_for, own))
+
+    def _asked_for(self, arguments: JsonObject) -> frozenset[str]:
+        single = {k: v for k, v in arguments.items() if isinstance(v, str | int) and "," not in str(v)}
         text = self.facts.texts[self.result.id]
         if text.count("},{") or text.count("}, {"):
             single = {k: v for k, v in single.items() if not isinstance(v, str) or f'"{v}"' not in text}

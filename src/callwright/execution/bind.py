@@ -32,6 +32,7 @@ class View:
     index: int = 1  # 1-based layer or turn
     total: int = 1
     conversation: tuple[Message, ...] = ()
+    open_points: tuple[str, ...] = ()  # what is known to be missing still
     may_finish: bool = False  # the strategy grows its plan, and the model says when it is done
     result_chars: int = 6_000
     reply_tokens: int = 512
@@ -55,7 +56,7 @@ def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
     """The request for one view. ``prompt`` names the prompt file ("layer" or "react")."""
     values = {
         "query": view.query,
-        "results": results_text(view.results, view.result_chars, view.refused),
+        "results": results_text(view.results, view.result_chars, view.refused) + _still_open(view.open_points),
         "tools": "(see the tool list)" if mode == "native" else signatures(view.tools),
         "format": _FORMATS[mode, view.may_finish],
     }
@@ -73,6 +74,10 @@ def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
     if mode == "native":
         return replace(request, tools=view.tools)
     return request
+
+
+def _still_open(points: Sequence[str]) -> str:
+    return "".join(["\n\nStill open:", *(f"\n- {point}" for point in points)]) if points else ""
 
 
 def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:

@@ -11,6 +11,7 @@ from collections.abc import Container, Coroutine, Iterable, Sequence
 from dataclasses import replace
 
 from callwright.errors import CallwrightError, Violation
+from callwright.execution.gaps import is_unknown, names_another
 from callwright.execution.invoke import Caller, invoke
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
@@ -221,6 +222,8 @@ class Executor:
         if failure is None or (failure.outcome_unknown and not call.tool.effects.may_repeat):
             return None
         if diagnosis.points_at_arguments:
+            if self._unknown_here(call, failure.message):
+                return None
             dialogue = repair_failure(call, result, diagnosis, gate, self._sources, self._grant)
             raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
             mended = await self._repair(Refusal(raw, call.tool, call.arguments, ()), dialogue)
@@ -234,6 +237,12 @@ class Executor:
             await asyncio.sleep(min(_FIRST_WAIT * 2 ** (result.attempt - 1), self._budget.seconds_left))
             return call
         return None
+
+    def _unknown_here(self, call: CheckedCall, message: str) -> bool:
+        """Whether other arguments cannot be had: another tool knows the value, or nothing does yet."""
+        if names_another(message, call.tool.name, (tool.name for tool in self._gate.tools)):
+            return True
+        return not self._sources.results and is_unknown(message, call.arguments)
 
     def _spend_repeat(self) -> bool:
         granted = self._budget.spend_repair()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -29,8 +30,16 @@ class Job:
     conversation: tuple[Message, ...] = ()
     plan: Plan = field(default_factory=Plan)
 
-    async def bind(self, tools: tuple[Tool, ...], prompt: str, index: int, total: int, finish: bool) -> Bound:
-        """Ask the model once what to call of ``tools`` now."""
+    async def bind(
+        self,
+        tools: tuple[Tool, ...],
+        prompt: str,
+        index: int,
+        total: int,
+        finish: bool,
+        open_points: Sequence[str] = (),
+    ) -> Bound:
+        """Ask the model once what to call of ``tools`` now. ``open_points``: what it is told is still missing."""
         view = View(
             query=self.query,
             tools=tools,
@@ -39,6 +48,7 @@ class Job:
             index=index,
             total=total,
             conversation=self.conversation,
+            open_points=tuple(open_points),
             may_finish=finish,
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from callwright.execution.gaps import Gap, gaps
 from callwright.execution.select import mentioned, selected, selection
 from callwright.plan import Slot
 from callwright.planning.closure import with_producers
+from callwright.planning.schema_order import claims
 from callwright.strategies.job import Job
 from callwright.types import Skip, Tool
 
@@ -41,6 +43,7 @@ class Layered:
             carried |= {slot.tool for slot in late}
             await self._layer(job, slots, index, max(total, index), carried)
         await job.executor.release(set(job.executor.held) - carried)
+        await self._mend_gaps(job, index)
 
     async def _chosen(self, job: Job) -> tuple[Tool, ...]:
         """What to plan with: what the model chose or the request names, and what feeds it. All, if none is chosen."""
@@ -56,6 +59,22 @@ class Layered:
         job.executor.skip(Skip(t.name, "not chosen for this request") for t in job.tools if t not in kept)
         return kept
 
+    async def _mend_gaps(self, job: Job, index: int) -> None:
+        """Once more through the layers that can close what is open, if anything is (see :mod:`execution.gaps`).
+
+        The tools that feed a failed call, the tool of the call itself and what depends on it; a layer is asked only
+        while something is still open or something new was found before it.
+        """
+        found = _open(job)
+        tools = _able(job, found)
+        if not tools:
+            return
+        job.trace.add("note", text="still open: " + "; ".join(gap.note for gap in found))
+        for slots in _in_layers(job, tools):
+            found = _open(job)
+            index += 1
+            await self._layer(job, slots, index, index, {s.tool for s in slots}, found)
+
     def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
         """Slots whose call lacked a value that results since then may hold; each is offered once more."""
         executor = job.executor
@@ -67,14 +86,55 @@ class Layered:
         }
         return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
 
-    async def _layer(self, job: Job, slots: tuple[Slot, ...], index: int, total: int, carried: set[str]) -> None:
+    async def _layer(
+        self,
+        job: Job,
+        slots: tuple[Slot, ...],
+        index: int,
+        total: int,
+        carried: set[str],
+        found: tuple[Gap, ...] = (),
+    ) -> None:
         job.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
         by_name = {t.name: t for t in job.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
-        bound = await job.bind(tools, "layer", index, total, finish=False)
+        bound = await job.bind(tools, "layer", index, total, finish=False, open_points=[gap.note for gap in found])
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
             job.executor.postpone(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
         await job.executor.settle(calls, slot_of, patient=slot_of.keys() - carried)
+
+
+def _open(job: Job) -> tuple[Gap, ...]:
+    tool = {slot.id: slot.tool for slot in job.plan.slots}
+    edges = ((tool[a], tool[b]) for a, b in job.plan.edges)
+    return gaps(job.query, job.executor.results, job.tools, edges)
+
+
+def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
+    """The tools that may close these gaps: those that errors name, those that feed the failed call, its own tool, and
+    what was called with its results. None, where nothing could tell the model more than it knew."""
+    feeds = claims(job.tools)
+    wanted: set[str] = set()
+    for gap in found:
+        producers = {c.producer for c in feeds if c.consumer == gap.tool}
+        failed = any(not r.ok and r.tool == gap.tool for r in job.executor.results)
+        if failed and not (producers or gap.named):
+            continue
+        wanted |= {gap.tool, *gap.named, *(producers if failed else ())}
+    tools = {t.name: t for t in job.tools}
+    called = {r.tool for r in job.executor.results}
+    later = {
+        s.tool for s in job.plan.slots if s.tool in called and {tools[b].name for b in s.after if b in tools} & wanted
+    }
+    return frozenset(name for name in wanted | later if name in tools)
+
+
+def _in_layers(job: Job, names: frozenset[str]) -> list[tuple[Slot, ...]]:
+    """The slots of these tools, layer by layer; tools that were not in the plan stand first: they were missed."""
+    planned = {slot.tool for slot in job.plan.slots}
+    missed = tuple(Slot(name, name) for name in sorted(names - planned))
+    rows = [tuple(s for s in layer if s.tool in names) for layer in job.plan.layers]
+    return [row for row in (missed, *rows) if row]
