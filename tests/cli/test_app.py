@@ -156,6 +156,7 @@ def test_tools_lists_names_effects_and_an_openai_list(tools: Path) -> None:
         ),
         (["run", "x", "--tools", "nowhere.py", "--planner", "nonesuch"], "nonesuch"),
         (["run", "x", "--tools", "nowhere.py", "--planner", "layers", "--encoder", "no-encoder"], "no-encoder"),
+        (["plan", "x", "--tools", "nowhere.py", "--encoder", "minilm"], "--planner layers"),
         (["plan"], "--jsonl"),
         (["plan", "x", "--tools", "nowhere.py"], "nowhere.py"),
         (["check", "{}", "--tools", "nowhere.py"], "nowhere.py"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from callwright.errors import PlanError
+from callwright.errors import ConfigError, PlanError
 from callwright.planning import default_planner, open_planner
 from callwright.planning.planner import AllInOnePlanner, MentionPlanner, SchemaPlanner
 from callwright.types import Tool
@@ -36,6 +38,13 @@ def test_by_mention_every_tool_has_a_layer_of_its_own() -> None:
 
 def test_the_default_is_the_shipped_edge_model() -> None:
     assert default_planner().name == "edges"
+
+
+@pytest.mark.parametrize("spec", [None, "default", "edges", "schema", "mention", "all-in-one", AllInOnePlanner()])
+def test_an_encoder_that_would_go_unused_is_refused(spec: Any) -> None:
+    with pytest.raises(ConfigError, match="reads no vectors: the encoder 'minilm' would go unused") as caught:
+        open_planner(spec, "minilm")
+    assert "--planner layers" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["schema", "all-in-one", "mention", "edges"])

@@ -12,6 +12,7 @@ from callwright.training.data import (
     json_type,
     object_schema,
     pool,
+    sequenced,
     topological,
     with_distractors,
 )
@@ -103,3 +104,21 @@ def test_types_of_data_sets_become_json_types() -> None:
         "properties": {"x": {"type": "string", "enum": ["a"]}},
         "required": ["x"],
     }
+
+
+def test_in_execution_order_every_tool_has_a_layer_of_its_own() -> None:
+    made = example_from_calls("x", "s", "q", [A, B, C], ["b", "b", "a", "c", "a"], {2: [0]})
+    found = sequenced(made)
+    assert found is not None
+    assert found.kind == "sequence"
+    assert found.layers == {"a": 1, "b": 0, "c": 2}
+    assert found.edges == {("b", "a"), ("a", "c")}
+    assert found.several == {"a"}
+    assert (found.tools, found.combination) == (made.tools, made.combination)
+    assert sequenced(found) is found
+
+
+def test_a_graph_of_needs_does_not_say_in_which_order_was_called() -> None:
+    made = example_from_graph("x", "s", "q", [A, B], ["a", "b"], [("a", "b")], "dependency")
+    assert made is not None
+    assert sequenced(made) is None

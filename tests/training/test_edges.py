@@ -13,7 +13,7 @@ from callwright.errors import ConfigError
 from callwright.planning.edges import SHIPPED, EdgePlanner, open_model
 from callwright.planning.trees import read
 from callwright.training import edges
-from callwright.training.data import PlanExample, example_from_calls, with_distractors
+from callwright.training.data import PlanExample, example_from_calls, sequenced, with_distractors
 from callwright.training.splits import fold
 from callwright.types import Tool
 
@@ -188,6 +188,40 @@ def test_the_command_writes_weights_that_plan_and_a_card_that_tells(
     assert read(again / "edges.npz")[1]["sha256"] == model.card["sha256"]
     plan = EdgePlanner(model).plan(EXAMPLES[1].query, EXAMPLES[1].tools)
     assert [[s.tool for s in layer] for layer in plan.layers] == [["find_order"], ["rate_order"]]
+
+
+def test_in_execution_order_the_second_tool_always_comes_after_the_first(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    write_nestools(tmp_path / "data")
+    where = ["--sources", "nestools", "--data", str(tmp_path / "data"), "--out", str(tmp_path)]
+    assert edges.main([*where, "--rounds", "20", "--labels", "sequence"]) == 0
+    model = open_model(tmp_path / "edges.npz")
+    assert model.card["labels"] == "sequence"
+    assert model.card["what"].startswith("P(tool j is called right after tool i)")
+    plan = EdgePlanner(model).plan(EXAMPLES[0].query, EXAMPLES[0].tools)
+    assert [[s.tool for s in layer] for layer in plan.layers] == [["find_movie"], ["rate_order"]]
+    assert plan.slots[[s.tool for s in plan.slots].index("rate_order")].reason.startswith(
+        "is usually called after find_movie ("
+    )
+
+
+def test_requests_are_not_joined_where_order_is_all_that_is_known() -> None:
+    chains = [made for e in EXAMPLES if (made := sequenced(e)) is not None]
+    assert edges.couples(chains)
+    assert edges.Prepared(chains, SMALL).couples == []
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        (["--private"], "--private weights cannot be shipped"),
+        (["--labels", "sequence"], "cannot be shipped"),
+        (["--name", "mine"], "replaces the weights that are loaded, edges"),
+    ],
+)
+def test_what_must_not_be_shipped_is_refused_before_anything_is_trained(more: list[str], part: str) -> None:
+    with pytest.raises(ConfigError, match=part):
+        edges.main(["--ship", *more, "--data", "nowhere"])
 
 
 def test_without_a_folder_the_shipped_weights_stay_as_they_are(

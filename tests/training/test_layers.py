@@ -13,13 +13,43 @@ from callwright.training.layers import main  # noqa: E402
 
 
 def test_sources_without_a_licence_make_no_weights_to_pass_on(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="must not be trained on complextool_plan"):
+    with pytest.raises(ConfigError, match="trained on complextool_plan must not be passed on"):
         main(["--sources", "nestools,complextool_plan", "--out", str(tmp_path), "--data", str(tmp_path)])
 
 
 def test_a_source_nobody_knows_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no data source 'nonesuch'"):
         main(["--sources", "nonesuch", "--data", str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        (["--private"], "--private weights cannot be shipped"),
+        (["--labels", "sequence", "--name", "layers-text"], "weights of sequence labels cannot be shipped"),
+        ([], "'layers' would lie beside them unread"),
+        (["--measure", "folds"], "makes a table and no weights"),
+    ],
+)
+def test_what_must_not_be_shipped_is_refused_before_anything_is_read(more: list[str], part: str) -> None:
+    with pytest.raises(ConfigError, match=part):
+        main(["--ship", *more, "--data", "nowhere"])
+
+
+def test_plain_sequences_are_no_dependencies(tmp_path: Path) -> None:
+    import json
+
+    folder = tmp_path / "dta_tool"
+    folder.mkdir()
+    turns = [
+        {"from": "system", "value": 'APIs: [{"name": "look"}]'},
+        {"from": "user", "value": "look around"},
+        {"from": "assistant", "value": 'Function Call: [{"name": "look"}]'},
+    ]
+    (folder / "dta_tool.json").write_text(json.dumps([{"id": "look around", "conversations": turns}]))
+    with pytest.raises(ConfigError, match="dta_tool holds plain call sequences") as caught:
+        main(["--private", "--sources", "dta_tool", "--data", str(tmp_path), "--out", str(tmp_path)])
+    assert "--labels sequence" in caught.value.hint
 
 
 @pytest.fixture
@@ -73,6 +103,8 @@ def test_the_command_trains_writes_and_tabulates(
     scores = tmp_path / "folds.json"
     assert main([*shared, "--measure", "folds", "--json", str(scores)]) == 0
     assert "| macro | 24 |" in capsys.readouterr().out
+    assert main([*shared, "--labels", "sequence", "--out", str(tmp_path / "out"), "--name", "order"]) == 0
+    assert LayerPredictor(weights=tmp_path / "out" / "order.npz").card.about["labels"] == "sequence"
     out = tmp_path / "out"
     assert main([*shared, "--out", str(out), "--name", "mine", "--precision", "int8", "--scores", str(scores)]) == 0
     predictor = LayerPredictor(weights=out / "mine.npz")

@@ -57,8 +57,8 @@ def print_plan(
             "plan needs a request and at least one tool source",
             hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
         )
-    tools = asyncio.run(_tools(sources, only))
-    plan = open_planner(planner_spec, encoder).plan(query, tools)
+    planner = open_planner(planner_spec, encoder)
+    plan = planner.plan(query, asyncio.run(_tools(sources, only)))
     print({"text": as_text, "json": as_json, "mermaid": as_mermaid}[form](plan))
 
 

@@ -18,8 +18,15 @@ def default_planner() -> Planner:
 def open_planner(spec: str | Planner | None = None, encoder: str | None = None) -> Planner:
     """A planner by name, or the given one. ``encoder`` is for ``layers`` (see callwright.encoders.open_encoder).
 
-    Raises ConfigError for an unknown name, MissingExtra where the encoder's library is missing.
+    Raises ConfigError for an unknown name and for an encoder that the planner would not use, MissingExtra where the
+    encoder's library is missing.
     """
+    if encoder is not None and spec != "layers" and (not isinstance(spec, str) or spec in PLANNERS):
+        named = spec if isinstance(spec, str) else "default" if spec is None else spec.name
+        raise ConfigError(
+            f"the planner {named!r} reads no vectors: the encoder {encoder!r} would go unused",
+            hint="take the planner that reads vectors (--planner layers), or leave --encoder out",
+        )
     if spec is not None and not isinstance(spec, str):
         return spec
     if spec in (None, "default"):

@@ -140,7 +140,8 @@ class EdgePlanner:
         edges = [(looked_at[i].name, looked_at[j].name) for i, j in pairs]
         why: dict[str, list[str]] = {}
         for i, j in sorted(pairs, key=lambda p: -chances[p]):
-            why.setdefault(looked_at[j].name, []).append(_reason(looked_at[i], looked_at[j], chances[i, j]))
+            said = self._reason(looked_at[i], looked_at[j], chances[i, j])
+            why.setdefault(looked_at[j].name, []).append(said)
         rows = {t.name: _trimmed(row) for t, row in zip(looked_at, layer_chances(chances), strict=True)}
         plan = Plan.from_edges([t.name for t in tools], edges)
         slots = (
@@ -148,6 +149,11 @@ class EdgePlanner:
             for s in plan.slots
         )
         return replace(plan, slots=tuple(slots))
+
+    def _reason(self, before: Tool, after: Tool, chance: float) -> str:
+        if self.model.card.get("labels") == "sequence":
+            return f"is usually called after {before.name} ({chance:.0%})"
+        return _reason(before, after, chance)
 
 
 @cache

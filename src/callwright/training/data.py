@@ -14,6 +14,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +33,8 @@ class PlanExample:
     ``dependency``), or where ``to`` was merely called in a later step (kind ``sequence``). Always acyclic.
     ``layers``: longest-path depth of every gold tool; a tool called at several depths takes its first.
     ``several``: those tools, to be counted apart. Tools that are offered but not in ``gold`` are distractors:
-    they have no layer and are left out of loss and scores.
+    they have no layer and are left out of loss and scores. ``calls``: tool names in the order in which gold calls
+    them, () where the source gives a graph and no order.
     """
 
     id: str
@@ -44,6 +46,7 @@ class PlanExample:
     layers: dict[str, int]
     kind: Kind = "dependency"
     several: frozenset[str] = frozenset()
+    calls: tuple[str, ...] = ()
 
     @property
     def combination(self) -> str:
@@ -97,6 +100,7 @@ def example_from_calls(
         layers=dict(sorted(layers.items())),
         kind=kind,
         several=frozenset(name for name, where in at.items() if len(where) > 1),
+        calls=tuple(calls),
     )
 
 
@@ -119,7 +123,27 @@ def example_from_graph(
     needs: dict[int, list[int]] = {}
     for a, b in pairs:
         needs.setdefault(place[b], []).append(place[a])
-    return example_from_calls(id, source, query, tools, order, needs, kind)
+    return replace(example_from_calls(id, source, query, tools, order, needs, kind), calls=())
+
+
+def sequenced(example: PlanExample) -> PlanExample | None:
+    """The example labelled by plain execution order: one layer per tool, in the order of their first calls.
+
+    One of kind ``sequence`` is returned as it is; None where nothing says in which order gold called its tools.
+    """
+    if example.kind == "sequence":
+        return example
+    if not example.calls:
+        return None
+    order = list(dict.fromkeys(example.calls))
+    again = frozenset(n for i, n in enumerate(example.calls) if n in example.calls[:i] and example.calls[i - 1] != n)
+    return replace(
+        example,
+        edges=frozenset(pairwise(order)),
+        layers={name: order.index(name) for name in example.gold},
+        kind="sequence",
+        several=again,
+    )
 
 
 def topological(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[str] | None:

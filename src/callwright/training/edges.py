@@ -18,23 +18,28 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from callwright.errors import ConfigError, MissingExtra
+from callwright.errors import MissingExtra
 from callwright.planning.edges import SHIPPED, Cut, EdgeModel, acyclic_edges
 from callwright.planning.features import DIGEST, NAMES, pair_features
 from callwright.planning.trees import Array, Forest, write
-from callwright.training.data import PlanExample, pool, shuffled, with_distractors
+from callwright.training.data import Kind, PlanExample, pool, shuffled, with_distractors
+from callwright.training.release import add_options, command, require_place, require_sources
 from callwright.training.scores import Scores, score, table
-from callwright.training.sources import load, sources
+from callwright.training.sources import load_labelled, sources
 from callwright.training.splits import fold, folds, leave_one_source_out
 from callwright.types import Tool, digest
 
 SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools", "tmdb")
 MEASURED = ("nestful", "complexfuncbench", "nestools")  # the macro mean of the published figures
-_PLACES = frozenset(["--out", "--ship", "--data"])  # where, not what
+SEQUENCES = ("nestful", "complexfuncbench", "nestools", "stabletoolbench")  # say in which order was called
+WHAT = {
+    "dependency": "P(tool j needs what tool i returns)",
+    "sequence": "P(tool j is called right after tool i)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,8 @@ class Prepared:
             spare = pool(e for e in every if e.source == source)
             for e in (e for e in self.examples if e.source == source):
                 self.variants[_key(e)] = [rows_of(v) for v in varied(e, spare, settings.distractors)]
-        self.couples = [(a, b, _both(joined(a, b))) for a, b in couples(every)]
+        free = (e for e in every if e.kind == "dependency")  # in a sequence the second request comes after the first
+        self.couples = [(a, b, _both(joined(a, b))) for a, b in couples(tuple(free))]
 
     def rows(self, examples: Iterable[PlanExample]) -> list[Rows]:
         """All variants of the examples, and the couples among them.
@@ -310,14 +316,17 @@ def scored(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
     return made
 
 
-def train(names: Sequence[str], settings: Settings, root: Path | None = None) -> tuple[EdgeModel, dict[str, Any]]:
+def train(
+    names: Sequence[str], settings: Settings, root: Path | None = None, labels: Kind = "dependency"
+) -> tuple[EdgeModel, dict[str, Any]]:
     """The model learned from all examples of ``names``, and the card's content: data, settings, scores."""
-    prepared = Prepared([e for n in names for e in load(n, root)], settings)
+    prepared = Prepared([e for n in names for e in load_labelled(n, labels, root)], settings)
     apart, across = unseen_sources(prepared, settings), unseen_combinations(prepared, settings)
     slope, offset = calibrate(apart or across)
     forest = export(fit(prepared.rows(prepared.examples), settings))
     about = {
-        "what": "P(tool j needs what tool i returns), boosted trees over callwright.planning.features",
+        "what": WHAT[labels] + ", boosted trees over callwright.planning.features",
+        "labels": labels,
         "features": DIGEST,
         "cut": asdict(Cut()),
         "calibration": {"slope": slope, "offset": offset, "on": "predictions for sources left out of training"},
@@ -344,19 +353,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train on every source whose licence allows it, write weights and card. Prints the scores and where they are."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     args = _parser().parse_args(given)
-    names = args.sources.split(",")
-    known = sources()
-    if unknown := [n for n in names if n not in known]:
-        raise ConfigError(f"there is no data source {unknown[0]!r}", hint="sources: " + ", ".join(known))
-    kept = [n for n in names if not known[n].train]
-    if kept and not args.private:
-        raise ConfigError(
-            f"weights trained on {kept[0]} must not be passed on: its licence ({known[kept[0]].licence})",
-            hint="for weights of your own that you keep to yourself, add --private",
-        )
+    names = (args.sources or ",".join(SOURCES if args.labels == "dependency" else SEQUENCES)).split(",")
+    kept = require_sources(names, args.private)
+    require_place(args.out, args.name, SHIPPED, private=args.private, labels=args.labels)
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
-    model, about = train(names, settings, args.data)
-    about = {**about, "command": _command(given), "private": bool(kept)}
+    model, about = train(names, settings, args.data, args.labels)
+    about = {**about, "command": command("edges", given), "private": kept}
     card = write(args.out, args.name, model.forest, about)
     for title, scores in about["scores"].items():
         rows = {name: Scores(**{**row, "examples": int(row["examples"])}) for name, row in scores.items()}
@@ -365,30 +367,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _command(given: Sequence[str]) -> str:
-    """The command that does this again anywhere: what was given, without folders of this machine."""
-    kept: list[str] = []
-    dropping = False
-    for word in given:
-        if word.startswith("--"):
-            dropping = word.partition("=")[0] in _PLACES
-        if not dropping:
-            kept.append(word)
-    return " ".join(["callwright train layers --model edges", *kept])
-
-
 def _parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="callwright train layers --model edges", description=__doc__)
-    p.add_argument("--sources", default=",".join(SOURCES), help="data sources, by comma")
+    p.add_argument("--sources", help="data sources, by comma (default: those whose licence allows it)")
+    p.add_argument("--labels", choices=get_args(Kind), default="dependency", help="sequence: plain execution order")
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
     p.add_argument("--rounds", type=int, default=Settings().rounds)
     p.add_argument("--seed", type=int, default=Settings().seed)
-    p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
-    where = p.add_mutually_exclusive_group()
-    out, ship = "folder for NAME.npz and NAME.json", f"into the package: {SHIPPED.stem} replaces the shipped weights"
-    where.add_argument("--out", type=Path, default=Path("runs/layers"), help=f"{out} (default: %(default)s)")
-    where.add_argument("--ship", dest="out", action="store_const", const=SHIPPED.parent, help=ship)
-    p.add_argument("--name", default=SHIPPED.stem)
+    add_options(p, SHIPPED, None)
     return p
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError, MissingExtra
@@ -17,9 +17,10 @@ from callwright.planning.card import Card, rounded, write
 from callwright.planning.features import DIGEST as FEATURES
 from callwright.planning.layers import SHIPPED, layer_features
 from callwright.training import sweep
-from callwright.training.data import PlanExample, pool, with_distractors
+from callwright.training.data import Kind, PlanExample, pool, with_distractors
+from callwright.training.release import add_options, command, require_place, require_sources
 from callwright.training.runs import PAPER, Run, Settings, measure, progress
-from callwright.training.sources import load, sources
+from callwright.training.sources import load_labelled, sources
 from callwright.training.splits import fold
 from callwright.training.tensors import Encoded, encode
 from callwright.types import digest
@@ -32,7 +33,8 @@ except ImportError:
 
 
 PRESETS = {"paper": PAPER}
-_PLACES = frozenset(["--cache", "--out", "--ship", "--scores", "--json", "--checkpoint", "--data"])  # where, not what
+DEPENDENCIES = ("nestful", "complexfuncbench", "nestools")
+SEQUENCES = (*DEPENDENCIES, "stabletoolbench")  # say in which order was called
 _FIELDS = tuple(f.name for f in fields(Settings))
 
 
@@ -46,10 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     if args.head_size:
         settings = replace(settings, heads=settings.width // args.head_size)
-    names = args.sources.split(",")
-    if args.measure == "none" and not args.private:
-        _require_licences(names)
-    examples = _examples(names, args.data, settings)
+    names = (args.sources or ",".join(DEPENDENCIES if args.labels == "dependency" else SEQUENCES)).split(",")
+    _require_allowed(args, names)
+    examples = _examples(names, args.labels, args.data, settings)
     if args.multilayer:
         examples = [e for e in examples if len(set(e.layers.values())) > 1]
     encoder = open_encoder(args.encoder, cache=args.cache, threads=args.threads)
@@ -70,8 +71,10 @@ def _train(args: argparse.Namespace, settings: Settings, rows: Sequence[Encoded]
     network = rounded(trained.network, args.precision)
     about = {
         "about": "layer network of RETO (section 3.2)" + (", with features" if args.features else ", text only"),
+        "labels": args.labels,
+        "private": any(not sources()[row.example.source].train for row in rows),
         "data": _described(rows),
-        "command": _command(args),
+        "command": command("network", args.given),
         "settings": asdict(settings),
         "best_epoch": trained.best.number,
         "validation": {source: s.to_dict() for source, s in measure(network, choose).items()},
@@ -93,28 +96,16 @@ def _measured(args: argparse.Namespace, rows: Sequence[Encoded], settings: Setti
     }[args.measure]
     found = measure_all(rows, settings, progress)
     if args.json:
-        text = json.dumps({"title": title, "command": _command(args), **found.to_dict()}, indent=1)
+        text = json.dumps({"title": title, "command": command("network", args.given), **found.to_dict()}, indent=1)
         args.json.write_text(text + "\n", encoding="utf-8")
     return found.text(title)
 
 
-def _command(args: argparse.Namespace) -> str:
-    """The command that does this again anywhere: what was given, without files and folders of this machine."""
-    kept: list[str] = []
-    dropping = False
-    for word in args.given:
-        if word.startswith("--"):
-            dropping = word.partition("=")[0] in _PLACES
-        if not dropping:
-            kept.append(word)
-    return " ".join(["callwright train layers --model network", *kept])
-
-
-def _examples(names: Sequence[str], root: Path | None, settings: Settings) -> list[PlanExample]:
+def _examples(names: Sequence[str], labels: Kind, root: Path | None, settings: Settings) -> list[PlanExample]:
     """The examples of the sources, each with distractors of its own source mixed in."""
     found: list[PlanExample] = []
     for name in names:
-        examples = load(name, root)
+        examples = load_labelled(name, labels, root)
         offered = pool(examples) if settings.distractors else ()
         found += [with_distractors(e, offered, settings.distractors) for e in examples]
     return found
@@ -131,19 +122,23 @@ def _described(rows: Sequence[Encoded]) -> list[dict[str, Any]]:
     ]
 
 
-def _require_licences(names: Sequence[str]) -> None:
-    refused = [name for name in names if name in sources() and not sources()[name].train]
-    if refused:
+def _require_allowed(args: argparse.Namespace, names: Sequence[str]) -> None:
+    """ConfigError for weights that may not be made, or not be put where ``args`` says. Measuring makes none."""
+    if args.measure == "none":
+        require_sources(names, args.private)
+        require_place(args.out, args.name, SHIPPED, private=args.private, labels=args.labels)
+    elif args.out == SHIPPED.parent:
         raise ConfigError(
-            f"weights to pass on must not be trained on {', '.join(refused)}: the licence does not allow it",
-            hint="leave the source out, or say --private for weights of your own",
+            f"--measure {args.measure} makes a table and no weights: nothing would be shipped",
+            hint="leave --ship out, or train with --ship in a second command",
         )
 
 
 def _parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser("callwright train layers --model network", description=__doc__)
     p.add_argument("--preset", choices=tuple(PRESETS), default="paper")
-    p.add_argument("--sources", default="nestful,complexfuncbench,nestools", help="data sources, by comma")
+    p.add_argument("--sources", help=f"data sources, by comma (default: {','.join(DEPENDENCIES)})")
+    p.add_argument("--labels", choices=get_args(Kind), default="dependency", help="sequence: plain execution order")
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
     p.add_argument("--encoder", help="minilm, a model folder, or https://host/v1#model")
     p.add_argument("--cache", type=Path, default=cache_dir() / "vectors.sqlite", help="file that keeps the vectors")
@@ -151,13 +146,8 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--measure", choices=("none", "folds", "sources", "sweep"), default="none", help="only tabulate")
     p.add_argument("--json", type=Path, help="file for what --measure folds or sources finds")
     p.add_argument("--scores", type=Path, nargs="+", help="such files, to be put on the card")
-    p.add_argument("--private", action="store_true", help="allow sources whose licence forbids passing weights on")
     p.add_argument("--multilayer", action="store_true", help="only examples of two layers and more, as in A.1")
-    where = p.add_mutually_exclusive_group()
-    out, ship = "folder for NAME.npz and NAME.json", f"into the package: {SHIPPED.stem} replaces the shipped weights"
-    where.add_argument("--out", type=Path, default=Path("runs/layers"), help=f"{out} (default: %(default)s)")
-    where.add_argument("--ship", dest="out", action="store_const", const=SHIPPED.parent, help=ship)
-    p.add_argument("--name", default="layers")
+    add_options(p, SHIPPED, "layers")
     p.add_argument("--precision", choices=("float32", "float16", "int8"), default="float16")
     p.add_argument("--checkpoint", type=Path, help="state after every epoch; an existing one is continued")
     p.add_argument("--threads", type=int, default=1)
