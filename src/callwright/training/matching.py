@@ -1,0 +1,26 @@
+"""Which call stands for which gold call: the assignment with the greatest total likeness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callwright.refine.assignment import assign
+from callwright.training.refiner_formats import Invocation
+from callwright.types import canonical
+
+
+def likeness(output: Invocation, gold: Invocation) -> float:
+    """0 for different tools; else 1, plus up to 1 for common parameter names and up to 2 for common values."""
+    if output.name != gold.name:
+        return 0.0
+    either = set(output.arguments) | set(gold.arguments)
+    if not either:
+        return 4.0
+    common = set(output.arguments) & set(gold.arguments)
+    alike = sum(canonical(output.arguments[k]) == canonical(gold.arguments[k]) for k in common)
+    return 1.0 + (len(common) + 2 * alike) / len(either)
+
+
+def pairs(output: Sequence[Invocation], gold: Sequence[Invocation]) -> list[tuple[int, int]]:
+    """(index of the output call, index of the gold call) of the same tool, each once, greatest total likeness."""
+    return assign([[likeness(o, g) for g in gold] for o in output])
