@@ -1,0 +1,158 @@
+"""Calls that are missing: the one tool that provides what another call takes, called first.
+
+Never added: a tool that may write or whose effects are unknown, one of several that would do, or a call whose own
+required arguments neither the request nor the other calls hold. Then it is only said which call is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from callwright.gate import Gate, Sources
+from callwright.gate.grounding import judge
+from callwright.refine.sequence_arguments import Unfilled, fill
+from callwright.refine.sequence_draft import Draft, best_feeder, feeds, offers
+from callwright.refine.sequence_references import Labels, Meaning, Reference, named_outputs, references
+from callwright.types import CheckedCall, Edit, Json, Tool, ToolCall, to_json
+
+TOOL_FLOOR = 0.85  # how well a tool must answer an argument to be the missing producer
+TOOL_MARGIN = 0.25
+MAX_ADDED = 4
+
+
+def add_for_reference(draft: Draft, ref: Reference) -> bool:
+    """Add the call a reference takes its value from, under the label it names; else report what is missing."""
+    tool = _only_provider(draft, ref)
+    if tool is None:
+        draft.report(ref, f"'{ref.text}' refers to a result that no call returns.")
+        return False
+    made = _call(draft, tool, ref.call, ref.label if ref.notation in ("variable", "braces") else "", ref.text)
+    if isinstance(made, str):
+        draft.report(ref, f"'{ref.text}' refers to a result that no call returns; {made}")
+        return False
+    if any(c.tool == made.tool and c.arguments == made.arguments for c in draft.calls):
+        draft.report(ref, f"'{ref.text}' refers to a result that no call returns; '{tool.name}' is called already.")
+        return False
+    _insert(draft, made, ref, tool)
+    return True
+
+
+def _only_provider(draft: Draft, ref: Reference) -> Tool | None:
+    """The one offered tool that declares the field (or plainly answers the argument, where no field is named)."""
+    consumer = draft.tool(ref.call)
+    others = [t for t in draft.tools.values() if consumer is None or t.name != consumer.name]
+    if ref.notation == "output":
+        others = [t for t in others if ref.label in named_outputs(t)]
+        return others[0] if len(others) == 1 else None
+    if ref.field:
+        others = [t for t in others if offers(t, ref)]
+        return others[0] if len(others) == 1 else None
+    if consumer is None or not ref.whole:
+        return None
+    found = best_feeder(list(enumerate(others)), consumer, ref.parameter, TOOL_FLOOR, TOOL_MARGIN)
+    return None if found is None else others[found[0]]
+
+
+def _call(draft: Draft, tool: Tool, before: int, label: str, referred: str) -> ToolCall | str:
+    """The missing call, or why it is not made."""
+    if tool.effects.may_write:
+        return f"'{tool.name}' would provide it, but may change something, so it is not called unasked."
+    if len(draft.calls) - len(draft.references) > 64 or _added(draft) >= MAX_ADDED:
+        return f"'{tool.name}' would provide it, but too many calls are missing."
+    try:
+        arguments = fill(draft, tool, before, referred)
+    except Unfilled as missing:
+        return f"'{tool.name}' would provide it, but its '{missing}' is not known."
+    call = ToolCall(label or f"call_{len(draft.calls) + 1}", tool.name, arguments)
+    if not references([call], draft.tools.values()) and not isinstance(Gate([tool]).check(call), CheckedCall):
+        return f"'{tool.name}' would provide it, but what is known makes no valid call of it."
+    return call
+
+
+def _added(draft: Draft) -> int:
+    return sum(e.rule == "producer_added" for e in draft.edits)
+
+
+def _insert(draft: Draft, call: ToolCall, ref: Reference, tool: Tool) -> None:
+    """Append the call; the order is made later. References that bear its label now mean it."""
+    at = len(draft.calls)
+    draft.calls.append(call)
+    labels = _labels(draft, ref, tool)
+    draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, labels])
+    if ref.notation == "response":
+        draft.calls[at] = replace(call, id=" ".join(labels))
+    draft.edits.append(Edit(f"/{at}", None, to_json(draft.calls[at]), "producer_added"))
+    for other, meaning in draft.meant.items():
+        draft.meant[other] = meaning or draft.labels.meaning(other)
+    if draft.meant[ref] is None or ref.notation == "numbered":
+        draft.meant[ref] = Meaning(at)
+    for new in references(draft.calls, draft.tools.values(), draft.query):
+        if new.call == at:
+            draft.references.append(new)
+            draft.meant[new] = draft.labels.meaning(new)
+
+
+def _labels(draft: Draft, ref: Reference, tool: Tool) -> tuple[str, ...]:
+    if ref.notation != "response":
+        return (ref.label,)
+    consumer = draft.tool(ref.call)
+    output = feeds(tool, consumer, ref.parameter)[1] if consumer else ""
+    names = named_outputs(tool)
+    first = int(re.sub(r"\D", "", ref.label)) - (names.index(output) if output in names else 0)
+    return tuple(f"API_call_{max(0, first) + k}" for k in range(max(1, len(names))))
+
+
+def wait_for_results(draft: Draft, seen: Sources | None) -> None:
+    """Calls whose value only another call can give, where calls cannot refer to each other.
+
+    A placeholder, or (where ``seen`` is everything said and returned so far) an identifier that nothing holds, which
+    exactly one offered tool provides: that tool is called (rule ``producer_added``) unless it already is, and the
+    call that needs its result is taken out for now (``wait_for_result``): it can be made once the result is there.
+    """
+    sources = seen or Sources(draft.query)
+    for i in range(len(draft.calls)):
+        key = _unknown_value(draft, i, sources, identifiers=seen is not None)
+        if not key:
+            continue
+        verdict = _provided(draft, i, key)
+        if isinstance(verdict, str):
+            if verdict:
+                draft.abstained.append(verdict)
+            continue
+        gone = draft.calls[i]
+        draft.dropped.add(i)
+        draft.edits.append(Edit(f"/{i}", to_json(gone), None, "wait_for_result"))
+        if verdict is not None:
+            draft.edits.append(Edit(f"/{len(draft.calls)}", None, to_json(verdict), "producer_added"))
+            draft.calls.append(verdict)
+            draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, (verdict.id,)])
+
+
+def _unknown_value(draft: Draft, call: int, sources: Sources, identifiers: bool) -> str:
+    """The first required argument that is a placeholder, or (if asked) an identifier from nowhere; "" for none."""
+    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    if tool is None or not isinstance(arguments, dict):
+        return ""
+    for key in tool.required:
+        value: Json = arguments.get(key)
+        if key not in arguments:
+            continue
+        verdict = judge(key, value, tool.properties.get(key), sources) if isinstance(value, str | int) else "held"
+        if verdict == "placeholder" or (verdict == "identifier" and identifiers):
+            return key
+    return ""
+
+
+def _provided(draft: Draft, call: int, key: str) -> ToolCall | str | None:
+    """The call to add, None where the producer is called already, or why nothing is done."""
+    consumer = draft.tool(call)
+    assert consumer is not None
+    others = [t for t in draft.tools.values() if t.name != consumer.name]
+    found = best_feeder(list(enumerate(others)), consumer, key, TOOL_FLOOR, TOOL_MARGIN)
+    if found is None:
+        return ""
+    tool = others[found[0]]
+    if any(c.tool == tool.name for n, c in enumerate(draft.calls) if n not in draft.dropped):
+        return None
+    return _call(draft, tool, call, "", "")
