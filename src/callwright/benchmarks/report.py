@@ -55,9 +55,9 @@ def _summary(chosen: Mapping[str, Sequence[Row]]) -> str:
     for name, rows in chosen.items():
         won = sum(row["success"] for row in rows)
         share = wilson(won, len(rows))
-        success = f"{won}/{len(rows)} = {_percent(share.value)} ({_percent(share.low)} – {_percent(share.high)})"
+        success = f"{won}/{len(rows)} = {percent(share.value)} ({percent(share.low)} – {percent(share.high)})"
         lines.append([name, success, *(_number(fmean(get(row) for row in rows)) for _, get in MEANS)])
-    return "Means are per task.\n\n" + _table(lines)
+    return "Means are per task.\n\n" + table(lines)
 
 
 def _kinds(chosen: Mapping[str, Sequence[Row]]) -> str:
@@ -69,7 +69,7 @@ def _kinds(chosen: Mapping[str, Sequence[Row]]) -> str:
             these = [row["success"] for row in rows if row["kind"] == kind]
             cells.append(f"{sum(these)}/{len(these)}")
         lines.append([name, *cells])
-    return _table(lines)
+    return table(lines)
 
 
 def _differences(a: str, first: Sequence[Row], b: str, second: Sequence[Row]) -> str:
@@ -85,7 +85,7 @@ def _differences(a: str, first: Sequence[Row], b: str, second: Sequence[Row]) ->
         get = getters[name]
         apart = paired_bootstrap([get(row) for row in first], [get(row) for row in second])
         lines.append([name, _span(apart), ""])
-    return _table(lines)
+    return table(lines)
 
 
 def _span(found: Interval) -> str:
@@ -96,7 +96,8 @@ def _signed(value: float) -> str:
     return ("−" if value < 0 else "+") + _number(abs(value))
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share as whole percent."""
     return f"{100 * share:.0f} %"
 
 
@@ -104,7 +105,8 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def _table(lines: Sequence[Sequence[str]]) -> str:
+def table(lines: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as Markdown, the first row as head; numbers stand to the right."""
     head, *body = [["| " + " | ".join(cells) + " |"][0] for cells in lines]
     rule = "|" + "|".join(["---"] + ["---:"] * (len(lines[0]) - 1)) + "|"
     return "\n".join([head, rule, *body])

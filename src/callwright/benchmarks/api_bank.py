@@ -1,0 +1,106 @@
+"""API-Bank, levels 1 to 3, in ToolRL's form and by ToolRL's protocol.
+
+The tools stand as text in the system prompt, the dialogue so far in the user's message, the gold is one call.
+ToolRL's script takes what follows the last ``<tool_call>``, reads every line as JSON and compares name and parameters
+with gold. It says "exact" of two counts, and both are kept: ``exact`` wants gold and nothing beside it (the
+"hard match" of its script), ``any`` is content when one of the calls is gold (what the script counts).
+All gold values are texts, whatever type the prompt declares, so each count comes a second time (``…_numbers``)
+with a number equal to its own text: for the raw reply and every rung alike.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from callwright.benchmarks.refine_score import classify, same_call
+from callwright.benchmarks.refine_task import Found, Score, Task
+from callwright.errors import ConfigError
+from callwright.protocols import ChatRequest
+from callwright.training.data import read_json
+from callwright.training.sources import data_root
+from callwright.types import JsonObject, Message, Tool, ToolCall, digest
+from callwright.wire.tools import tool_from_wire
+
+WHERE = "level-1.json … level-3.json: API-Bank as processed by github.com/qiancheng0/ToolRL, in <data>/api_bank/"
+LEVELS = (1, 2, 3)
+
+_LIST = re.compile(r"you can use the following tools:\n(.*?)\n\n\*\*Steps", re.S)
+_TOOL = re.compile(
+    r"(?:Name: )?(?P<name>\w+)(?:\nDescription: |: )(?P<about>.*)\nParameters: (?P<parameters>.*)", re.S
+)
+_NOT_ALWAYS = re.compile(r"\[optional\]|only needed for|default is", re.I)
+
+
+class ApiBank:
+    """The levels; right is exact, with a number equal to its own text."""
+
+    name = "api_bank"
+    headline = "exact_numbers"
+
+    def __init__(self, root: Path | None = None, levels: Sequence[int] = LEVELS) -> None:
+        self.root = (root or data_root()) / "api_bank"
+        self.levels = tuple(levels)
+
+    @cached_property
+    def _tasks(self) -> tuple[Task, ...]:
+        made = []
+        for level in self.levels:
+            rows = read_json(self.root / f"level-{level}.json", WHERE)
+            made += [task_of(level, row) for row in rows]
+        return tuple(made)
+
+    def tasks(self) -> Sequence[Task]:
+        return self._tasks
+
+    def score(self, task: Task, found: Found) -> Score:
+        (gold,) = task.gold
+        metrics = {}
+        for name, numbers in (("", False), ("_numbers", True)):
+            hits = [same_call(c, gold, numbers=numbers) for c in found.calls]
+            metrics["exact" + name] = float(hits == [True])
+            metrics["any" + name] = float(any(hits))
+        error = "" if metrics[self.headline] else classify(found.calls, task.gold, task.tools) or "wrong_value"
+        return Score(metrics, error)
+
+    def ask(self, task: Task) -> ChatRequest:
+        return ChatRequest(task.messages, purpose="bench", max_tokens=512)
+
+
+def task_of(level: int, row: JsonObject) -> Task:
+    """One row of a level's file. Its id is taken of its texts, so that it is the same in every part of the set."""
+    answer = row["answer"][0] if isinstance(row["answer"], list) else row["answer"]
+    return Task(
+        id=f"level-{level}-{digest([row['system'], row['user'], answer])[:8]}",
+        set="api_bank",
+        category=f"level-{level}",
+        messages=(Message("system", row["system"]), Message("user", row["user"])),
+        tools=tools_in(row["system"]),
+        gold=(ToolCall("call_1", answer["name"], answer["parameters"]),),
+    )
+
+
+def tools_in(system: str) -> tuple[Tool, ...]:
+    """The tools a ToolRL system prompt lists. Raises ConfigError where it lists none that can be read.
+
+    A parameter is required unless its description says when it is not needed: the prompts say nothing else, and gold
+    leaves out hardly any other.
+    """
+    listed = _LIST.search(system)
+    entries = re.split(r"^\d+\. ", listed[1], flags=re.M)[1:] if listed else []
+    if not entries:
+        raise ConfigError("this system prompt lists no tools as ToolRL's do", hint=WHERE)
+    return tuple(_tool(entry) for entry in entries)
+
+
+def _tool(entry: str) -> Tool:
+    found = _TOOL.fullmatch(entry.strip())
+    if found is None:
+        raise ConfigError(f"this is no tool of a ToolRL prompt: {entry[:80]!r}", hint=WHERE)
+    described: JsonObject = ast.literal_eval(found["parameters"].strip())
+    required = [k for k, v in described.items() if not _NOT_ALWAYS.search(str(v.get("description", "")))]
+    schema = {"type": "object", "properties": described, "required": required}
+    return tool_from_wire({"name": found["name"], "description": found["about"], "parameters": schema})

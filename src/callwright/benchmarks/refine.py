@@ -1,0 +1,268 @@
+"""``callwright bench refine``: recorded replies and spoiled gold calls, read by everyone, scored by each set's rule.
+
+Every reply goes through every reader (:mod:`refine_read`): the server's own tool calls, fences and tags stripped and
+strictly parsed (the baseline of every figure), json-repair alone, our parser, and the refiner's rungs one above the
+other. One JSON line per (task, reply, reader) is appended to the results; started again, only what is missing is run.
+The configuration's digest covers the code of the rooms that are measured: change it and the rows are new ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import orjson
+
+import callwright
+from callwright.benchmarks.api_bank import ApiBank
+from callwright.benchmarks.bamboogle import BamboogleStar
+from callwright.benchmarks.bfcl import Bfcl
+from callwright.benchmarks.desk import read_rows
+from callwright.benchmarks.nestful import Nestful
+from callwright.benchmarks.refine_read import READERS, Reader, timed
+from callwright.benchmarks.refine_replies import Pair, generate, read_replies
+from callwright.benchmarks.refine_report import report
+from callwright.benchmarks.refine_task import Examination, Found, Recorded, Score, Task
+from callwright.errors import CallwrightError, ConfigError
+from callwright.models import open_model
+from callwright.types import JsonObject, digest
+
+EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
+    "bfcl": Bfcl,
+    "api_bank": ApiBank,
+    "nestful": Nestful,
+    "bamboogle": BamboogleStar,
+}
+MEASURED = ("refine", "dialects", "gate", "jsontext")  # rooms whose code decides a reader's result
+
+
+@cache
+def code_digest() -> str:
+    """Changes whenever the code of a measured room does."""
+    root = Path(str(callwright.__file__)).parent
+    total = hashlib.sha256()
+    for room in MEASURED:
+        for path in sorted((root / room).rglob("*.py")):
+            total.update(path.name.encode() + path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def open_examination(spec: str, *, reasoning: bool = False) -> Examination:
+    """``bfcl``, ``api_bank``, ``nestful``, ``bamboogle``, or ``nestful=FILE`` for the mathematical layout."""
+    name, _, path = spec.partition("=")
+    if name == "nestful":
+        return Nestful(Path(path) if path else None, reasoning=reasoning)
+    if name not in EXAMINATIONS or path:
+        raise ConfigError(f"there is no set {spec!r}", hint="sets: " + ", ".join((*EXAMINATIONS, "nestful=FILE")))
+    return EXAMINATIONS[name]()
+
+
+def key(row: JsonObject) -> tuple[str, ...]:
+    """What makes a row one row."""
+    return tuple(row[k] for k in ("set", "task", "upstream", "mode", "reader", "reply", "config"))
+
+
+def run_missing(
+    pairs: Sequence[Pair],
+    examinations: Mapping[str, Examination],
+    readers: Mapping[str, Reader],
+    results: Path,
+    *,
+    config: str | None = None,
+    on_row: Callable[[JsonObject, Task], None] | None = None,
+) -> int:
+    """Read and score what has no row yet; rows are written reply by reply. Returns how many were made."""
+    done = {key(row) for row in read_rows(results)}
+    results.parent.mkdir(parents=True, exist_ok=True)
+    made = 0
+    for task, reply in pairs:
+        rows = []
+        for name, reader in readers.items():
+            head = _head(task, reply, name, config or code_digest())
+            if key(head) not in done:
+                found = timed(reader, reply, task)
+                rows.append({**head, **outcome(found, examinations[task.set].score(task, found))})
+        with results.open("ab") as out:
+            out.write(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+        made += len(rows)
+        for row in rows if on_row else ():
+            assert on_row is not None
+            on_row(row, task)
+    return made
+
+
+def _head(task: Task, reply: Recorded, reader: str, config: str) -> JsonObject:
+    return {
+        "set": task.set,
+        "task": task.id,
+        "category": task.category,
+        "upstream": reply.upstream,
+        "mode": reply.mode,
+        "reader": reader,
+        "reply": digest(reply.message),
+        "config": config,
+    }
+
+
+def outcome(found: Found, score: Score) -> JsonObject:
+    """What a row says of one reading."""
+    return {
+        "right": score.right,
+        "error": score.error,
+        "detail": score.detail,
+        "metrics": dict(score.metrics),
+        "calls": found.to_json(),
+        "edits": [edit.rule for edit in found.edits],
+        "reported": len(found.abstained),
+        "confidence": found.confidence,
+        "tokens": found.usage.total,
+        "seconds": round(found.seconds, 6),
+    }
+
+
+def current(rows: Iterable[JsonObject], config: str) -> list[JsonObject]:
+    """The rows of this configuration, the last of equal ones."""
+    return list({key(row): row for row in rows if row["config"] == config}.values())
+
+
+class Failures:
+    """What went wrong, as a file for people: what came, what was made of it, what was wanted."""
+
+    def __init__(self, path: Path | None, reader: str) -> None:
+        self.path, self.reader = path, reader
+        self.found: dict[str, list[str]] = {}
+        self.texts: dict[tuple[str, str], Recorded] = {}
+
+    def see(self, pairs: Iterable[Pair]) -> None:
+        self.texts.update({(t.set, t.id): r for t, r in pairs})
+
+    def __call__(self, row: JsonObject, task: Task) -> None:
+        if self.path is None or row["reader"] != self.reader or row["right"]:
+            return
+        reply = self.texts[(task.set, task.id)]
+        gold = [{"name": c.tool, "arguments": c.arguments} for c in task.gold]
+        said = orjson.dumps(reply.message).decode()
+        lines = [
+            f"- {task.set} {task.id} ({reply.mode})",
+            f"  - in: {said[:1500]}",
+            f"  - query: {task.query[-600:]!r}",
+        ]
+        lines += [f"  - {k}: {orjson.dumps(v).decode()[:1200]}" for k, v in (("got", row["calls"]), ("wanted", gold))]
+        lines += [f"  - edits: {', '.join(row['edits'])}; {row['detail']}"]
+        self.found.setdefault(row["error"], []).append("\n".join(lines))
+
+    def close(self) -> None:
+        if self.path is not None:
+            parts = [f"## {error} ({len(seen)})\n" + "\n".join(seen) for error, seen in sorted(self.found.items())]
+            self.path.write_text(f"# Not right after {self.reader!r}\n\n" + "\n\n".join(parts) + "\n", "utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, generate or report."""
+    options = _parser().parse_args(arguments)
+    if options.report:
+        sys.stdout.write(report(current(read_rows(options.out), options.config or code_digest())) + "\n")
+        return 0
+    if options.corruption:
+        from callwright.benchmarks.refine_corrupt import measure_and_print
+
+        return measure_and_print(options.count, options.seed, options.kinds, options.failures)
+    examinations = {
+        e.name: e for e in (open_examination(s, reasoning=options.mode == "cot") for s in options.sets.split(","))
+    }
+    if options.generate:
+        return asyncio.run(_generate(examinations, options))
+    return _measure(examinations, options)
+
+
+def _measure(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
+    if not options.replies:
+        raise ConfigError(
+            "there are no replies to read", hint="--replies FILE, or make them: --generate --model local"
+        )
+    pairs = [pair for path in options.replies for pair in read_replies(path, examinations)]
+    readers = {name: READERS[name] for name in options.readers.split(",")}
+    if options.model_rung:
+        from callwright.benchmarks.refine_model import model_reader
+
+        readers["model"] = model_reader(options.model_rung)
+    failures = Failures(options.failures, list(readers)[-1])
+    failures.see(pairs)
+    made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
+    failures.close()
+    sys.stderr.write(f"{len(pairs)} replies, {made} new rows, code {code_digest()}\n")
+    chosen = {(t.set, t.id, digest(r.message)) for t, r in pairs}
+    rows = current(read_rows(options.out), code_digest())
+    sys.stdout.write(report([r for r in rows if (r["set"], r["task"], r["reply"]) in chosen]) + "\n")
+    return 0
+
+
+async def _generate(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
+    model = open_model(options.model)
+    try:
+        for examination in examinations.values():
+            chosen = _chosen(examination.tasks(), options.categories, options.limit)
+            left = await generate(
+                examination, chosen, model, options.replies_out, mode=options.mode,
+                limit_seconds=options.limit_seconds, say=_say,
+            )  # fmt: skip
+            sys.stderr.write(f"{examination.name}: {left} are missing; the same command goes on\n" if left else "")
+    finally:
+        await model.aclose()
+    return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def _chosen(tasks: Sequence[Task], categories: str, limit: int) -> list[Task]:
+    """Tasks of the categories in the order of their ids' digests, so that a longer run holds a shorter one."""
+    names = set(filter(None, categories.split(",")))
+    unknown = names - {t.category for t in tasks}
+    if unknown:
+        raise ConfigError(f"there is no category {', '.join(sorted(unknown))}")
+    kept: dict[str, list[Task]] = {}
+    for task in sorted(tasks, key=lambda t: digest(t.id)):
+        if not names or task.category in names:
+            kept.setdefault(task.category, []).append(task)
+    return [task for found in kept.values() for task in found[: limit or None]]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="callwright bench refine", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sets", default="bfcl,api_bank", help="sets with commas between (%(default)s)")
+    parser.add_argument("--replies", type=Path, nargs="*", default=[], help="files of recorded replies")
+    parser.add_argument("--readers", default=",".join(READERS), help="readers with commas between (%(default)s)")
+    parser.add_argument(
+        "--model-rung", default="", help="also the model rung, asked of this model (local, URL#MODEL)"
+    )
+    parser.add_argument("--out", type=Path, default=Path("runs/refine/results.jsonl"), help="results (%(default)s)")
+    parser.add_argument("--failures", type=Path, default=None, help="write what is not right after the last reader")
+    parser.add_argument("--report", action="store_true", help="only print the tables of the results so far")
+    parser.add_argument("--config", default="", help="report this configuration instead of the present code's")
+    parser.add_argument("--corruption", action="store_true", help="BFCL's gold calls in every corruption class")
+    parser.add_argument("--count", type=int, default=1000, help="calls a corruption class (%(default)s)")
+    parser.add_argument("--kinds", default="", help="only these corruption classes, with commas between")
+    parser.add_argument("--seed", type=int, default=0, help="of the corruptions")
+    parser.add_argument("--generate", action="store_true", help="ask --model the sets' questions, into --replies-out")
+    parser.add_argument("--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL")
+    parser.add_argument("--mode", choices=("free", "guided", "cot"), default="free", help="how to ask (%(default)s)")
+    parser.add_argument("--categories", default="", help="only these categories of the sets")
+    parser.add_argument("--limit", type=int, default=0, help="at most so many questions a category")
+    parser.add_argument("--limit-seconds", type=float, default=0.0, help="begin nothing after this time")
+    parser.add_argument("--replies-out", type=Path, default=Path("runs/refine/replies.jsonl"), help="(%(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except CallwrightError as error:
+        sys.exit(f"{error}")

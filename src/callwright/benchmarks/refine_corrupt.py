@@ -1,0 +1,198 @@
+"""BFCL's gold calls spoiled in every known way: how many of those that can be mended are, and who reports the rest.
+
+Mended means: what is handed on is what a perfect mender hands on, or another answer that BFCL's own checker calls
+valid and every tool's schema accepts (the checker alone forgives letter case that a tool would refuse). A corruption
+whose right call cannot be known any more counts as reported where something was said about it and no call was handed
+on as if it were whole; a wrong call handed on without a word is ``silent``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from callwright.benchmarks.bfcl import PARALLEL, SINGLE, Bfcl
+from callwright.benchmarks.refine_read import READERS, Reader, timed
+from callwright.benchmarks.refine_score import same_calls
+from callwright.benchmarks.refine_task import Found, Recorded, Task
+from callwright.benchmarks.report import table
+from callwright.gate import Gate
+from callwright.models.chat import Gathered
+from callwright.training.corrupted import hermes
+from callwright.training.corruption import KINDS, Corrupted, corrupt
+from callwright.types import CheckedCall, JsonObject, ToolCall, canonical
+
+SHOWN = ("stripped", "json_repair", "parsed", "rules", "sequence")
+IDS = ("missing_id", "reused_id")  # classes that only a native message can have
+ROUNDS = 6  # how often the same calls may be spoiled in different places before a class has too few
+
+
+@dataclass
+class Tally:
+    """Counts of one reader on one class."""
+
+    answerable: int = 0
+    mended: int = 0
+    lost: int = 0  # unanswerable ones
+    reported: int = 0
+    silent: int = 0
+    seconds: float = 0.0
+    wrong: list[tuple[Task, Corrupted, Found]] = field(default_factory=list)
+
+
+def gold_tasks() -> list[Task]:
+    """BFCL's tasks whose gold calls its own checker calls valid."""
+    bfcl = Bfcl((*SINGLE, *PARALLEL))
+    return [t for t in bfcl.tasks() if bfcl.score(t, Found(t.gold)).right]
+
+
+def cases(tasks: Sequence[Task], kind: str, count: int, seed: int = 0) -> Iterator[tuple[Task, Corrupted]]:
+    """Corruptions of one kind until ``count`` gold calls are spoiled, tasks in an order of the seed's; a class that
+    few calls can have gets each of them in several places."""
+    order = list(tasks)
+    Random(f"{kind} {seed}").shuffle(order)
+    seen: set[str] = set()
+    spoiled = 0
+    for turn in range(ROUNDS):
+        for task in order:
+            if spoiled >= count:
+                return
+            made = corrupt(task.gold, task.tools, kind, seed * ROUNDS + turn, query=said_by_user(task))
+            mark = canonical([task.id, made]) if made else ""
+            if made is not None and mark not in seen:
+                seen.add(mark)
+                spoiled += 1
+                yield task, made
+
+
+def said_by_user(task: Task) -> str:
+    return "\n".join(m.content for m in task.messages if m.role != "assistant")
+
+
+def reply_of(task: Task, spoiled: Corrupted) -> Recorded:
+    """The spoiled calls as a server would have sent them: as text, in the dialect of most open models."""
+    return Recorded(task.id, "gold", _message(spoiled), "corrupted")
+
+
+def _message(spoiled: Corrupted) -> JsonObject:
+    if spoiled.kind in IDS:
+        native = [{"id": c.id, "function": {"name": c.tool, "arguments": written(c)}} for c in spoiled.calls]
+        return {"role": "assistant", "content": None, "tool_calls": native}
+    if spoiled.deltas:
+        gathered = Gathered()
+        for delta in spoiled.deltas:
+            gathered.feed({"choices": [{"delta": delta}]})
+        calls = gathered.calls()
+        listed = [{"id": c.id, "function": {"name": c.tool, "arguments": c.arguments}} for c in calls]
+        return {"role": "assistant", "content": gathered.text, "tool_calls": listed}
+    text = spoiled.text or "".join(spoiled.pieces) or hermes(spoiled.calls)
+    return {"role": "assistant", "content": text}
+
+
+def written(call: ToolCall) -> str:
+    """Arguments as a server sends them."""
+    return call.arguments if isinstance(call.arguments, str) else canonical(call.arguments)
+
+
+def measure(pairs: Sequence[tuple[Task, Corrupted]], readers: Mapping[str, Reader]) -> dict[str, Tally]:
+    """Every reader on the corruptions of one class."""
+    bfcl = Bfcl(())
+    tallies = {name: Tally() for name in readers}
+    for task, spoiled in pairs:
+        reply = reply_of(task, spoiled)
+        for name, reader in readers.items():
+            found = timed(reader, reply, task)
+            _count(tallies[name], bfcl, task, spoiled, found)
+    return tallies
+
+
+def _count(tally: Tally, bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> None:
+    tally.seconds += found.seconds
+    right = is_mended(bfcl, task, spoiled, found)
+    if spoiled.answerable:
+        tally.answerable += 1
+        tally.mended += right
+    else:
+        tally.lost += 1
+        said = bool(found.abstained) or any(isinstance(c.arguments, str) for c in found.calls) or not found.calls
+        tally.reported += said or right
+        tally.silent += not said and not right
+    if not right and (spoiled.answerable or not found.abstained):
+        tally.wrong.append((task, spoiled, found))
+
+
+def is_mended(bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> bool:
+    """Whether this is a right answer again; where ids were spoiled, one with ids that tell the calls apart."""
+    if spoiled.kind in IDS and len({c.id for c in found.calls if c.id}) < len(found.calls):
+        return False
+    if same_calls(found.calls, spoiled.expected):
+        return True
+    accepted = Gate(task.tools)
+    passed = all(isinstance(seen := accepted.check(c), CheckedCall) and not seen.edits for c in found.calls)
+    return passed and bfcl.score(task, found).right
+
+
+def measure_and_print(count: int, seed: int, kinds: str, failures: Path | None) -> int:
+    """The table over every class, and what went wrong after the last reader."""
+    chosen = list(filter(None, kinds.split(","))) or list(KINDS)
+    tasks = gold_tasks()
+    readers = {name: READERS[name] for name in SHOWN}
+    found: dict[str, dict[str, Tally]] = {}
+    for kind in chosen:
+        started = time.monotonic()
+        found[kind] = measure(list(cases(tasks, kind, count, seed)), readers)
+        last = found[kind][SHOWN[-1]]
+        sys.stderr.write(f"{kind}: {last.mended}/{last.answerable}, {time.monotonic() - started:.1f} s\n")
+        if failures is not None:
+            _write(failures, found)
+    sys.stdout.write(tables(found) + "\n")
+    return 0
+
+
+def tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
+    """One line a class: the answerable ones mended by every reader, then the fate of those nobody can mend."""
+    names = list(next(iter(found.values())))
+    last = names[-1]
+    lines = [["corruption", "answerable", *names, "unanswerable", f"reported by {last}", "silent"]]
+    for kind, tallies in found.items():
+        of = tallies[last]
+        lines.append([kind, str(of.answerable), *(_share(tallies[n].mended, of.answerable) for n in names),
+                      str(of.lost), _share(of.reported, of.lost), str(of.silent)])  # fmt: skip
+    sums = {
+        n: (sum(t[n].mended for t in found.values()), sum(t[n].answerable for t in found.values())) for n in names
+    }
+    lost = sum(t[last].lost for t in found.values())
+    said = sum(t[last].reported for t in found.values())
+    lines.append(["all", str(sums[last][1]), *(_share(*sums[n]) for n in names), str(lost), _share(said, lost),
+                  str(sum(t[last].silent for t in found.values()))])  # fmt: skip
+    calls = max(1, sum(t[last].answerable + t[last].lost for t in found.values()))
+    spent = ", ".join(f"{n} {1e3 * sum(t[n].seconds for t in found.values()) / calls:.2f}" for n in names)
+    return f"{table(lines)}\n\nMilliseconds a reply: {spent}."
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "–"
+
+
+def _write(path: Path, found: Mapping[str, Mapping[str, Tally]], each: int = 12) -> None:
+    """Failures for people, the most frequent class first."""
+    parts = []
+    for kind, tallies in sorted(found.items(), key=lambda item: -len(item[1][SHOWN[-1]].wrong)):
+        wrong = tallies[SHOWN[-1]].wrong
+        if wrong:
+            parts.append(f"## {kind}: {len(wrong)} not right\n" + "\n".join(_one(*w) for w in wrong[:each]))
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _one(task: Task, spoiled: Corrupted, found: Found) -> str:
+    message = canonical(_message(spoiled))
+    lines = [f"- {task.id}: {spoiled.note}" + ("" if spoiled.answerable else " (unanswerable: must be reported)")]
+    lines += [f"  - in: {message[:700]}", f"  - query: {said_by_user(task)[-400:]!r}"]
+    wanted = canonical([[c.tool, c.arguments] for c in spoiled.expected])
+    lines += [f"  - got: {canonical(found.to_json())[:700]}", f"  - wanted: {wanted[:700]}"]
+    lines += [f"  - edits: {[e.rule for e in found.edits]}, reported: {[a[:120] for a in found.abstained][:3]}"]
+    return "\n".join(lines)

@@ -1,0 +1,145 @@
+"""Readers: what a user would get out of the same reply. The baseline, its rivals, and our rungs one above the other.
+
+``server`` is what the server handed over as tool calls; ``stripped`` is the baseline of every figure: fences and tags
+taken off, the rest parsed strictly; ``json_repair`` hands the text to json-repair and reads what comes; ``parsed`` is
+our parser alone; ``rules``, ``sequence`` and ``model`` are the refiner's rungs, each with those below it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from callwright.benchmarks.refine_task import Found, Recorded, Task
+from callwright.dialects import parse_calls
+from callwright.jsontext import JsonError, parse
+from callwright.types import Json, JsonObject, ToolCall
+
+Reader = Callable[[Recorded, Task], Found]
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>|^.*?</think(?:ing)?>", re.S)
+_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.S)
+_SAID = re.compile(r"<response>.*?(?:</response>|\Z)", re.S)
+_TAG = re.compile(r"</?[A-Za-z_|][\w|:-]*>|\[/?TOOL_CALLS\]|^(?:functools|Action:)", re.M)
+_NAMES = ("name", "tool", "api_name", "function")
+_ARGUMENTS = ("arguments", "parameters", "input", "args")
+
+
+def server(reply: Recorded, task: Task) -> Found:  # noqa: ARG001
+    """The calls of the message's ``tool_calls``, their arguments strictly parsed."""
+    calls = []
+    for number, item in enumerate(reply.message.get("tool_calls") or (), 1):
+        function = item.get("function") or {}
+        arguments = function.get("arguments", "")
+        made = _call(number, str(function.get("name", "")), _strict_object(arguments))
+        calls.append(ToolCall(str(item.get("id") or ""), made.tool, made.arguments))
+    return Found(tuple(calls), reply.text)
+
+
+def stripped(reply: Recorded, task: Task) -> Found:
+    """The server's calls, or else those in the text once thoughts, fences and tags are gone: each piece, or each of
+    its lines, must be strict JSON, an object with a name and arguments or a list of such objects."""
+    calls = list(server(reply, task).calls)
+    if not calls:
+        text = _SAID.sub("", _THOUGHT.sub("", reply.text))
+        for piece in _FENCE.findall(text) or [text]:
+            calls += _strict_calls(_TAG.sub("", piece).strip(), len(calls))
+    return Found(tuple(calls), reply.text)
+
+
+def repaired(reply: Recorded, task: Task) -> Found:
+    """json-repair on what the baseline would parse: the library alone, nothing known of tools."""
+    import json_repair
+
+    calls = list(server(reply, task).calls)
+    if not calls:
+        text = _TAG.sub("", _SAID.sub("", _THOUGHT.sub("", reply.text)))
+        value: Any = json_repair.loads(text)
+        calls += _shaped(value, 0)
+    return Found(tuple(calls), reply.text)
+
+
+def parsed(reply: Recorded, task: Task) -> Found:
+    """Our parser alone: every dialect, nothing refined."""
+    given = server(reply, task).calls
+    return Found(given or parse_calls(reply.text, task.tools).calls)
+
+
+def rungs(*names: str) -> Reader:
+    """The refiner with these rungs, without a model."""
+
+    def read(reply: Recorded, task: Task) -> Found:
+        from callwright.refine import refine
+
+        source: str | Mapping[str, Any] = reply.message if reply.message.get("tool_calls") else reply.text
+        made = refine(source, task.tools, query=task.query, messages=task.messages, rungs=names)
+        reported = tuple(a.reason for a in made.abstained) + tuple(v.message for v in made.violations)
+        return Found(made.calls, "", made.edits, reported, made.confidence)
+
+    return read
+
+
+READERS: Mapping[str, Reader] = {
+    "server": server,
+    "stripped": stripped,
+    "json_repair": repaired,
+    "parsed": parsed,
+    "rules": rungs("rules"),
+    "sequence": rungs("rules", "sequence"),
+}
+BASELINE = "stripped"
+
+
+def timed(reader: Reader, reply: Recorded, task: Task) -> Found:
+    """What ``reader`` finds, with the seconds it took."""
+    started = time.perf_counter()
+    found = reader(reply, task)
+    seconds = time.perf_counter() - started
+    return Found(found.calls, found.raw, found.edits, found.abstained, found.confidence, found.usage, seconds)
+
+
+def _call(number: int, name: str, arguments: JsonObject | str) -> ToolCall:
+    return ToolCall(f"call_{number}", name, arguments)
+
+
+def _strict_object(arguments: Json) -> JsonObject | str:
+    if isinstance(arguments, dict):
+        return arguments
+    try:
+        value = parse(str(arguments))
+    except JsonError:
+        return str(arguments)
+    return value if isinstance(value, dict) else str(arguments)
+
+
+def _strict_calls(text: str, before: int) -> list[ToolCall]:
+    """The calls of one piece: the whole of it as one value, else every line that is one."""
+    try:
+        return _shaped(parse(text), before)
+    except JsonError:
+        calls: list[ToolCall] = []
+        for line in text.splitlines():
+            try:
+                calls += _shaped(parse(line), before + len(calls))
+            except JsonError:
+                continue
+        return calls
+
+
+def _shaped(value: Json, before: int) -> list[ToolCall]:
+    """The calls a JSON value plainly is; nothing of any other shape."""
+    calls: list[ToolCall] = []
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, dict):
+            continue
+        inner = item["function"] if isinstance(item.get("function"), dict) else item
+        name = next((inner[k] for k in _NAMES if isinstance(inner.get(k), str)), None)
+        key = next((k for k in _ARGUMENTS if k in inner), None)
+        if name is not None and key is not None:
+            number = before + len(calls) + 1
+            label = item.get("label")
+            made = _call(number, name, _strict_object(inner[key]))
+            calls.append(ToolCall(str(label).strip("$"), made.tool, made.arguments) if label else made)
+    return calls

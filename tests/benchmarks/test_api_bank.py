@@ -1,0 +1,81 @@
+"""API-Bank in ToolRL's form: tools read out of the prompt, exact match strictly and with numbers as texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.benchmarks.api_bank import ApiBank, task_of, tools_in
+from callwright.benchmarks.refine_task import Found
+from callwright.errors import ConfigError
+from callwright.training.sources import data_root
+from callwright.types import ToolCall
+
+SYSTEM = """You are a helpful assistant.
+
+**Available Tools**
+In your response, you can use the following tools:
+1. Name: BookTable
+Description: Books a table. Give the time.
+Parameters: {'guests': {'type': 'int', 'description': 'How many: at least 1.'}, 'names': {'type': 'list(str)', \
+'description': 'Who comes.'}, 'note': {'type': 'str', 'description': '[Optional] A note.'}}
+2. ListTables: All tables of a place.
+Parameters: {}
+
+**Steps for Each Turn**
+1. **Think:** …"""
+ROW = {
+    "system": SYSTEM,
+    "user": "**Dialogue Records History**\n<user>A table for 4, Ann and Bo.</user>\n",
+    "answer": [{"name": "BookTable", "parameters": {"guests": "4", "names": "['Ann', 'Bo']"}}],
+}
+EXAM = ApiBank(levels=())
+TASK = task_of(1, ROW)
+
+
+def booked(guests: object, **more: object) -> ToolCall:
+    return ToolCall("1", "BookTable", {"guests": guests, "names": "['Ann', 'Bo']", **more})
+
+
+def test_both_ways_of_listing_tools_are_read() -> None:
+    book, tables = tools_in(SYSTEM)
+    assert (book.name, book.required) == ("BookTable", ("guests", "names"))
+    assert book.properties["guests"]["type"] == "integer"
+    assert book.properties["names"]["type"] == "array"
+    assert (tables.name, tables.description) == ("ListTables", "All tables of a place.")
+
+
+def test_a_number_equals_its_text_only_where_that_is_counted() -> None:
+    strict = EXAM.score(TASK, Found((booked("4"),)))
+    assert strict.right
+    assert set(strict.metrics.values()) == {1.0}
+    loose = EXAM.score(TASK, Found((booked(4),)))
+    assert loose.metrics == {"exact": 0.0, "any": 0.0, "exact_numbers": 1.0, "any_numbers": 1.0}
+    assert EXAM.score(TASK, Found((booked(5),))).error == "wrong_value"
+
+
+def test_gold_among_other_calls_counts_only_as_any() -> None:
+    found = EXAM.score(TASK, Found((booked("4"), ToolCall("2", "ListTables", {}))))
+    assert (found.metrics["any"], found.metrics["exact"], found.error) == (1.0, 0.0, "extra_call")
+
+
+def test_an_argument_too_many_is_wrong() -> None:
+    assert EXAM.score(TASK, Found((booked("4", note=""),))).error == "ghost_argument"
+
+
+def test_a_prompt_without_tools_is_refused() -> None:
+    with pytest.raises(ConfigError, match="lists no tools"):
+        tools_in("You are helpful.")
+
+
+def test_a_task_is_the_same_in_every_part_of_the_set() -> None:
+    assert task_of(1, {**ROW, "index": 7}).id == TASK.id
+    assert task_of(1, {**ROW, "user": "other"}).id != TASK.id
+    assert EXAM.ask(TASK).messages == TASK.messages
+
+
+@pytest.mark.skipif(not (data_root() / "api_bank").is_dir(), reason="needs shared data: API-Bank")
+def test_every_published_row_is_read_and_gold_scores_full_marks() -> None:
+    exam = ApiBank()
+    assert len(exam.tasks()) == 323
+    assert len({t.id for t in exam.tasks()}) == 322  # one question stands there twice
+    assert all(exam.score(t, Found(t.gold)).right for t in exam.tasks())
