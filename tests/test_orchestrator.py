@@ -260,6 +260,50 @@ async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_t
     assert [r.tool for r in done.results] == ["find_airport", "population"]
 
 
+async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_in_a_second_pass() -> None:
+    """The model gave a name where a code belongs; the error says which tool knows it. No repair question is spent."""
+
+    def people(iata: str) -> Any:
+        return (
+            {"people": 7}
+            if iata == "OSL"
+            else ToolOutput(failure=Failure("tool_error", f"no airport {iata!r}: ask find_airport"))
+        )
+
+    script = {
+        "bind": [
+            {"useful": ["none"], "reason": "the request names the airport"},
+            calls(call("population", iata="Oslo")),
+            calls(call("find_airport", city="Oslo")),
+            calls(call("population", iata="OSL")),
+        ],
+        "answer": [said("7 people live there.", "r3")],
+    }
+    model = ScriptedModel(script)
+    done = await run([airport(), weather(output=people)], model, *LAYERS)
+    assert [(r.tool, r.ok) for r in done.results] == [
+        ("population", False),
+        ("find_airport", True),
+        ("population", True),
+    ]
+    assert done.cost.repairs["tier2"] == 0
+    assert "Still open" in model.requests[2].messages[-1].content
+    assert done.answer.missing == ()
+
+
+async def test_what_was_written_is_not_written_again_in_the_second_pass() -> None:
+    book = FakeTool("book", {"airport": TEXT}, output={"booked": "B1"}, effects=WRITE)
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("book", airport="OSL"))],
+        "answer": [said("B1 is booked.", "r2")],
+    }
+    done = await Orchestrator(
+        [fake_source(airport(), book)], model=ScriptedModel(script), planner=FixedPlan(["find_airport"], ["book"])
+    ).run("Book Oslo, then Bergen, please.")
+    assert len(book.calls) == 1
+    assert [r.tool for r in done.results] == ["find_airport", "book"]
+
+
 async def test_a_held_call_is_made_after_all_when_nothing_gives_its_number() -> None:
     convert = FakeTool("convert", {"value": {"type": "number"}}, output={"feet": 3.28}, effects=READ_LOCAL)
     script = {"bind": calls(call("convert", value=4711)), "answer": [said("It makes 3.28 feet.", "r1")]}

@@ -79,6 +79,20 @@ def test_a_restated_claim_is_checked_again_before_it_is_taken() -> None:
     assert bad.statements[0].support == "unsupported"
 
 
+def test_the_question_said_again_is_put_anew_and_otherwise_replaced_by_what_the_calls_returned() -> None:
+    question = "How many people live in Paris?"
+    echo = statements((question, ["r1"]))
+    good, asked = drive(finish(question, [PARIS], mode="schema"), [echo, "Paris has 2,102,650 inhabitants."])
+    assert good.text == "Paris has 2,102,650 inhabitants."
+    assert not any(m.role == "assistant" for m in asked[1].messages), "the echo would be echoed"
+    for again in (question, "NOT KNOWN", "Paris has 9 inhabitants."):
+        quoted, _ = drive(finish(question, [PARIS, LONDON], mode="schema"), [echo, again])
+        assert quoted.text.startswith('city_info("city":"Paris") returned: ')
+        assert "2102650" in quoted.text
+        assert "London" not in quoted.text, "only the cited result is quoted"
+        assert quoted.edits[0].rule == "answer.quoted"
+
+
 def test_no_question_is_asked_where_every_call_failed() -> None:
     answer, asked = drive(finish(QUERY, [BROKEN], [Skip("city_info", "not in this layer")], mode="schema"), [])
     assert asked == []

@@ -231,3 +231,20 @@ def test_a_repair_cannot_smuggle_in_an_invented_identifier() -> None:
     verdict, _ = play(repair_refusal(refusal, gate, sources, always), '{"user_id": "u-555"}')
     assert isinstance(verdict, Refusal)
     assert verdict.violations[0].kind == "ungrounded"
+
+
+def test_a_value_that_only_the_errors_example_says_is_put_back_once() -> None:
+    """ "use a code such as NO" does not mean NO."""
+    schema = {"type": "object", "properties": {"country": {"type": "string"}}, "required": ["country"]}
+    tool = Tool("holidays", "", schema, effects=READ)
+    failure = Failure("tool_error", "no holidays known for 'Portugal': use a two-letter code such as NO")
+    call = executed({"country": "Portugal"}, tool)
+    answer = '{{"tool_calls":[{{"name":"holidays","arguments":{{"country":"{}"}}}}]}}'
+    mended, asked = play(fail(call, failure=failure), answer.format("NO"), answer.format("PT"))
+    assert isinstance(mended, CheckedCall)
+    assert mended.arguments == {"country": "PT"}
+    assert "only the error's example" in asked[1].messages[-1].content
+    stubborn, asked = play(fail(call, failure=failure), answer.format("NO"), answer.format("NO"))
+    assert isinstance(stubborn, Refusal)
+    assert len(asked) == 2
+    assert stubborn.violations[-1].keyword == "example"

@@ -42,6 +42,7 @@ _FORMATS = {
 }
 _MAX_TOKENS = 400
 _QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
+_PLAIN = 3_000  # characters of the summary when the question is put anew
 _ECHO = 95  # a statement so like the question, in percent, answers nothing
 
 
@@ -126,12 +127,12 @@ def _settle(
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; mend it by rule, else by one question, else mark it."""
     verdict = check(draft.text, facts, draft.results)
-    echo = ratio(draft.text.lower(), facts.query.lower()) > _ECHO
+    echo = _echoes(draft.text, facts)
     if echo:
         verdict = Verdict("unsupported", ["this only repeats the question"])
     if verdict.support == "unsupported" and not _mends(draft, verdict, facts) and mend > 0:
         mend -= 1
-        restated = yield _restate(draft, verdict, facts, request, reply)
+        restated = yield _plainly(facts) if echo else _restate(draft, verdict, facts, request, reply)
         found = _restated(restated, draft, facts)
         if found is not None:
             text, again = found
@@ -185,6 +186,17 @@ def _restate(draft: Draft, verdict: Verdict, facts: Facts, request: ChatRequest,
     return _asked_again(request, reply, draft.text, "; ".join(verdict.problems), _evidence(verdict, facts))
 
 
+def _plainly(facts: Facts) -> ChatRequest:
+    """The question anew, without the reply that only repeated it: small models repeat that once more."""
+    summary = summarise(facts.query, facts.results, facts.skips, _PLAIN)
+    return ChatRequest(
+        prompts.render("finish_plain", summary=summary, query=facts.query),
+        "answer.restate",
+        max_tokens=120,
+        stop=("\n\n",),
+    )
+
+
 def _again(request: ChatRequest, reply: Reply) -> ChatRequest:
     """The one question after a reply that holds no statement at all."""
     said = " ".join(reply.text.split())[:_QUOTED] or "(nothing)"
@@ -205,10 +217,14 @@ def _evidence(verdict: Verdict, facts: Facts) -> str:
 
 def _restated(reply: Reply, draft: Draft, facts: Facts) -> tuple[str, Verdict] | None:
     text = " ".join(reply.text.strip().strip('"').split("\n")[0].split())
-    if not text or _unknown(reply):
+    if not text or _unknown(reply) or _echoes(text, facts):
         return None
     verdict = check(text, facts, draft.results)
     return (text, verdict) if verdict.support in ("supported", "limitation") else None
+
+
+def _echoes(text: str, facts: Facts) -> bool:
+    return ratio(text.lower(), facts.query.lower()) > _ECHO
 
 
 def _unknown(reply: Reply) -> bool:

@@ -16,6 +16,7 @@ from callwright.execution.invoke import Caller, invoke
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
 from callwright.gate.repair import Repair
+from callwright.gate.spellings import calendar_day
 from callwright.limits import Budget
 from callwright.trace import Trace
 from callwright.types import CheckedCall, Skip, ToolCall, ToolResult, canonical, to_json
@@ -66,8 +67,8 @@ class Executor:
     ) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
 
-        A call of a ``patient`` tool with a number from nowhere is held instead of executed: a later result may give
-        it. Tools whose call was held or refused for a made-up value are in ``postponed``.
+        A call of a ``patient`` tool with a number or date from nowhere is held instead of executed: a later result
+        may give it. Tools whose call was held or refused for a made-up value are in ``postponed``.
         """
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
@@ -109,7 +110,7 @@ class Executor:
         checked = await self._check(call, gate)
         if checked is None:
             return None
-        if patient and (why := _number_from_nowhere(checked)):
+        if patient and (why := _made_up(checked)):
             self.held.setdefault(call.tool, []).append(checked)
             self._postpone(call, why)
             return None
@@ -257,12 +258,13 @@ class Executor:
         self.skip((Skip(call.tool, reason, call.slot, refused=True),))
 
 
-def _number_from_nowhere(call: CheckedCall) -> str:
-    """Why a call should wait: a required number that nothing seen so far says (an earlier tool may yet say it)."""
+def _made_up(call: CheckedCall) -> str:
+    """Why a call should wait: a required number or date that nothing seen so far says (a tool may yet say it)."""
     for warning in call.warnings:
         key = warning.path.removeprefix("/").split("/")[0]
         number = isinstance(warning.got, int | float) and not isinstance(warning.got, bool)
-        if warning.kind == "unsourced" and number and key in call.tool.required:
+        day = isinstance(warning.got, str) and calendar_day(warning.got) is not None
+        if warning.kind == "unsourced" and (number or day) and key in call.tool.required:
             return warning.message
     return ""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from callwright.gate.diagnose import points_at_arguments
 from callwright.gate.sources import fold
+from callwright.gate.spellings import calendar_day
 from callwright.types import Json, JsonObject, Tool, ToolResult, canonical
 
 _TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")
@@ -24,6 +25,8 @@ _CALENDAR = frozenset(
 )
 _ABSENT = re.compile(r"\b(?:no|not found|unknown|does ?n[o']t exist|nothing|cannot find|could ?n[o']t find)\b")
 _MALFORMED = re.compile(r"\b(?:invalid|must|should|expected|format|form|use|try|instead|required|allowed)\b")
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_DATE = re.compile(rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}} {_MONTH} \d{{4}}\b|\b{_MONTH} \d{{1,2}}, \d{{4}}\b")
 _NOTE = 200
 
 
@@ -112,20 +115,24 @@ def _scalars(value: Json) -> set[str]:
 
 
 def _forgotten(query: str, results: Sequence[ToolResult]) -> list[Gap]:
-    """Names of the request that no successful call took or returned, where one of the same form was taken."""
+    """Names and days of the request that no successful call took or returned, where one of their form was taken."""
     good = [r for r in results if r.ok]
     seen = fold(" ".join(text for r in good for value in (r.arguments, r.content) for text in _texts(value)))
-    said = names(query)
+    said = {**{name: name for name in names(query)}, **dict(_days(query))}
+    left = [name for name, written in said.items() if fold(written) not in seen]
     found: list[Gap] = []
-    for name in said:
-        if fold(name) in seen:
-            continue
-        for result in good:
-            taken = {fold(text) for text in _texts(result.arguments)}
-            if any(_form(other) == _form(name) and fold(other) in taken for other in said):
-                found.append(Gap(f"the request also names {name}; no result speaks of it", result.tool))
-                break
+    for name in left:
+        siblings = {fold(w) for other, w in said.items() if other not in left and _form(other) == _form(name)}
+        takers = [r.tool for r in good if siblings & {fold(text) for text in _texts(r.arguments)}]
+        if takers:
+            found.append(Gap(f"the request also speaks of {name}; no result does", takers[0]))
     return found
+
+
+def _days(query: str) -> list[tuple[str, str]]:
+    """The full dates of a request: as written, and as ISO 8601."""
+    found = ((match[0], calendar_day(match[0])) for match in _DATE.finditer(query))
+    return [(text, day.isoformat()) for text, day in found if day is not None]
 
 
 def names(query: str) -> tuple[str, ...]:
@@ -164,6 +171,9 @@ def _code(word: str) -> bool:
 
 
 def _form(name: str) -> tuple[int, bool, bool]:
+    """Names of one form are likely of one kind; a date is a kind of its own."""
+    if _DATE.fullmatch(name):
+        return 0, False, False
     return len(name.split()), _code(name), "/" in name
 
 

@@ -8,6 +8,7 @@ what is known (query and results), because a missing value cannot be found in th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -26,6 +27,7 @@ from callwright.types import CheckedCall, Edit, JsonObject, Reply, Tool, ToolCal
 Grant: TypeAlias = Callable[[], bool]
 Repair: TypeAlias = Generator[ChatRequest, Reply, CheckedCall | Refusal]
 
+_EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|example:) +(\S+)", re.IGNORECASE)
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
 _HOPELESS = frozenset({"unknown_tool", "bad_schema"})
@@ -91,17 +93,26 @@ class _Case:
     arguments: JsonObject | str
     error: str
     last: Refusal
+    warned: bool = False  # that an error's example is no value
 
 
 def _ask(case: _Case, gate: Gate, sources: Sources | None, grant: Grant, questions: int) -> Repair:
     last = case.last
-    for _ in range(questions):
+    left = questions
+    while left:
+        left -= 1
         if not grant():
             return last
         reply = yield _question(case, sources)
         arguments = read_reply(reply, case.tool)
         if isinstance(arguments, Violation):
             return replace(last, violations=(*last.violations, arguments))
+        copied = _copied_example(case, arguments, sources)
+        if copied is not None:
+            last = replace(last, violations=(*last.violations, copied))
+            if not case.warned:
+                case, left = replace(case, error=f"{case.error}\n{copied.message}", warned=True), left + 1
+            continue
         mark = Edit("", case.arguments, arguments, "repair_model")
         verdict = gate.check(replace(case.call, arguments=arguments), sources)
         edits = (*case.last.edits, mark, *verdict.edits)
@@ -111,6 +122,19 @@ def _ask(case: _Case, gate: Gate, sources: Sources | None, grant: Grant, questio
         given = arguments if last.arguments is None else last.arguments
         case = replace(case, arguments=given, error=last.message)
     return last
+
+
+def _copied_example(case: _Case, arguments: JsonObject | str, sources: Sources | None) -> Violation | None:
+    """A changed value that only the error's own example says: "use a code such as NO" does not mean NO."""
+    if not isinstance(arguments, dict) or not isinstance(case.arguments, dict) or sources is None:
+        return None
+    examples = {found.strip("'\"`.,;:)") for found in _EXAMPLE.findall(case.error)}
+    for key, value in arguments.items():
+        before = case.arguments.get(key)
+        if isinstance(value, str) and value != before and value in examples and not sources.holds(value):
+            said = f"'{value}' is only the error's example. Give the value of '{key}' for {canonical(before)}."
+            return Violation("ungrounded", said, f"/{key}", "example", None, value)
+    return None
 
 
 def _question(case: _Case, sources: Sources | None) -> ChatRequest:

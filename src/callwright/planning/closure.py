@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from callwright.flow import Field
 from callwright.planning.schema_order import Claim, claims
 from callwright.types import Tool
 
 # Inputs that nobody can write down without having looked them up. All else the model may take from the request.
 _LOOKED_UP = re.compile(r"(?:^|_|(?<=[a-z]))(?:id|ids|uuid|code|key|token|slug|latitude|longitude)$", re.IGNORECASE)
+
+_SAID_OF_ONE = frozenset({"id", "identifier", "code"})  # "iata: IATA code of an airport"
 
 
 def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
@@ -20,13 +23,17 @@ def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool,
     """
     kept = {tool.name for tool in chosen}
     reads = {tool.name for tool in tools if tool.effects.read_only}
-    found = [c for c in claims(tools) if c.producer in reads and _LOOKED_UP.search(c.link.input.text)]
+    found = [c for c in claims(tools) if c.producer in reads and _looked_up(c.link.input)]
     while True:
         missing = [c for c in found if c.consumer in kept and not _fed(c, found, kept)]
         if not missing:
             given = {tool.name for tool in chosen}
             return (*chosen, *(tool for tool in tools if tool.name in kept - given))
         kept.add(max(missing, key=lambda c: (c.score, c.producer)).producer)
+
+
+def _looked_up(field: Field) -> bool:
+    return bool(_LOOKED_UP.search(field.text) or field.about & _SAID_OF_ONE)
 
 
 def _fed(claim: Claim, found: Sequence[Claim], kept: set[str]) -> bool:

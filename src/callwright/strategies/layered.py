@@ -42,8 +42,9 @@ class Layered:
             finished |= {slot.id for slot in ready}
             carried |= {slot.tool for slot in late}
             await self._layer(job, slots, index, max(total, index), carried)
-        await job.executor.release(set(job.executor.held) - carried)
         await self._mend_gaps(job, index)
+        good = {r.tool for r in job.executor.results if r.ok}
+        await job.executor.release(name for name in (*job.executor.held,) if name not in carried | good)
 
     async def _chosen(self, job: Job) -> tuple[Tool, ...]:
         """What to plan with: what the model chose or the request names, and what feeds it. All, if none is chosen."""
@@ -110,26 +111,38 @@ class Layered:
 def _open(job: Job) -> tuple[Gap, ...]:
     tool = {slot.id: slot.tool for slot in job.plan.slots}
     edges = ((tool[a], tool[b]) for a, b in job.plan.edges)
-    return gaps(job.query, job.executor.results, job.tools, edges)
+    good = {r.tool for r in job.executor.results if r.ok}
+    waiting = [Gap(f"{name} waits: {_why(job, name)}", name) for name in job.executor.held if name not in good]
+    return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
+
+
+def _why(job: Job, name: str) -> str:
+    return next(
+        (s.reason for s in reversed(job.executor.skips) if s.tool == name and s.refused), "a value is missing"
+    )
 
 
 def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
-    """The tools that may close these gaps: those that errors name, those that feed the failed call, its own tool, and
-    what was called with its results. None, where nothing could tell the model more than it knew."""
+    """The tools that may close these gaps, with what was called on their results.
+
+    For a failed or waiting call: the tools that its error names, those that feed it (for a waiting one also those
+    that need nothing: they tell the day, the user, the place), then its own; where there are none, nothing could tell
+    the model more than it knew. For anything else the tool itself.
+    """
     feeds = claims(job.tools)
+    good = {r.tool for r in job.executor.results if r.ok}
     wanted: set[str] = set()
     for gap in found:
-        producers = {c.producer for c in feeds if c.consumer == gap.tool}
-        failed = any(not r.ok and r.tool == gap.tool for r in job.executor.results)
-        if failed and not (producers or gap.named):
-            continue
-        wanted |= {gap.tool, *gap.named, *(producers if failed else ())}
-    tools = {t.name: t for t in job.tools}
+        sources = {*gap.named, *(c.producer for c in feeds if c.consumer == gap.tool)}
+        if gap.tool in job.executor.held:
+            sources |= {t.name for t in job.tools if t.effects.read_only and not t.required} - good
+        missed = gap.tool in job.executor.held or any(not r.ok and r.tool == gap.tool for r in job.executor.results)
+        if sources or not missed:
+            wanted |= {gap.tool, *(sources if missed else ())}
     called = {r.tool for r in job.executor.results}
-    later = {
-        s.tool for s in job.plan.slots if s.tool in called and {tools[b].name for b in s.after if b in tools} & wanted
-    }
-    return frozenset(name for name in wanted | later if name in tools)
+    wanted |= {slot.tool for slot in job.plan.slots if slot.tool in called and slot.after & wanted}
+    done = {t.name for t in job.tools if t.effects.may_write and t.name in good}  # what is done is not done again
+    return frozenset(wanted - done)
 
 
 def _in_layers(job: Job, names: frozenset[str]) -> list[tuple[Slot, ...]]:

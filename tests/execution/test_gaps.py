@@ -1,0 +1,107 @@
+"""What is still open after the last layer, told from the request and the results alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.errors import Failure
+from callwright.execution.gaps import gaps, is_unknown, names
+from callwright.types import Tool, ToolResult
+
+TOOLS = [Tool("find_airports"), Tool("flight_distance"), Tool("sun_times")]
+
+
+def result(id: str, tool: str, content: Any = None, error: str = "", **arguments: Any) -> ToolResult:
+    return ToolResult(id, tool, arguments, content, Failure("tool_error", error) if error else None)
+
+
+def notes(query: str, *results: ToolResult, edges: tuple[tuple[str, str], ...] = ()) -> list[str]:
+    return [gap.note for gap in gaps(query, results, TOOLS, edges)]
+
+
+def test_a_failed_call_is_open_and_names_the_tool_that_its_error_names() -> None:
+    failed = result("r1", "flight_distance", error="no airport 'Helsinki': find it with find_airports", to="Helsinki")
+    (gap,) = gaps("From Madrid to Helsinki?", [failed], TOOLS)
+    assert gap.tool == "flight_distance"
+    assert gap.named == ("find_airports",)
+    assert "no airport 'Helsinki'" in gap.note
+
+
+def test_what_the_request_itself_identifies_is_never_looked_up_otherwise() -> None:
+    failed = result("r1", "list_expenses", error="there is no trip 'T999': see find_airports", trip="T999")
+    assert notes("List the expenses of trip T999.", failed) == []
+
+
+@pytest.mark.parametrize("kind", ["rate_limit", "timeout", "unavailable", "auth", "empty"])
+def test_a_failure_that_no_argument_can_mend_is_not_open(kind: Any) -> None:
+    failed = ToolResult("r1", "sun_times", {"city": "Oslo"}, None, Failure(kind, "no"))
+    assert gaps("Sun in Oslo?", [failed], TOOLS) == ()
+
+
+def test_results_that_the_next_tool_passed_over_are_named_once_for_it() -> None:
+    places = [
+        result("r1", "find_place", {"latitude": 59.9167, "zone": "Europe/Oslo"}, city="Oslo"),
+        result("r2", "find_place", {"latitude": 38.7134, "zone": "Europe/Lisbon"}, city="Lisbon"),
+        result("r3", "find_place", {"latitude": -1.2833, "zone": "Africa/Nairobi"}, city="Nairobi"),
+    ]
+    query = "Sunset in Oslo, in Lisbon and in Nairobi?"
+    sun = result("r4", "sun_times", {"sunset": "22:43"}, latitude=59.9167)
+    edges = (("find_place", "sun_times"),)
+    assert notes(query, *places, sun, edges=edges) == ["sun_times was not called for Lisbon, Nairobi yet"]
+    others = [
+        result("r5", "sun_times", {"sunset": "21:05"}, latitude=38.7134),
+        result("r6", "sun_times", {"sunset": "18:36"}, latitude=-1.2833),
+    ]
+    assert notes(query, *places, sun, *others, edges=edges) == []
+
+
+def test_a_name_or_day_of_the_same_form_as_one_that_was_taken_is_open() -> None:
+    query = "Convert 100 EUR into NOK, JPY and CAD at the rates of 20 June 2025."
+    done = result("r1", "convert", {"amount": 1159.8}, base="EUR", quote="NOK", date="2025-06-20")
+    assert notes(query, done) == [f"the request also speaks of {code}; no result does" for code in ("JPY", "CAD")]
+    query = "Is 1 December 2025 a holiday in Portugal, and 3 November 2025 in Japan?"
+    done = result("r1", "check", {"holiday": True}, country="PT", date="2025-12-01")
+    assert notes(query, done) == ["the request also speaks of 3 November 2025; no result does"]
+
+
+def test_a_name_of_another_form_or_in_a_result_is_not_open() -> None:
+    done = result("r1", "find", {"to": "Iceland", "code": "KEF"}, name="Henrik Dahl")
+    assert notes("When does Henrik Dahl leave for Iceland?", done) == []
+    assert notes("When does Henrik Dahl leave for Norway?", done) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("Where is it? It rains in Oslo Gardermoen.", ("Oslo Gardermoen",)),
+        ("How far from OSL to LIS?", ("OSL", "LIS")),
+        ("At 16:30 in Nairobi (Africa/Nairobi), please.", ("Nairobi", "Africa/Nairobi")),
+        ("Beatriz Lopes wants to ring Chloe Martin's office on 24 June.", ("Beatriz Lopes", "Chloe Martin")),
+        ("What is it? Convert it.", ()),
+        ("", ()),
+    ],
+)
+def test_names_are_told_from_words_that_begin_a_sentence(query: str, found: tuple[str, ...]) -> None:
+    assert names(query) == found
+
+
+def test_an_unknown_thing_is_told_from_a_malformed_value() -> None:
+    assert is_unknown("there is no office in 'Helsinki Vantaa'", {"city": "Helsinki Vantaa"})
+    assert not is_unknown("there is no time zone 'Oslo': use an IANA name", {"zone": "Oslo"})
+    assert not is_unknown("'1 June' is not a date of the form YYYY-MM-DD", {"date": "1 June"})
+    assert not is_unknown("there is no such office", {"city": "Oslo"})
+
+
+@given(st.text(max_size=80), st.dictionaries(st.text(max_size=5), st.text(max_size=12), max_size=3))
+def test_no_request_and_no_result_is_an_exception(query: str, arguments: dict[str, str]) -> None:
+    names(query)
+    gaps(
+        query,
+        [ToolResult("r1", "a", arguments, arguments), ToolResult("r2", "b", arguments, None)],
+        TOOLS,
+        [("a", "b")],
+    )
