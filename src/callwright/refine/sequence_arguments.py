@@ -149,7 +149,7 @@ def _texts(query: str, key: str, part: JsonObject) -> Iterator[list[str]]:
 
 
 def _inner(match: re.Match[str]) -> str:
-    return next(filter(None, match.groups()))
+    return str(next(filter(None, match.groups()), ""))
 
 
 def _by_name(query: str, match: re.Match[str], key: str) -> bool:
