@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,8 +66,8 @@ def test_labels_are_those_asked_for_or_refused(tmp_path: Path) -> None:
 
 
 def test_a_source_of_calls_has_both_labels_and_a_source_of_needs_one(tmp_path: Path) -> None:
-    api = [{"api_name": n, "parameters": {}} for n in ("one", "two")]
-    calls = [{"api_name": n, "parameters": {}, "responses": []} for n in ("two", "one")]
+    api: list[Any] = [{"api_name": n, "parameters": {}} for n in ("one", "two")]
+    calls: list[Any] = [{"api_name": n, "parameters": {}, "responses": []} for n in ("two", "one")]
     row = {"test_id": 1, "task": "do both", "api": api, "call": calls}
     (tmp_path / "nestools").mkdir()
     (tmp_path / "nestools" / "test_data.jsonl").write_text(json.dumps(row))

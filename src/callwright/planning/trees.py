@@ -134,6 +134,7 @@ def _npz(arrays: Mapping[str, Array]) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
         for name in sorted(arrays):
             part = io.BytesIO()
-            np.lib.format.write_array(part, arrays[name], allow_pickle=False)
+            found = arrays[name]
+            np.lib.format.write_array(part, found, allow_pickle=False)  # type: ignore[no-untyped-call, unused-ignore]
             file.writestr(zipfile.ZipInfo(f"{name}.npy"), part.getvalue(), zipfile.ZIP_DEFLATED)
     return out.getvalue()
