@@ -1,0 +1,98 @@
+"""DeepSeek V3, R1 and 3.1: markers in full-width bars, or in the ASCII that some servers make of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from callwright.dialects.body import FENCE, FENCES
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.pieces import Block, Meant, Reading, Steps
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import STOPPED, read_arguments
+from callwright.types import ToolCall
+
+_INFO = re.compile(r"[\w+\-]*")
+
+
+def _spelt(*words: str) -> list[str]:
+    """Each marker with DeepSeek's own characters and with plain ones, in any mixture of the two."""
+    return [f"<{bar}{w.replace('_', low)}{bar}>" for w in words for bar in "｜|" for low in "▁_ "]
+
+
+OPENS = _spelt("tool_calls_begin", "tool_call_begin")
+_BEGIN = Marks(_spelt("tool_call_begin"))
+_OUTER = frozenset(_spelt("tool_calls_begin"))
+_SEP = Marks([*_spelt("tool_sep"), "\n", "{", *_spelt("tool_call_end")])
+_NAME_ENDS = Marks(["\n", "{", FENCE, *_spelt("tool_call_end")])
+_END, _OUTER_END = Marks(_spelt("tool_call_end")), Marks(_spelt("tool_calls_end"))
+_STOPS = Marks(_spelt("tool_call_end", "tool_calls_end", "tool_call_begin"))
+_NO_END = "the closing marker is missing"
+
+
+def read(tape: Tape, offer: Offer, marker: str) -> Reading:
+    """All calls of one section. V3, R1: ``function``, separator, name, fence; 3.1: name, separator, JSON."""
+    tape.at += len(marker)
+    block = Block("deepseek_v31")
+    if marker in _OUTER and not (yield from tape.closing(_BEGIN)):
+        return None
+    while True:
+        call = yield from _call(tape, offer, block)
+        if call is None:
+            break
+        block.calls.append(call)
+        if call.truncated:
+            return block
+        if not (yield from tape.closing(_END)):
+            call.problems.append(_NO_END)
+        if not (yield from tape.closing(_BEGIN)):
+            break
+    if block.calls:
+        yield from tape.closing(_OUTER_END)
+    return block if block.calls else None
+
+
+def _call(tape: Tape, offer: Offer, block: Block) -> Steps[Meant | None]:
+    head, sep = yield from tape.until(_SEP, 160)
+    name = head.strip()
+    if sep[:1] == "<" and "sep" in sep:
+        tape.at += len(sep)
+        if name in ("function", "tool", ""):
+            block.dialect = "deepseek"
+            head, _ = yield from tape.until(_NAME_ENDS, 160)
+            name = head.strip()
+    char = yield from tape.space()
+    fence = char == "`" and bool((yield from tape.marker(FENCES)))
+    if fence:
+        tape.at += len(FENCE)
+        yield from tape.take(_INFO, 32)
+        char = yield from tape.space()
+    if not name or len(name) > MAX_NAME or "\n" in name:
+        return None
+    if char != "{":
+        return Meant(name, "", [STOPPED], truncated=True) if not char and tape.ended else None
+    text, closed = yield from tape.value(_STOPS)
+    at_end = tape.ended and tape.at >= len(tape.text)
+    call = read_arguments(name, text, closed, offer, at_end=at_end)
+    if fence:
+        yield from tape.closing(FENCES)
+    return call
+
+
+def write_v3(calls: Sequence[ToolCall]) -> str:
+    body = "\n".join(
+        f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>{c.tool}\n```json\n{_json(c)}\n```<｜tool▁call▁end｜>"
+        for c in calls
+    )
+    return f"<｜tool▁calls▁begin｜>{body}<｜tool▁calls▁end｜>"
+
+
+def write_v31(calls: Sequence[ToolCall]) -> str:
+    body = "".join(f"<｜tool▁call▁begin｜>{c.tool}<｜tool▁sep｜>{_json(c)}<｜tool▁call▁end｜>" for c in calls)
+    return f"<｜tool▁calls▁begin｜>{body}<｜tool▁calls▁end｜>"
+
+
+def _json(call: ToolCall) -> str:
+    return json.dumps(call.arguments, ensure_ascii=False)

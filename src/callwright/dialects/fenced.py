@@ -1,0 +1,67 @@
+"""Calls in Markdown code fences: JSON, Python, or another family's tags, whatever the fence says that it holds."""
+
+from __future__ import annotations
+
+import re
+
+from callwright.dialects import pythonic, tagged, untagged
+from callwright.dialects.body import FENCE, FENCES
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.pieces import Block, Reading, Steps
+from callwright.dialects.tape import Tape
+
+MARKER = FENCE
+_INFO = re.compile(r"[\w+\-]*")
+_TAGS = Marks(tagged.ENVELOPES)
+
+
+def read(tape: Tape, offer: Offer, marker: str) -> Reading:
+    tape.at += len(marker)
+    yield from tape.take(_INFO, 32)
+    char = yield from tape.space()
+    block = Block("fenced")
+    while char and (yield from _one(tape, offer, block, char)):
+        if (yield from tape.closing(FENCES)):
+            return block
+        ahead = yield from tape.glance()
+        char = tape.text[tape.at + ahead] if ahead >= 0 else ""
+        if char == ",":
+            ahead += 1
+            more = yield from tape.glance(ahead)
+            ahead += max(more, 0)
+            char = tape.text[tape.at + ahead] if more >= 0 else ""
+        if char not in ("{", "[", "<") and not (block.dialect == "fenced_python" and (char.isalpha() or char == "_")):
+            break
+        if char:
+            tape.at += ahead
+    if block.calls and not block.calls[-1].truncated:
+        block.calls[-1].problems.append("the closing fence is missing")
+    return block if block.calls or block.reason else None
+
+
+def _one(tape: Tape, offer: Offer, block: Block, char: str) -> Steps[bool]:
+    if char in "{[":
+        return (yield from untagged.value(tape, offer, block))
+    if char == "<":
+        return (yield from _tagged(tape, offer, block))
+    if not (char.isalpha() or char == "_"):
+        return False
+    name = yield from tape.take(NAME, MAX_NAME)
+    if (yield from tape.char()) != "(" or not offer.tools or not offer.calls(name):
+        return False
+    block.calls.append((yield from pythonic.call(tape, name, offer)))
+    block.dialect = "fenced_python"
+    return True
+
+
+def _tagged(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
+    tag = yield from tape.marker(_TAGS)
+    if not tag:
+        return False
+    inner = yield from tagged.read(tape, offer, tag)
+    if inner is None:
+        return False
+    block.calls += inner.calls
+    block.dialect = inner.dialect
+    return True

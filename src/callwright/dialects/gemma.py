@@ -1,0 +1,176 @@
+"""Google's small models: ``call:N{key:<mark>text<mark>,n:1}`` with bare keys and marks of their own around text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from callwright.dialects.marks import Marks, marks
+from callwright.dialects.offer import NAME, Offer
+from callwright.dialects.pieces import Meant, Steps
+from callwright.dialects.tape import Tape
+from callwright.dialects.typed import escaped, unescaped
+from callwright.dialects.values import BROKEN, STOPPED, UNCLOSED
+from callwright.jsontext import JsonError
+from callwright.types import Json, ToolCall
+
+QUOTES = ('<|"|>', "<escape>")  # Gemma 4, FunctionGemma
+_QUOTES = Marks(QUOTES)
+_KEY_ENDS = Marks([":", "}", "\n"])
+_KEY = re.compile(r"[A-Za-z_][\w\-]*\Z")
+_MAX_DEPTH = 64
+
+
+class _Broken(Exception):
+    """The value cannot be read; ``stopped``: because the text ends."""
+
+    def __init__(self, stopped: bool = False) -> None:
+        self.stopped = stopped
+
+
+def call(tape: Tape, offer: Offer, closes: Marks) -> Steps[Meant | None]:
+    """The call whose ``call:`` is read already; None where no name and brace follow."""
+    name = yield from tape.take(NAME)
+    if not name or (yield from tape.space()) != "{":
+        return None
+    before = len(tape.raw())
+    value = _Value(tape, offer, closes)
+    try:
+        arguments = yield from value.object(0)
+    except _Broken as broken:
+        _, closer = yield from tape.until(closes)
+        raw = tape.raw()[before:]
+        stopped = broken.stopped or not closer
+        return Meant(name, raw, [*value.problems, STOPPED if stopped else BROKEN], truncated=stopped)
+    return Meant(name, arguments, value.problems)
+
+
+class _Value:
+    """Reads one value a character class at a time; problems are collected, what cannot be read raises _Broken."""
+
+    def __init__(self, tape: Tape, offer: Offer, closes: Marks) -> None:
+        self._tape, self._offer, self._closes = tape, offer, closes
+        self.problems: list[str] = []
+
+    def object(self, depth: int) -> Steps[dict[str, Json]]:
+        if depth > _MAX_DEPTH:
+            raise _Broken
+        self._tape.at += 1
+        found: dict[str, Json] = {}
+        while True:
+            char = yield from self._tape.space()
+            if char == "}":
+                self._tape.at += 1
+                return found
+            if char == ",":
+                self._tape.at += 1
+                continue
+            if (yield from self._closed_early(char)) and depth == 0:
+                self.problems.append(UNCLOSED)
+                return found
+            key = yield from self._key(char)
+            if (yield from self._tape.space()) != ":":
+                raise _Broken(stopped=not (yield from self._tape.char()))
+            self._tape.at += 1
+            found[key] = yield from self._value(depth)
+
+    def _closed_early(self, char: str) -> Steps[bool]:
+        return char == "<" and bool((yield from self._tape.marker(self._closes)))
+
+    def _key(self, char: str) -> Steps[str]:
+        if not char:
+            raise _Broken(stopped=True)
+        if (yield from self._tape.marker(_QUOTES)):
+            return (yield from self._text())
+        if char in "\"'":
+            return (yield from self._quoted())
+        key, end = yield from self._tape.until(_KEY_ENDS, 256)
+        if end != ":":
+            raise _Broken(stopped=not (yield from self._tape.char()))
+        return key.strip()
+
+    def _value(self, depth: int) -> Steps[Json]:
+        char = yield from self._tape.space()
+        if not char:
+            raise _Broken(stopped=True)
+        if (yield from self._tape.marker(_QUOTES)):
+            return (yield from self._text())
+        if char == "{":
+            return (yield from self.object(depth + 1))
+        if char == "[":
+            return (yield from self._list(depth + 1))
+        if char in "\"'":
+            return (yield from self._quoted())
+        text = (yield from self._tape.scalar()).strip()
+        if not (yield from self._tape.char()):
+            raise _Broken(stopped=True)
+        try:
+            return self._offer.strict(text)
+        except JsonError:
+            self.problems.append("text without its marks")
+            return text
+
+    def _list(self, depth: int) -> Steps[list[Json]]:
+        if depth > _MAX_DEPTH:
+            raise _Broken
+        self._tape.at += 1
+        found: list[Json] = []
+        while True:
+            char = yield from self._tape.space()
+            if char == "]":
+                self._tape.at += 1
+                return found
+            if char == ",":
+                self._tape.at += 1
+            elif char == "}" or (yield from self._closed_early(char)):
+                raise _Broken
+            else:
+                found.append((yield from self._value(depth)))
+
+    def _text(self) -> Steps[str]:
+        mark = yield from self._tape.marker(_QUOTES)
+        self._tape.at += len(mark)
+        text, end = yield from self._tape.until(marks(frozenset([mark])))
+        if not end:
+            raise _Broken(stopped=True)
+        self._tape.at += len(end)
+        return unescaped(text)
+
+    def _quoted(self) -> Steps[str]:
+        self.problems.append("ordinary quotes instead of the format's own marks")
+        text, closed = yield from self._tape.string()
+        if not closed:
+            raise _Broken(stopped=True)
+        text = text.strip()
+        try:
+            value = self._offer.strict(text)
+        except JsonError:
+            value = text[1:-1]
+        return str(value)
+
+
+def written(call: ToolCall, mark: str) -> str:
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    body = _written(given, mark) if isinstance(call.arguments, dict) else str(call.arguments)
+    return f"call:{call.tool}{body}"
+
+
+def _written(value: Json, mark: str) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_key(k, mark)}:{_written(v, mark)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(_written(v, mark) for v in value) + "]"
+    return f"{mark}{escaped(value)}{mark}" if isinstance(value, str) else json.dumps(value)
+
+
+def _key(key: str, mark: str) -> str:
+    return key if _KEY.match(key) and key.isascii() else f"{mark}{escaped(key)}{mark}"
+
+
+def write_gemma(calls: Sequence[ToolCall]) -> str:
+    return "".join(f"<|tool_call>{written(c, QUOTES[0])}<tool_call|>" for c in calls)
+
+
+def write_functiongemma(calls: Sequence[ToolCall]) -> str:
+    return "".join(f"<start_function_call>{written(c, QUOTES[1])}<end_function_call>" for c in calls)

@@ -1,0 +1,69 @@
+"""Harmony (gpt-oss): ``<|channel|>commentary to=functions.N <|constrain|>json<|message|>{…}<|call|>``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.pieces import Block, Reading, Steps
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import read_arguments
+from callwright.types import ToolCall
+
+OPENS = ("<|channel|>", "<|start|>", "=functions.")
+_MESSAGE = Marks(["<|message|>", "<|call|>", "<|end|>", "<|return|>"])
+_HEADER_ENDS = Marks(["{", "\n\n", "<|call|>", "<|end|>"])
+_ENDS = Marks(["<|call|>", "<|end|>", "<|return|>"])
+_CALL = Marks(["<|call|>"])
+_RECIPIENT = re.compile(r"\bto=(?:functions\.)?([\w.\-:/]{1,128})")
+_NO_END = "the closing marker is missing"
+
+
+def read(tape: Tape, offer: Offer, marker: str) -> Reading:
+    """A message with a recipient is a call; any other is text. ``=functions.N json{…}`` is what is left of one where
+    a server dropped the markers."""
+    tape.at += len(marker)
+    if marker == "=functions.":
+        return (yield from _leaked(tape, offer))
+    header, end = yield from tape.until(_MESSAGE, 200)
+    found = _RECIPIENT.search(header)
+    if end != "<|message|>" or found is None:
+        return None
+    tape.at += len(end)
+    return (yield from _message(tape, offer, found[1]))
+
+
+def _leaked(tape: Tape, offer: Offer) -> Steps[Block | None]:
+    name = yield from tape.take(NAME, MAX_NAME)
+    _, end = yield from tape.until(_HEADER_ENDS, 64)
+    if not name or end != "{":
+        return None
+    block = yield from _message(tape, offer, name)
+    if block.calls:
+        block.calls[0].problems.append("the message's markers are missing")
+    return block
+
+
+def _message(tape: Tape, offer: Offer, name: str) -> Steps[Block]:
+    char = yield from tape.space()
+    if char == "{":
+        text, closed = yield from tape.value(_ENDS)
+    else:
+        text, end = yield from tape.until(_ENDS)
+        closed = bool(end)
+    call = read_arguments(name, text, closed, offer, at_end=tape.ended and tape.at >= len(tape.text))
+    if not (yield from tape.closing(_CALL)) and not call.truncated and not (tape.ended and tape.at >= len(tape.text)):
+        call.problems.append(_NO_END)
+    return Block("harmony", [call])
+
+
+def write(calls: Sequence[ToolCall]) -> str:
+    return "<|start|>assistant".join(_written(c) for c in calls)
+
+
+def _written(call: ToolCall) -> str:
+    body = json.dumps(call.arguments, ensure_ascii=False)
+    return f"<|channel|>commentary to=functions.{call.tool} <|constrain|>json<|message|>{body}<|call|>"

@@ -1,0 +1,72 @@
+"""Sets of literal markers, found whole, or in part where the text that has arrived ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+_WORD = ""  # the key under which a node of the trie says that a marker ends here
+
+
+@lru_cache(256)
+def marks(words: frozenset[str]) -> Marks:
+    """The same, made once for each set of words."""
+    return Marks(words)
+
+
+class Marks:
+    """Which of several literal markers stands at a place of a text that is still arriving; the longest wins."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = frozenset(words)
+        trie: dict[str, Any] = {}
+        for word in sorted(self.words):
+            node = trie
+            for char in word:
+                node = node.setdefault(char, {})
+            node[_WORD] = True
+        self._growing = re.compile(_branches(trie, partial=True))
+        self._whole = re.compile(_branches(trie, partial=False))
+        self._longer = frozenset(w for w in self.words for v in self.words if v != w and v.startswith(w))
+        self._first = re.compile("[" + re.escape("".join(sorted({w[0] for w in self.words}))) + "]")
+
+    def match(self, text: str, at: int, ended: bool) -> str | None:
+        """The marker at ``text[at:]``; "" where one may still begin there once more has arrived; None where none."""
+        if ended:
+            found = self._whole.match(text, at)
+            return found[0] if found else None
+        found = self._growing.match(text, at)
+        if found is None:
+            return None
+        word = found[0]
+        if found.end() == len(text) and (word not in self.words or word in self._longer):
+            return ""
+        return word
+
+    def search(self, text: str, at: int, ended: bool) -> tuple[int, str]:
+        """Where the first marker stands, and which; or how far there is none for certain, and ""."""
+        while (found := self._first.search(text, at)) is not None:
+            at = found.start()
+            word = self.match(text, at, ended)
+            if word is not None:
+                return at, word
+            at += 1
+        return len(text), ""
+
+
+def _branches(node: dict[str, Any], partial: bool) -> str:
+    parts = [re.escape(char) + _tail(child, partial) for char, child in node.items() if char != _WORD]
+    return "(?:" + "|".join(parts) + ")" if parts else "(?!)"
+
+
+def _tail(node: dict[str, Any], partial: bool) -> str:
+    rest = [re.escape(char) + _tail(child, partial) for char, child in node.items() if char != _WORD]
+    if not rest:
+        return ""
+    if partial:
+        rest.append(r"\Z")
+    if _WORD in node:
+        rest.append("")
+    return rest[0] if len(rest) == 1 else "(?:" + "|".join(rest) + ")"

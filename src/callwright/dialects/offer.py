@@ -1,0 +1,83 @@
+"""The tools that a reply may call: which names count as offered, and what their parameters are."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+from callwright.jsontext import JsonError, Mended, mend, parse
+from callwright.types import Json, JsonObject, Tool
+
+FINISH = "Finish"  # the name by which models say that they are done (RETO A.6)
+MAX_NAME = 128
+NAME = re.compile(r"[\w.\-:/]*")
+_MEND_CHARS = 65_536  # of one reply: mending is not linear, a reply of nothing but broken values would never end
+_CLOSE = (
+    0.82  # likeness (difflib) from which a name is taken for a misspelt one; the refiner decides what to make of it
+)
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+class Offer:
+    """``unknown``: a call without tags counts although nobody offered its name (it does where no tools are given)."""
+
+    def __init__(self, tools: Iterable[Tool] = (), *, unknown: bool = False) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+        self.unknown = unknown or not self.tools
+        self._plain = {_plain(name): name for name in self.tools}
+        self._known: dict[str, str] = {}
+        self._left = _MEND_CHARS
+
+    def means(self, name: str) -> str:
+        """The offered name that this name is or resembles (case, separators, prefix, typo); "" where none."""
+        if name in self.tools or not name or len(name) > MAX_NAME:
+            return name if name in self.tools else ""
+        if name not in self._known:
+            if len(self._known) > 256:
+                self._known.clear()
+            self._known[name] = self._resembled(name)
+        return self._known[name]
+
+    def _resembled(self, name: str) -> str:
+        plain = _plain(name)
+        if plain in self._plain:
+            return self._plain[plain]
+        last = _plain(re.split(r"[./:]|__", name)[-1])
+        if last in self._plain:
+            return self._plain[last]
+        ends = [
+            full for p, full in self._plain.items() if len(plain) > 3 and (p.endswith(plain) or plain.endswith(p))
+        ]
+        if len(ends) == 1:
+            return ends[0]
+        near = difflib.get_close_matches(plain, self._plain, 1, _CLOSE) if len(plain) > 2 else []
+        return self._plain[near[0]] if near else ""
+
+    def calls(self, name: str) -> bool:
+        """Whether a call of this name counts where nothing but its shape says that it is one."""
+        if self.unknown:
+            return 0 < len(name) <= MAX_NAME and "\n" not in name
+        return name == FINISH or bool(self.means(name))
+
+    def schema(self, name: str) -> JsonObject:
+        """The declared parameters of the tool that is meant; {} where there is none."""
+        meant = self.means(name)
+        return self.tools[meant].properties if meant else {}
+
+    def read(self, text: str) -> Mended:
+        """A JSON value, mended if need be and if the reply's budget for mending allows. Raises JsonError."""
+        try:
+            return Mended(parse(text))
+        except JsonError as exc:
+            if len(text) > self._left:
+                raise JsonError(f"{exc.reason}; too much to mend in one reply", exc.position) from None
+        self._left -= len(text)
+        return mend(text)
+
+    def strict(self, text: str) -> Json:
+        return parse(text)
+
+
+def _plain(name: str) -> str:
+    return _NOT_LETTERS.sub("", name).casefold()

@@ -1,0 +1,149 @@
+"""Calls written as Python: ``[f(a='x', b=1), g()]``, as Llama 3.2 and 4 and ToolACE write them, or ``f(a='x')``."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import warnings
+from collections.abc import Sequence
+
+from callwright.dialects.offer import NAME, Offer
+from callwright.dialects.pieces import Meant, Steps
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import BROKEN, STOPPED
+from callwright.types import Json, JsonObject, ToolCall
+
+MAX_CHARS = 1_000_000
+_MAX_EXPRESSIONS = 16
+_EXPRESSION = "an expression that is no literal, kept as text"
+_JSON_WORDS = {"true": True, "false": False, "null": None}
+
+
+def call(tape: Tape, name: str, offer: Offer) -> Steps[Meant]:
+    """The call whose ``(`` comes next."""
+    text, closed = yield from tape.value(round_=True)
+    if not closed:
+        return Meant(name, text, [STOPPED], truncated=True)
+    return read_call(name, text, offer)
+
+
+def calls(tape: Tape, name: str, offer: Offer) -> Steps[tuple[list[Meant], bool]]:
+    """The calls of a list whose first name is read already; whether its ``]`` came (it is taken)."""
+    found = [(yield from call(tape, name, offer))]
+    while not found[-1].truncated:
+        char = yield from tape.space()
+        if char == "]":
+            tape.at += 1
+            return found, True
+        if char != ",":
+            break
+        tape.at += 1
+        char = yield from tape.space()
+        if char == "]":
+            continue
+        name = yield from tape.take(NAME)
+        if not name or (yield from tape.char()) != "(":
+            break
+        found.append((yield from call(tape, name, offer)))
+    return found, False
+
+
+def read_call(name: str, text: str, offer: Offer) -> Meant:
+    """A call from its name and ``(…)``. Literals only; what is none stays text, and is named as a problem."""
+    problems: list[str] = []
+    try:
+        if len(text) > MAX_CHARS:
+            raise ValueError("too long")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape in a model's text is not this program's warning
+            node = ast.parse("f" + text.strip(), mode="eval").body
+        if not isinstance(node, ast.Call):
+            raise ValueError("not a call")
+        arguments = _keywords(node, text, problems)
+        _positional(node, text, arguments, list(offer.schema(name)), problems)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, OverflowError) as exc:
+        return Meant(name, text[1:-1], [f"{BROKEN}: {type(exc).__name__}"])
+    return Meant(name, arguments, problems)
+
+
+def _keywords(node: ast.Call, text: str, problems: list[str]) -> JsonObject:
+    arguments: JsonObject = {}
+    for given in node.keywords:
+        value = _literal(given.value, text, problems)
+        if given.arg is not None:
+            arguments[given.arg] = value
+        elif isinstance(value, dict):
+            arguments |= value
+        else:
+            raise ValueError("** before something that is no dict")
+    return arguments
+
+
+def _positional(node: ast.Call, text: str, arguments: JsonObject, names: list[str], problems: list[str]) -> None:
+    """Arguments without a name take the schema's names in order; a single dict is the arguments themselves."""
+    values = [_literal(given, text, problems) for given in node.args]
+    if len(values) == 1 and isinstance(values[0], dict) and not arguments:
+        arguments |= values[0]
+        return
+    free = [n for n in names if n not in arguments]
+    if len(values) > len(free):
+        raise ValueError("more arguments without a name than the schema has parameters")
+    if values:
+        problems.append("arguments without a name, named in the schema's order")
+    arguments |= dict(zip(free, values, strict=False))
+
+
+def _literal(node: ast.expr, text: str, problems: list[str]) -> Json:
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, float) and node.value - node.value != 0:
+            raise ValueError("a number that JSON does not have")
+        if node.value is None or isinstance(node.value, str | int | float):
+            return node.value
+    elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [_literal(n, text, problems) for n in node.elts]
+    elif isinstance(node, ast.Dict):
+        return _dict(node, text, problems)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = _literal(node.operand, text, problems)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return -value if isinstance(node.op, ast.USub) else value
+    elif isinstance(node, ast.Name) and node.id in _JSON_WORDS:
+        problems.append("JSON words in a Python call")
+        return _JSON_WORDS[node.id]
+    if problems.count(_EXPRESSION) >= _MAX_EXPRESSIONS:
+        raise ValueError("too many expressions")
+    source = ast.get_source_segment("f" + text.strip(), node)
+    problems.append(_EXPRESSION)
+    return source or ""
+
+
+def _dict(node: ast.Dict, text: str, problems: list[str]) -> JsonObject:
+    found: JsonObject = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        name = _literal(key, text, problems) if key is not None else None
+        if not isinstance(name, str):
+            raise ValueError("a key that is not text")
+        found[name] = _literal(value, text, problems)
+    return found
+
+
+def written(calls: Sequence[ToolCall]) -> list[str]:
+    """Each call as Python. Keys that are no plain names, and arguments that are no object, go through ``**``."""
+    return [f"{c.tool}({_arguments(c.arguments)})" for c in calls]
+
+
+def _arguments(given: JsonObject | str) -> str:
+    if isinstance(given, str):
+        return given
+    plain = {k: v for k, v in given.items() if _is_plain(k)}
+    parts = [f"{k}={v!r}" for k, v in plain.items()]
+    rest = {k: v for k, v in given.items() if k not in plain}
+    return ", ".join([*parts, *([f"**{rest!r}"] if rest else [])])
+
+
+def _is_plain(key: str) -> bool:
+    return key.isascii() and key.isidentifier() and not keyword.iskeyword(key) and key != "__debug__"
+
+
+def write(calls: Sequence[ToolCall]) -> str:
+    return "[" + ", ".join(written(calls)) + "]"

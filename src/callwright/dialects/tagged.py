@@ -1,0 +1,83 @@
+"""Families that put tags around their calls: one table and one reader, since what is inside varies freely."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from callwright.dialects.body import Body
+from callwright.dialects.marks import Marks, marks
+from callwright.dialects.markup import OPENS
+from callwright.dialects.offer import Offer
+from callwright.dialects.pieces import Block, Steps
+from callwright.dialects.tape import Tape
+
+NO_CLOSE = "the closing tag is missing"
+_SURPLUS = frozenset("}])\"',;.`")
+_NS = ("｜DSML｜", "|DSML|")
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Closing tags, and the family by what stands inside (``Body.kind``); "" for everything else."""
+
+    closes: tuple[str, ...]
+    families: Mapping[str, str] = field(default_factory=dict)
+
+
+_TOOL_CALL = {
+    "": "hermes",
+    "lines": "toolrl",
+    "markup": "qwen_xml",
+    "function_json": "qwen_xml",
+    "pairs": "glm",
+    "invoke": "invoke",
+    "recipient": "harmony",
+    "python": "pythonic",
+    "gemma": "gemma",
+}
+_MARKUP = {"": "qwen_xml", "invoke": "invoke", "dsml": "dsml"}
+_CALLS = {"": "invoke", "dsml": "dsml", "markup": "qwen_xml"}
+_END = ("</tool_call>",)
+
+ENVELOPES: dict[str, Envelope] = {
+    "<tool_call>": Envelope(_END, _TOOL_CALL),
+    "<tool_calls>": Envelope(("</tool_calls>",), _CALLS),
+    "<function_calls>": Envelope(("</function_calls>",), _CALLS),
+    **{f"<{ns}{t}>": Envelope((f"</{ns}{t}>",), _CALLS) for ns in _NS for t in ("function_calls", "tool_calls")},
+    "<|tool_call>": Envelope(("<tool_call|>", "<|tool_call|>"), {"": "gemma"}),
+    "<start_function_call>": Envelope(("<end_function_call>",), {"": "functiongemma"}),
+    "<|python_tag|>": Envelope(("<|eom_id|>", "<|eot_id|>"), {"": "llama_json", "python": "pythonic"}),
+    "<|python_start|>": Envelope(("<|python_end|>",), {"": "pythonic"}),
+    **{tag: Envelope((*_END, "</function_calls>"), _MARKUP) for tag in OPENS},  # the outer tag forgotten
+}
+
+
+def read(tape: Tape, offer: Offer, marker: str) -> Steps[Block | None]:
+    """The calls between a tag and its closing tag, which is forgiven where the calls are complete without it."""
+    envelope = ENVELOPES[marker]
+    closes = marks(frozenset(envelope.closes))
+    if marker not in OPENS:
+        tape.at += len(marker)
+    body = Body(tape, offer, closes)
+    if not (yield from body.read()) or not body.calls:
+        return None
+    if not (yield from _closed(tape, closes)) and not body.calls[-1].truncated and marker not in OPENS:
+        body.calls[-1].problems.append(NO_CLOSE)
+    families = envelope.families
+    return Block(families.get(body.kind, families[""]), body.calls)
+
+
+def _closed(tape: Tape, closes: Marks) -> Steps[bool]:
+    """Takes the closing tag, and brackets or quotes that stand before it and close nothing."""
+    if (yield from tape.closing(closes)):
+        return True
+    ahead = yield from tape.glance()
+    if ahead < 0 or tape.text[tape.at + ahead] not in _SURPLUS:
+        return False
+    between = yield from tape.ahead(closes, 64)
+    if between and re.match(r"[\s}\])\"',;.`]*<", between):
+        tape.at += len(between)
+        return True
+    return False

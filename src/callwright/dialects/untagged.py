@@ -1,0 +1,159 @@
+"""JSON and Python that is a call by its shape alone: it counts where it names an offered tool, else it is prose."""
+
+from __future__ import annotations
+
+from callwright.dialects import pythonic
+from callwright.dialects.marks import Marks
+from callwright.dialects.objects import ARGUMENT_KEYS, LABELS, LISTS, NAME_KEYS, REASONS
+from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.pieces import DATA, Block, Data, Meant, Reading, Steps
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import read_value, unquoted
+
+MAX_UNDECIDED = 65_536  # characters that may be held before a name says whether this is a call
+_MAX_KEY, _MAX_NEUTRAL, _MAX_MEMBERS = 64, 512, 8
+_NEUTRAL = frozenset(
+    ("id", "type", "index", "call_id", "tool_call_id", "thought", "thoughts", "reasoning", *LABELS, *REASONS)
+)
+_KEYS = _NEUTRAL.union(NAME_KEYS, ARGUMENT_KEYS, LISTS)
+_QUOTES = frozenset("\"'")
+_STOPS = Marks(["<tool_call>", "</tool_call>"])
+_STRAY = Marks(["</tool_call>", "</function_call>", "<|eom_id|>", "<|eot_id|>"])
+
+
+def bare(tape: Tape, offer: Offer, _marker: str) -> Reading:
+    """A reader for ``{`` and ``[``: one value, or several joined by semicolons (Llama)."""
+    block = Block("json")
+    while True:
+        if not (yield from value(tape, offer, block)):
+            return block if block.calls else _what(tape.raw())
+        if not block.calls or block.calls[-1].truncated:
+            return block
+        ahead = yield from tape.glance()
+        if ahead < 0 or tape.text[tape.at + ahead] != ";":
+            break
+        after = yield from tape.glance(ahead + 1)
+        if after < 0 or tape.text[tape.at + ahead + 1 + after] != "{":
+            break
+        tape.at += ahead + 1 + after
+        block.dialect = "llama_json"
+    if (yield from tape.closing(_STRAY)):
+        block.calls[-1].problems.append("a closing tag that nothing opened")
+    return block
+
+
+def _what(taken: str) -> Data | None:
+    """Whether what turned out to be no call is JSON: an object with a quoted key, or a list of such."""
+    return DATA if taken[1:].lstrip(" \t\r\n{")[:1] == '"' and "{" in taken else None
+
+
+def value(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
+    """Reads the value that begins here into the block. False: it cannot be a call, and little of it was taken; True
+    without calls: all of it was taken and is text."""
+    if tape.text[tape.at] == "{":
+        return (yield from _object(tape, offer, block, "", ""))
+    python = _may_stand(tape)
+    tape.at += 1
+    char = yield from tape.space()
+    if char == "{":
+        return (yield from _object(tape, offer, block, "[", "]"))
+    if not python or not (char.isalpha() or char == "_"):
+        return False
+    return (yield from _python(tape, offer, block))
+
+
+def _may_stand(tape: Tape) -> bool:
+    """A Python list of calls begins a line, or follows a tag or a colon: amid prose it is a mention."""
+    before = tape.text[max(0, tape.at - 16) : tape.at].rstrip(" \t")
+    return before[-1:] in ("\n", ">", ":", "]", "`", "")
+
+
+def _python(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
+    name = yield from tape.take(NAME, MAX_NAME)
+    if (yield from tape.char()) != "(" or not offer.calls(name):
+        return False
+    calls, closed = yield from pythonic.calls(tape, name, offer)
+    if not offer.tools and not (closed and all(_keyworded(c) for c in calls)):
+        return True
+    if not closed and not calls[-1].truncated:
+        calls[-1].problems.append("the closing bracket of the list is missing")
+    block.calls += calls
+    block.dialect = "pythonic"
+    return True
+
+
+def _keyworded(call: Meant) -> bool:
+    return isinstance(call.arguments, dict) and not call.problems
+
+
+def _object(tape: Tape, offer: Offer, block: Block, before: str, after: str) -> Steps[bool]:
+    head, named = yield from _decided(tape, offer)
+    if not head:
+        return False
+    rest, closed = yield from tape.value(_STOPS, opened=after + "}", limit=0 if named else MAX_UNDECIDED)
+    at_end = tape.ended and tape.at >= len(tape.text)
+    if not closed and not named:
+        return True
+    found = read_value(before + head + rest, closed, offer, at_end=at_end)
+    if found is None or not all(offer.calls(c.tool) for c in found.calls):
+        return True
+    block.calls += found.calls
+    block.reason = block.reason or found.reason
+    if any(c.slot for c in found.calls):
+        block.dialect = "nestful"
+    return True
+
+
+def _decided(tape: Tape, offer: Offer) -> Steps[tuple[str, bool]]:
+    """Takes members of the object that begins here until they say that it can be a call: (what was taken, whether a
+    name said so). ("", False) as soon as they say that it cannot."""
+    parts = ["{"]
+    tape.at += 1
+    for _ in range(_MAX_MEMBERS):
+        if (yield from tape.space()) not in _QUOTES:
+            break
+        quoted, closed = yield from tape.string(_MAX_KEY)
+        key = unquoted(quoted)
+        if not closed or not _may_be(key, offer) or (yield from tape.space()) != ":":
+            break
+        tape.at += 1
+        parts += [quoted, ":"]
+        char = yield from tape.space()
+        verdict, text = yield from _member(tape, offer, key, char)
+        parts.append(text)
+        if verdict != "on":
+            return ("".join(parts), verdict == "named") if verdict else ("", False)
+        char = yield from tape.space()
+        if char == "}":
+            return "".join(parts), False
+        if char != ",":
+            break
+        tape.at += 1
+        parts.append(",")
+    return "", False
+
+
+def _may_be(key: str, offer: Offer) -> bool:
+    return key in _KEYS or key in offer.tools
+
+
+def _member(tape: Tape, offer: Offer, key: str, char: str) -> Steps[tuple[str, str]]:
+    """("named" | "shape" | "on" to the next member | "" for no call, what was taken)."""
+    if key in NAME_KEYS and char in _QUOTES:
+        name, closed = yield from tape.string(MAX_NAME + 32)
+        plain = unquoted(name).removeprefix("functions.").strip()
+        return ("named" if closed and offer.calls(plain) else ""), name
+    if key == "function" and char == "{":
+        return "shape", ""
+    if key in LISTS:
+        return ("shape" if char == "[" else ""), ""
+    if key in ARGUMENT_KEYS:
+        return "shape", ""
+    if key in offer.tools and char == "{":
+        return "named", ""
+    if key not in _NEUTRAL or char in "{[":
+        return "", ""
+    if char in _QUOTES:
+        text, closed = yield from tape.string(_MAX_NEUTRAL)
+        return ("on" if closed else ""), text
+    return "on", (yield from tape.scalar(_MAX_KEY))

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from callwright.dialects import DIALECTS, CallPiece, Parser, write_calls
+from callwright.types import Tool, ToolCall
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+values = st.recursive(
+    leaves, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(), v, max_size=3), max_leaves=8
+)
+MARKERS = [
+    "</tool_call>",
+    "<tool_call>",
+    "</parameter>\n</function>",
+    "<parameter=a>",
+    "&lt;/parameter>",
+    "&amp;lt;function=f>",
+    "</arg_value>",
+    '<|"|>',
+    "<escape>",
+    "<tool_call|>",
+    "<｜tool▁call▁end｜>",
+    "</｜DSML｜parameter>",
+    "```",
+    "<|call|>",
+    "[TOOL_CALLS]",
+    "\nAction: f\n",
+    "']",
+    '"}}',
+    "\n",
+    "<think>",
+    "null",
+    "1",
+    " x ",
+]
+marked = st.lists(st.sampled_from(MARKERS) | st.text(max_size=3), max_size=4).map("".join)
+keys = st.text(min_size=1) | st.sampled_from(
+    ["a", "city", "class", "a b", "name", "arguments", "x:y", 'q"', "__debug__"]
+)
+arguments = st.dictionaries(keys, values | marked, max_size=4)
+
+
+def _type(value: Any) -> str:
+    if value is None:
+        return "null"
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return kinds[type(value)]
+
+
+def _tool(name: str, *given: dict[str, Any]) -> Tool:
+    properties = {k: {"type": _type(v)} for a in given for k, v in a.items()}
+    return Tool(name, input_schema={"type": "object", "properties": properties})
+
+
+def _calls(parser: Parser, text: str) -> list[CallPiece]:
+    return [p for p in [*parser.feed(text), *parser.close()] if isinstance(p, CallPiece)]
+
+
+# Keys stand in tags and headers as they are: these families cannot say every key.
+_TAGGED = {"qwen_xml", "glm", "dsml"}
+
+
+def _sayable(dialect: str, given: dict[str, Any]) -> bool:
+    return dialect not in _TAGGED or all(k.strip() == k and not set(k) & set("<>\"'\n") for k in given)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=25)
+@given(given=arguments)
+@example(given={})
+@example(given={"a": "</tool_call>", "b": '"}}', "c": "line\nline\n"})
+@example(given={"a": {"b": [1, 2.5, None, True, {"c": "x"}]}, "n": 10**30})
+def test_what_is_written_is_read_as_it_was(dialect: str, given: dict[str, Any]) -> None:
+    if not _sayable(dialect, given):
+        return
+    text = write_calls([ToolCall("1", "get_weather", given)], dialect)
+    found = _calls(Parser([_tool("get_weather", given)]), text)
+    assert [(p.call.tool, p.call.arguments) for p in found] == [("get_weather", given)]
+    assert not found[0].problems
+    assert not found[0].truncated
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=10)
+@given(first=arguments, second=arguments)
+def test_several_calls_are_read_in_order(dialect: str, first: dict[str, Any], second: dict[str, Any]) -> None:
+    if not _sayable(dialect, first | second):
+        return
+    calls = [ToolCall("1", "f_one", first), ToolCall("2", "g_two", second), ToolCall("3", "f_one", first)]
+    text = write_calls(calls, dialect, text="Let me see.")
+    pieces = _calls(Parser([_tool("f_one", first), _tool("g_two", second)]), text)
+    assert [(p.call.tool, p.call.arguments) for p in pieces] == [(c.tool, c.arguments) for c in calls]
+    assert [p.call.id for p in pieces] == ["call_1", "call_2", "call_3"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_family_recognises_its_own_writing(dialect: str) -> None:
+    calls = [ToolCall("1", "f_one", {"a": "x", "n": 1}), ToolCall("2", "f_one", {"a": "y", "n": 2})]
+    found = _calls(Parser([_tool("f_one", {"a": "", "n": 1})], dialects=[dialect]), write_calls(calls, dialect))
+    assert [p.call.arguments for p in found] == [c.arguments for c in calls]
+    assert {p.dialect for p in found} == {dialect} or dialect == "llama_json"
+
+
+def test_a_family_nobody_knows_is_refused_with_the_list() -> None:
+    with pytest.raises(ValueError, match="there are hermes"):
+        write_calls([], "morse")
+    with pytest.raises(ValueError, match="no such dialect: morse"):
+        Parser(dialects=["morse"])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_calls_are_no_text(dialect: str) -> None:
+    assert write_calls([], dialect) == ""
+    assert write_calls([], dialect, text="Hello") == "Hello"
+
+
+def test_every_family_names_its_shape_and_source() -> None:
+    for name, family in DIALECTS.items():
+        assert (family.name, bool(family.shape), bool(family.source)) == (name, True, True)
