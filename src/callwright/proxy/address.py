@@ -1,0 +1,37 @@
+"""Where a path of the proxy lies upstream."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from callwright.errors import ConfigError
+
+_SHORT = ("/chat/completions", "/completions", "/embeddings", "/models", "/responses")
+
+
+class Upstream:
+    """One OpenAI-compatible endpoint. ``url`` is its base with or without ``/v1``, as people have it."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url.strip())
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(f"{url!r} is no address of an endpoint", hint="write it as http://host:8000/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ConfigError(
+                f"the address of the endpoint at {parts.hostname} must be plain: no password, query or fragment",
+                hint="clients send their keys themselves; the proxy passes them on",
+            )
+        plain = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        self.base = plain if parts.path.strip("/") else f"{plain}/v1"
+        self.root = re.sub(r"/v\d+\Z", "", self.base)
+
+    def url(self, path: str, query: str = "") -> str:
+        """``/v1/…`` lies under the base, everything else beside it."""
+        if path == "/v1" or path.startswith("/v1/"):
+            found = self.base + path[3:]
+        elif path.startswith(_SHORT):
+            found = self.base + path
+        else:
+            found = self.root + path
+        return f"{found}?{query}" if query else found

@@ -1,0 +1,258 @@
+"""The proxy as an ASGI application: all of its input and output. What is to be done, the sessions say."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from callwright.errors import Failure
+from callwright.http import Egress, HttpClient, Timeout
+from callwright.proxy import compose
+from callwright.proxy.access import Access
+from callwright.proxy.address import Upstream
+from callwright.proxy.capability import Capability
+from callwright.proxy.context import Toolsets
+from callwright.proxy.counters import Counters
+from callwright.proxy.events import (
+    ClientGone,
+    CloseUpstream,
+    Command,
+    Event,
+    Finish,
+    Headers,
+    Learned,
+    Log,
+    Probe,
+    Probed,
+    Request,
+    SendBody,
+    SendHead,
+    SendUpstream,
+    Tick,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamFailed,
+    UpstreamHead,
+)
+from callwright.proxy.pages import pages
+from callwright.proxy.session import Session
+from callwright.proxy.settings import Settings
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_OWN = ("/healthz", "/metrics", "/callwright")
+
+
+class Proxy:
+    """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or with ``aclose``."""
+
+    def __init__(
+        self,
+        upstream: str,
+        settings: Settings | None = None,
+        *,
+        access: Access | None = None,
+        known: Probed | None = None,
+        local: bool = False,
+        memory: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.upstream = Upstream(upstream)
+        self.settings = settings or Settings()
+        self.access = access or Access()
+        self.counters = Counters(self.settings.records)
+        self.client = HttpClient(
+            Egress.any(),
+            timeout=Timeout(self.settings.connect_seconds, self.settings.idle_seconds, None),
+            max_bytes=self.settings.response_bytes,
+            max_redirects=0,
+            connections=1_000,
+        )
+        self.capability = Capability(self.upstream.base, self.client, known=known, memory=memory)
+        self.toolsets = Toolsets()
+        self.local = local
+        self.clock = clock
+        self._number = 0
+        self._run = secrets.token_hex(3)
+        self._pages = pages(self.counters, self.upstream.base)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        elif scope["type"] == "http":
+            path = scope["path"]
+            own = path.startswith(_OWN)
+            refusal = self.access.refusal(scope, own=own)
+            if refusal:
+                await _answer(send, refusal[0], refusal[1])
+            elif own:
+                await self._pages(scope, receive, send)
+            else:
+                await self._exchange(scope, receive, send)
+
+    async def aclose(self) -> None:
+        """Close every upstream connection."""
+        await self.client.aclose()
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                await self.aclose()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await self._body(scope, receive)
+        if body is None:
+            said = f"the request is longer than {self.settings.request_bytes} bytes"
+            return await _answer(send, 413, said)
+        self._number += 1
+        session = Session(self.settings, self.toolsets, f"{self._run}-{self._number}", local=self.local)
+        session.record.created = int(time.time())
+        line = _Line(self, session, send)
+        self.counters.active += 1
+        try:
+            async with asyncio.TaskGroup() as group:
+                watcher = group.create_task(line.watch(receive))
+                await line.run(self._request(scope, body))
+                watcher.cancel()
+        except* _Gone:
+            await line.event(ClientGone())
+        finally:
+            self.counters.active -= 1
+
+    def _request(self, scope: Scope, body: bytes) -> Request:
+        headers: Headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"])
+        path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
+        query = scope["query_string"].decode("latin-1")
+        return Request(scope["method"], path, query, self.access.upstream(headers), body)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The whole request body, or None where it is longer than allowed."""
+        announced = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
+        if announced.isdigit() and int(announced) > self.settings.request_bytes:
+            return None
+        parts, size = [], 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return b""
+            part = message.get("body", b"")
+            size += len(part)
+            if size > self.settings.request_bytes:
+                return None
+            parts.append(part)
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+
+class _Gone(Exception):
+    """The client closed its connection."""
+
+
+class _Line:
+    """One session at work: its commands done, its upstream read, its client watched."""
+
+    def __init__(self, proxy: Proxy, session: Session, send: Send) -> None:
+        self._proxy = proxy
+        self._session = session
+        self._send = send
+        self._next: SendUpstream | Probe | None = None
+        self._closed = False
+        self._alarm: asyncio.Timeout | None = None
+        self._wake: float | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def run(self, request: Request) -> None:
+        """From the request to the end of the answer."""
+        await self.event(request)
+        while (command := self._next) is not None:
+            self._next, self._closed = None, False
+            if isinstance(command, Probe):
+                found = await self._proxy.capability.of(command.model, command.headers)
+                await self.event(found)
+            else:
+                await self._ask(command)
+
+    async def watch(self, receive: Receive) -> None:
+        """Wait for the client to go, and for the times at which the session wants to be woken."""
+        while True:
+            self._wake = self._session.wake
+            try:
+                async with asyncio.timeout_at(self._at(self._wake)) as self._alarm:
+                    message = await receive()
+            except TimeoutError:
+                self._alarm = None
+                await self.event(Tick())
+                continue
+            if message["type"] == "http.disconnect":
+                raise _Gone
+
+    async def event(self, event: Event) -> None:
+        """Tell the session, and do what it says, before anything else is told to it."""
+        async with self._one_at_a_time:
+            for command in self._session.handle(event, self._proxy.clock()):
+                await self._do(command)
+        if self._session.wake != self._wake and self._alarm is not None and not self._alarm.expired():
+            self._wake = self._session.wake
+            self._alarm.reschedule(self._at(self._wake))
+
+    def _at(self, wake: float | None) -> float | None:
+        """A time of the proxy's clock on the loop's."""
+        return None if wake is None else asyncio.get_running_loop().time() + max(0.0, wake - self._proxy.clock())
+
+    async def _ask(self, command: SendUpstream) -> None:
+        url = self._proxy.upstream.url(command.path, command.query)
+        body = command.body or None
+        async with self._proxy.client.stream(command.method, url, headers=dict(command.headers), data=body) as answer:
+            if isinstance(answer, Failure):
+                return await self.event(UpstreamFailed(answer))
+            await self.event(UpstreamHead(answer.status, answer.headers))
+            async for piece in answer.chunks():
+                if isinstance(piece, Failure):
+                    return await self.event(UpstreamFailed(piece))
+                await self.event(UpstreamData(piece))
+                if self._closed:
+                    return None
+        return await self.event(UpstreamEnd())
+
+    async def _do(self, command: Command) -> None:
+        match command:
+            case SendBody(data):
+                await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            case SendHead(status, headers):
+                raw = _raw(headers)
+                await self._send({"type": "http.response.start", "status": status, "headers": raw})
+            case Finish(broken):
+                if not broken:
+                    await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            case SendUpstream() | Probe():
+                self._next = command
+            case CloseUpstream():
+                self._closed = True
+            case Log(record):
+                self._proxy.counters.add(record)
+            case Learned(model, guided):
+                self._proxy.capability.learned(model, guided)
+
+
+def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(k.encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers]
+
+
+async def _answer(send: Send, status: int, message: str) -> None:
+    body = compose.error(status, message)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if status == 413:
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

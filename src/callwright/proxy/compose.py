@@ -1,0 +1,69 @@
+"""Chat completions that the proxy writes itself: answers to guided questions, and its own errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callwright.proxy.record import Record
+from callwright.proxy.settle import Settled
+from callwright.proxy.sse import DONE, encoded, json_bytes
+from callwright.types import JsonObject, Reply
+from callwright.wire import chat
+
+
+def wants_usage(body: Mapping[str, Any]) -> bool:
+    """Whether a streaming client asked for the tokens at the end."""
+    options = body.get("stream_options")
+    return isinstance(options, Mapping) and options.get("include_usage") is True
+
+
+def whole(settled: Settled, reply: Reply, record: Record) -> bytes:
+    """A chat completion with the settled calls."""
+    message: JsonObject = {"role": "assistant", "content": "\n".join(settled.text) or None}
+    if settled.calls:
+        message["tool_calls"] = [chat.call_out(s.call, s.arguments) for s in settled.calls]
+    like = {**_like(reply, record), "usage": usage(reply)}
+    return json_bytes(chat.completion(like, message, _finish(settled)))
+
+
+def stream(settled: Settled, reply: Reply, record: Record, with_usage: bool) -> bytes:
+    """The same as a stream of chunks."""
+    like = _like(reply, record)
+    out = [encoded(chat.chunk(like, {"role": "assistant", "content": "\n".join(settled.text)}))]
+    for index, sent in enumerate(settled.calls):
+        for delta in chat.call_deltas(sent.call, sent.arguments, index):
+            out.append(encoded(chat.chunk(like, {"tool_calls": [delta]})))
+    out.append(encoded(chat.chunk(like, {}, _finish(settled))))
+    if with_usage:
+        out.append(encoded({**chat.chunk(like, {}), "choices": [], "usage": usage(reply)}))
+    return b"".join([*out, DONE])
+
+
+def usage(reply: Reply) -> JsonObject:
+    """Tokens as chat completions give them."""
+    counted = reply.usage
+    return {
+        "prompt_tokens": counted.prompt_tokens,
+        "completion_tokens": counted.completion_tokens,
+        "total_tokens": counted.total,
+    }
+
+
+def error(status: int, message: str) -> bytes:
+    """OpenAI's error body."""
+    kind = "invalid_request_error" if status < 500 else "upstream_error"
+    return json_bytes({"error": {"message": message, "type": kind, "param": None, "code": None}})
+
+
+def error_event(message: str) -> bytes:
+    """An error in the middle of a stream; OpenAI's clients raise it."""
+    return encoded({"error": {"message": message, "type": "upstream_error", "param": None, "code": None}})
+
+
+def _like(reply: Reply, record: Record) -> JsonObject:
+    return {"id": f"chatcmpl-{record.id}", "created": record.created, "model": reply.model or record.model}
+
+
+def _finish(settled: Settled) -> str:
+    return "tool_calls" if settled.calls else "stop"

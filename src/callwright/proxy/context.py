@@ -1,0 +1,107 @@
+"""All that one request says about calls, read once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from callwright.gate import Gate
+from callwright.proxy import history, ids
+from callwright.proxy.settings import Settings
+from callwright.proxy.sse import json_bytes
+from callwright.types import JsonObject, Message, Tool
+from callwright.wire import chat
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """The offered tools and the gate over them; shared by all requests that offer the same."""
+
+    tools: tuple[Tool, ...]
+    names: frozenset[str]
+    gate: Gate
+    opaque: bool
+
+
+class Toolsets:
+    """Reads tool lists, each once: clients send the same list with every turn."""
+
+    def __init__(self, size: int = 64) -> None:
+        self._known: OrderedDict[bytes, Toolset] = OrderedDict()
+        self._size = size
+
+    def get(self, raw: Any) -> Toolset:
+        key = json_bytes(raw)
+        found = self._known.get(key)
+        if found is None:
+            offer = chat.offer(raw)
+            names = frozenset(t.name for t in offer.tools)
+            found = self._known[key] = Toolset(offer.tools, names, Gate(offer.tools), offer.opaque)
+            while len(self._known) > self._size:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return found
+
+
+@dataclass(slots=True)
+class Context:
+    """One chat request. ``body`` is what goes upstream, history mended; ``questions`` what may still be asked."""
+
+    body: JsonObject
+    toolset: Toolset
+    settings: Settings
+    seed: bytes
+    choice: chat.Choice = "auto"
+    named: str = ""
+    parallel: bool = True
+    schema: bool = False  # the upstream is known to follow a JSON schema
+    local: bool = False  # the upstream is our own llama.cpp
+    leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
+    questions: int = 0
+    messages: tuple[Message, ...] = field(default=(), repr=False)
+    loops: tuple[history.Loop, ...] = ()
+
+    @property
+    def query(self) -> str:
+        """What the user said last."""
+        return next((m.content for m in reversed(self.messages) if m.role == "user" and m.content.strip()), "")
+
+    @property
+    def demanded(self) -> bool:
+        """Whether the client insists on a call."""
+        return self.choice in ("required", "named")
+
+    def grant(self) -> bool:
+        """Take one question from the budget, if there is one."""
+        if self.questions <= 0:
+            return False
+        self.questions -= 1
+        return True
+
+
+def read(body: Mapping[str, Any], raw: bytes, toolsets: Toolsets, settings: Settings) -> Context | None:
+    """The context of a chat request; None where there is nothing to mend: no tools, or several answers asked for."""
+    if not body.get("tools") or not isinstance(body.get("messages"), list) or body.get("n") not in (None, 1):
+        return None
+    toolset = toolsets.get(body["tools"])
+    if not toolset.tools:
+        return None
+    choice, named = chat.choice(body)
+    if named and named not in toolset.names:
+        choice, named = "auto", ""  # the upstream may know what is meant; we do not
+    messages = chat.messages(body)
+    left = settings.conversation_reasks - history.questions_spent(messages)
+    return Context(
+        dict(body),
+        toolset,
+        settings,
+        ids.seed(raw),
+        choice,
+        named,
+        body.get("parallel_tool_calls") is not False,
+        questions=max(0, min(settings.reasks, left)),
+        messages=messages,
+        loops=history.loops(messages, settings.loop_after),
+    )

@@ -1,0 +1,69 @@
+"""Counts for ``/metrics`` (Prometheus text format 0.0.4) and the last requests for the page."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+
+from callwright.proxy.record import Record
+
+_HELP = {
+    "requests_total": "Requests by outcome; those without tools are not read and count as passed.",
+    "edits_total": "Changes made to answers and histories, by rule.",
+    "violations_total": "What the gate refused or warned of, by kind.",
+    "questions_total": "Upstream requests beyond the client's own.",
+    "calls_total": "Tool calls sent to clients, by the format they were read from.",
+    "active": "Requests under way.",
+    "seconds_total": "Seconds spent on finished requests that offered tools.",
+}
+
+
+class Counters:
+    """All that a running proxy counts; ``records`` are its last requests, newest first."""
+
+    def __init__(self, keep: int) -> None:
+        self.records: deque[Record] = deque(maxlen=keep)
+        self.requests: Counter[str] = Counter()
+        self.edits: Counter[str] = Counter()
+        self.violations: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.questions = 0
+        self.active = 0
+        self.seconds = 0.0
+
+    def add(self, record: Record) -> None:
+        """Count a finished request and keep it for the page."""
+        self.records.appendleft(record)
+        self.requests[record.outcome] += 1
+        self.edits.update(e.rule for e in record.edits)
+        self.violations.update(v.kind for v in record.violations)
+        self.calls[record.dialect or "native"] += len(record.sent)
+        self.questions += record.questions
+        self.seconds += record.seconds
+
+    def text(self) -> str:
+        """The exposition text."""
+        return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        for name, label, counted in (
+            ("requests_total", "outcome", self.requests),
+            ("edits_total", "rule", self.edits),
+            ("violations_total", "kind", self.violations),
+            ("calls_total", "dialect", self.calls),
+        ):
+            yield from _head(name, "counter")
+            for key, count in sorted(counted.items()):
+                yield f'callwright_{name}{{{label}="{key}"}} {count}'
+        for name, kind, value in (
+            ("questions_total", "counter", self.questions),
+            ("active", "gauge", self.active),
+            ("seconds_total", "counter", round(self.seconds, 6)),
+        ):
+            yield from _head(name, kind)
+            yield f"callwright_{name} {value}"
+
+
+def _head(name: str, kind: str) -> Iterator[str]:
+    yield f"# HELP callwright_{name} {_HELP[name]}"
+    yield f"# TYPE callwright_{name} {kind}"

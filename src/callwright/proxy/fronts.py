@@ -1,0 +1,58 @@
+"""The APIs that clients speak to the proxy, each turned into chat completions and back."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from callwright.proxy.sse import COMMENT
+from callwright.types import JsonObject
+
+
+class BadRequest(ValueError):
+    """The client's request cannot be turned into a chat completion; the message says why."""
+
+
+class Writer(Protocol):
+    """Turns a chat completion, whole or streamed, into another API's answer as it comes. Pure."""
+
+    keep_alive: bytes
+
+    def head(self, status: int, headers: dict[str, str]) -> dict[str, str]:
+        """The client's headers for an upstream answer's status and headers (lower case names)."""
+
+    def feed(self, data: bytes) -> bytes:
+        """What a piece of the chat completion is for the client."""
+
+    def end(self) -> bytes:
+        """The rest, when the chat completion is complete."""
+
+
+class Plain:
+    """The client speaks chat completions itself: nothing is turned into anything."""
+
+    keep_alive = COMMENT
+
+    def head(self, status: int, headers: dict[str, str]) -> dict[str, str]:  # noqa: ARG002
+        return headers
+
+    def feed(self, data: bytes) -> bytes:
+        return data
+
+    def end(self) -> bytes:
+        return b""
+
+
+class Front(Protocol):
+    """One API: requests in, a writer for the answers out."""
+
+    def request(self, body: JsonObject) -> JsonObject:
+        """The chat request that a request means. Raises BadRequest."""
+
+    def writer(self, body: JsonObject) -> Writer:
+        """A writer for the answer to this request."""
+
+    def error(self, status: int, message: str) -> bytes:
+        """An error of the proxy's own in this API's shape."""
+
+
+FRONTS: dict[str, Front] = {}

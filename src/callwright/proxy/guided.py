@@ -1,0 +1,97 @@
+"""Guided mode: instead of hoping for the right dialect, ask for an array of calls that a JSON schema constrains to
+the offered tools, "no call" allowed. Bodies out, calls in; what small models add unasked, the refiner takes away.
+"""
+
+from __future__ import annotations
+
+from callwright import prompts
+from callwright.jsontext import JsonError, mend
+from callwright.models.grammar import guidance
+from callwright.proxy import again
+from callwright.proxy.context import Context
+from callwright.proxy.sse import json_bytes
+from callwright.types import Json, JsonObject, Tool, ToolCall
+
+_MOST_CALLS = 16
+
+
+def body(context: Context) -> JsonObject:
+    """The request in guided form: tools told in words, the reply held to :func:`schema`, not streamed."""
+    left_out = ("tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "stop", "response_format")
+    made = {k: v for k, v in context.body.items() if k not in left_out}
+    made["messages"] = _told(context.body["messages"], _instructions(context))
+    wanted = schema(context)
+    if context.local:
+        made["grammar"] = guidance(wanted)
+    else:
+        made["response_format"] = again.response_format(wanted)
+    return made
+
+
+def schema(context: Context) -> JsonObject:
+    """``{"calls": [...]}`` of the tools that may be called, or ``{"no_call": why}`` unless the client insists."""
+    tools = [t for t in context.toolset.tools if context.named in ("", t.name)]
+    calls: list[Json] = [_object(name={"const": t.name}, arguments=_arguments(t)) for t in tools]
+    array = {"type": "array", "items": {"anyOf": calls}, "minItems": 1}
+    array["maxItems"] = _MOST_CALLS if context.parallel else 1
+    some = _object(calls=array)
+    if context.demanded:
+        return some
+    return {"anyOf": [some, _object(no_call={"type": "string", "maxLength": 120})]}
+
+
+def calls_of(text: str, context: Context) -> tuple[ToolCall, ...] | None:
+    """The calls that a guided reply decided on, () for none; None where it cannot be read. A cut-off call is left."""
+    try:
+        found = mend(text)
+    except JsonError:
+        return None
+    if not isinstance(found.value, dict) or not {"calls", "no_call"} & found.value.keys():
+        return None
+    entries = found.value.get("calls")
+    entries = entries if isinstance(entries, list) else []
+    made = [
+        ToolCall("", entry["name"], entry["arguments"])
+        for entry in (entries[:-1] if found.truncated else entries)
+        if isinstance(entry, dict) and entry.get("name") in context.toolset.names
+        if isinstance(entry.get("arguments"), dict)
+    ]
+    return None if found.truncated and not made else tuple(made)
+
+
+def _instructions(context: Context) -> str:
+    lines = []
+    for tool in context.toolset.tools:
+        function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+        lines.append(json_bytes({"type": "function", "function": function}).decode())
+    return prompts.render("guided", tools="\n".join(lines))[0].content
+
+
+def _told(messages: Json, instructions: str) -> list[Json]:
+    """The instructions at the end of the system message: templates take one, and only at the beginning."""
+    first = messages[0] if messages else None
+    if isinstance(first, dict) and first.get("role") in ("system", "developer"):
+        content = first.get("content")
+        if isinstance(content, list):
+            joined: Json = [*content, {"type": "text", "text": "\n\n" + instructions}]
+        else:
+            joined = f"{content}\n\n{instructions}"
+        return [{**first, "content": joined}, *messages[1:]]
+    return [{"role": "system", "content": instructions}, *messages]
+
+
+def _object(**properties: Json) -> JsonObject:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _arguments(tool: Tool) -> JsonObject:
+    """The input schema, required properties first: a small model fills best what comes first."""
+    made = dict(tool.input_schema)
+    required = [k for k in tool.required if k in tool.properties]
+    order = required + [k for k in tool.properties if k not in required]
+    made["properties"] = {k: tool.properties[k] for k in order}
+    made.setdefault("type", "object")
+    if order:
+        made.setdefault("additionalProperties", False)
+    return made

@@ -1,0 +1,140 @@
+"""What the history inside a request says: questions already spent, calls that keep failing, results without calls.
+
+Pure functions of the request's messages; the proxy itself remembers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callwright.gate.diagnose import failure_in
+from callwright.jsontext import JsonError, parse
+from callwright.proxy import ids
+from callwright.types import Edit, Json, JsonObject, Message, ToolCall, canonical
+
+NOT_CALLED = "[no result: this call was not carried out]"
+
+
+def questions_spent(messages: Sequence[Message]) -> int:
+    """How many answers in this conversation cost a question to the upstream."""
+    return sum(ids.asked(call.id for call in message.tool_calls) for message in messages)
+
+
+def key(call: ToolCall) -> tuple[str, str]:
+    """Equal for calls that say the same."""
+    arguments: Json = call.arguments
+    if isinstance(arguments, str):
+        try:
+            arguments = parse(arguments)
+        except JsonError:
+            return call.tool, arguments
+    return call.tool, canonical(arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A call that failed ``times`` times in a row with the same arguments, and what it was told last."""
+
+    call: tuple[str, str]
+    times: int
+    said: str
+
+
+def loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
+    """The calls that were made and failed ``after`` times or more since somebody last said something new.
+
+    A result that is no failure ends the count of its call: asking again is then the model's good right.
+    """
+    failed: dict[tuple[str, str], tuple[int, str]] = {}
+    open_calls: dict[str, tuple[str, str]] = {}
+    for message in messages:
+        if message.role == "user" and message.content.strip():
+            failed.clear()
+        open_calls |= {call.id: key(call) for call in message.tool_calls}
+        made = open_calls.get(message.tool_call_id) if message.role == "tool" else None
+        if made is None:
+            continue
+        failure = failure_in(message.content)
+        if failure is None or failure.kind == "empty":
+            failed.pop(made, None)
+        else:
+            failed[made] = (failed.get(made, (0, ""))[0] + 1, failure.message)
+    return tuple(Loop(made, times, said) for made, (times, said) in failed.items() if after and times >= after)
+
+
+def paired(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
+    """The messages of a chat request with every call followed by its result and every result preceded by its call.
+
+    A call without a result is given one that says so; a result whose call is missing becomes a user message, so
+    that nothing said is lost; of two results for one call the first stays. Edits name messages of the request.
+    """
+    if not isinstance(raw, list):
+        return [], ()
+    work = _Pairing()
+    for place, message in enumerate(raw):
+        work.add(place, message)
+    work.settle()
+    return work.made, tuple(work.edits)
+
+
+class _Pairing:
+    """Walks through the messages; ``waiting`` are the calls of the last assistant message without a result yet."""
+
+    def __init__(self) -> None:
+        self.made: list[Json] = []
+        self.edits: list[Edit] = []
+        self._waiting: dict[str, int] = {}
+        self._answered: set[str] = set()
+        self._later: list[Json] = []  # results of other calls, kept until this message's calls have theirs
+
+    def add(self, place: int, message: Json) -> None:
+        if not isinstance(message, Mapping):
+            self.made.append(message)
+        elif message.get("role") == "tool":
+            self._result(place, message)
+        else:
+            self.settle()
+            self.made.append(message)
+            if message.get("role") == "assistant":
+                self._open(place, message)
+
+    def settle(self) -> None:
+        """Give every call that still waits a result that says that there is none."""
+        for called, place in self._waiting.items():
+            answer = {"role": "tool", "tool_call_id": called, "content": NOT_CALLED}
+            self.made.append(answer)
+            self.edits.append(Edit(f"/messages/{place}", None, answer, "unpaired_call"))
+        self.made += self._later
+        self._waiting, self._later = {}, []
+
+    def _open(self, place: int, message: Mapping[str, Any]) -> None:
+        entries = message.get("tool_calls")
+        called = (
+            [str(e.get("id") or "") for e in entries if isinstance(e, Mapping)] if isinstance(entries, list) else []
+        )
+        if all(called):  # servers that give no ids cannot be paired by them
+            self._waiting = dict.fromkeys(called, place)
+            self._answered = set()
+
+    def _result(self, place: int, message: Mapping[str, Any]) -> None:
+        called = str(message.get("tool_call_id") or "")
+        if not called or called in self._waiting:
+            self._waiting.pop(called, None)
+            self._answered.add(called)
+            self.made.append(message)
+        elif called in self._answered:
+            self.edits.append(Edit(f"/messages/{place}", dict(message), None, "repeated_result"))
+        else:
+            kept = _as_user(message)
+            self._later.append(kept)
+            self.edits.append(Edit(f"/messages/{place}", dict(message), kept, "unpaired_result"))
+
+
+def _as_user(message: Mapping[str, Any]) -> JsonObject:
+    content = message.get("content")
+    name = f" of {message['name']}" if isinstance(message.get("name"), str) else ""
+    if isinstance(content, list):
+        return {"role": "user", "content": [{"type": "text", "text": f"Earlier tool result{name}:"}, *content]}
+    return {"role": "user", "content": f"Earlier tool result{name}: {content}"}

@@ -1,0 +1,42 @@
+"""What the proxy did to one request: raw → parsed → edits → sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from callwright.errors import Violation
+from callwright.types import Edit, JsonObject, ToolCall, to_json
+
+MAX_CHARS = 20_000  # of any one text that is kept
+
+
+@dataclass(slots=True)
+class Record:
+    """One request as the page shows it. Bodies only, cut at MAX_CHARS; never a header."""
+
+    id: str
+    path: str
+    model: str = ""
+    stream: bool = False
+    status: int = 0
+    outcome: str = "passed"  # passed | untouched | edited | failed | gone
+    tools: tuple[str, ...] = ()
+    dialect: str = ""
+    raw: str = ""  # the model's text, and its native calls as JSON
+    parsed: tuple[ToolCall, ...] = ()
+    sent: tuple[ToolCall, ...] = ()
+    edits: list[Edit] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    questions: int = 0  # upstream requests beyond the first
+    guided: bool = False
+    seconds: float = 0.0
+    first_byte: float = 0.0
+    created: int = 0  # seconds since 1970
+
+    def to_dict(self) -> JsonObject:
+        """JSON-ready, long texts cut."""
+        made = {name: to_json(getattr(self, name)) for name in self.__slots__}
+        made["raw"] = made["raw"][:MAX_CHARS]
+        made["seconds"], made["first_byte"] = round(self.seconds, 4), round(self.first_byte, 4)
+        return made

@@ -1,0 +1,423 @@
+"""One request through the proxy, without I/O: events in, commands out.
+
+A chat request that offers tools is read, its history mended, sent on; its answer passes with its bytes until a call
+turns up, which is settled (see :mod:`callwright.proxy.settle`), with questions to the upstream where the budget
+grants them. Everything else passes as it is. Other APIs are turned into chat completions and back by their front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from callwright.errors import Failure
+from callwright.jsontext import JsonError, parse
+from callwright.proxy import again, compose, context, guided, headers, history
+from callwright.proxy.context import Context, Toolsets
+from callwright.proxy.events import (
+    ClientGone,
+    CloseUpstream,
+    Command,
+    Event,
+    Finish,
+    Learned,
+    Log,
+    Probe,
+    Probed,
+    Request,
+    SendBody,
+    SendHead,
+    SendUpstream,
+    Tick,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamFailed,
+    UpstreamHead,
+)
+from callwright.proxy.fronts import FRONTS, BadRequest, Front, Plain, Writer
+from callwright.proxy.record import Record
+from callwright.proxy.settings import Settings
+from callwright.proxy.settle import Found, Settled, Settling, settle
+from callwright.proxy.sse import json_bytes
+from callwright.proxy.streaming import Streamed
+from callwright.proxy.whole import Whole
+from callwright.types import JsonObject, Reply
+
+CHAT = "/v1/chat/completions"
+_CHATS = frozenset({CHAT, "/chat/completions"})
+
+Phase = Literal["start", "probe", "pass", "guided", "answer", "question", "over"]
+
+
+class Session:
+    """Feed events to :meth:`handle` in order, do what it returns in order; call it with Tick at :attr:`wake`.
+
+    ``guided``: whether this upstream is known to do without (False) or with (True); None asks with a Probe.
+    """
+
+    def __init__(self, settings: Settings, toolsets: Toolsets, number: str = "0", *, local: bool = False) -> None:
+        self._settings = settings
+        self._toolsets = toolsets
+        self._local = local
+        self._phase: Phase = "start"
+        self._request = Request("GET", "/")
+        self._context: Context | None = None
+        self._front: Front | None = None
+        self._writer: Writer = Plain()
+        self._streamed: Streamed | None = None
+        self._settling: Settling | None = None
+        self._whole: Whole | None = None
+        self._collected: list[bytes] = []
+        self._reply = Reply("")
+        self._ended = False  # whether the upstream request under way is over
+        self._status = 200
+        self._headers: Mapping[str, str] = {}
+        self._stream = False
+        self._head_sent = False
+        self._started = self._quiet_since = 0.0
+        self.record = Record(number, "")
+
+    @property
+    def wake(self) -> float | None:
+        """When a Tick is due; None while nothing waits."""
+        times = []
+        if self._head_sent and self._stream and (self._phase == "question" or self._holding):
+            times.append(self._quiet_since + self._settings.keep_alive_seconds)
+        if self._phase == "answer" and self._streamed is not None and self._streamed.wake is not None:
+            times.append(self._streamed.wake)
+        return min(times, default=None)
+
+    def handle(self, event: Event, now: float) -> list[Command]:
+        """What is to be done about an event."""
+        commands = self._handle(event, now)
+        if any(isinstance(c, SendHead | SendBody) for c in commands):
+            self._quiet_since = now
+            self.record.first_byte = self.record.first_byte or now - self._started
+        return commands
+
+    def _handle(self, event: Event, now: float) -> list[Command]:
+        match event:
+            case UpstreamData(data):
+                return self._data(data, now)
+            case UpstreamHead(status, given):
+                return self._head(status, given, now)
+            case UpstreamEnd():
+                return self._end(now)
+            case Request():
+                return self._begin(event, now)
+            case Probed(native, schema):
+                return self._probed(native, schema)
+            case UpstreamFailed(failure):
+                return self._failed(failure, now)
+            case Tick():
+                return self._tick(now)
+            case ClientGone():
+                return self._gone(now)
+
+    @property
+    def _holding(self) -> bool:
+        return self._streamed is not None and self._streamed.holding
+
+    # the request
+
+    def _begin(self, request: Request, now: float) -> list[Command]:
+        self._request, self._started = request, now
+        self.record.path = request.path
+        self._phase = "pass"
+        self._front = FRONTS.get(request.path) if request.method == "POST" else None
+        if self._front is None and (request.method != "POST" or request.path not in _CHATS):
+            return [self._upstream(request.path, headers.upstream(request.headers), request.body)]
+        body = _object(request.body)
+        if body is None:
+            return self._refuse(400, "the body is no JSON object") if self._front else [self._unchanged()]
+        try:
+            return self._chat(body)
+        except BadRequest as exc:
+            return self._refuse(400, str(exc))
+
+    def _chat(self, body: JsonObject) -> list[Command]:
+        raw = self._request.body
+        if self._front is not None:
+            self._writer = self._front.writer(body)
+            body = self._front.request(body)
+            raw = json_bytes(body)
+        mended, edits = history.paired(body.get("messages"))
+        if edits:
+            body = {**body, "messages": mended}
+            self.record.edits += edits
+        self._stream = body.get("stream") is True
+        self.record.stream, self.record.model = self._stream, str(body.get("model") or "")
+        self._context = context.read(body, raw, self._toolsets, self._settings)
+        sent = json_bytes(body) if edits or self._front is not None else self._request.body
+        self._answer_request = self._upstream(CHAT if self._front else self._request.path, self._chat_headers(), sent)
+        if self._context is None:
+            return [self._answer_request]
+        self._context.local = self._local
+        self.record.tools = tuple(t.name for t in self._context.toolset.tools)
+        return self._choose_mode()
+
+    def _choose_mode(self) -> list[Command]:
+        assert self._context is not None
+        if self._settings.guided == "off" or self._context.choice == "none":
+            return self._ask_freely()
+        if self._settings.guided == "on":
+            return self._probed(False, True)
+        self._phase = "probe"
+        return [Probe(self.record.model, self._chat_headers())]
+
+    def _probed(self, native: bool, schema: bool) -> list[Command]:
+        assert self._context is not None
+        self._context.schema = schema
+        return self._ask_guided() if schema and not native else self._ask_freely()
+
+    def _ask_freely(self) -> list[Command]:
+        self._phase = "answer"
+        return [self._answer_request]
+
+    def _ask_guided(self) -> list[Command]:
+        assert self._context is not None
+        self._phase = "guided"
+        self.record.guided = True
+        return [self._question(guided.body(self._context))]
+
+    def _question(self, body: JsonObject) -> SendUpstream:
+        """A request of our own, under the path and with the key of the client's."""
+        path = CHAT if self._front else self._request.path
+        self._collected = []
+        return self._upstream(path, self._chat_headers(), json_bytes({**body, "stream": False}))
+
+    def _upstream(self, path: str, given: Any, body: bytes) -> SendUpstream:
+        return SendUpstream(self._request.method, path, self._request.query, given, body)
+
+    def _unchanged(self) -> SendUpstream:
+        return self._upstream(self._request.path, headers.upstream(self._request.headers), self._request.body)
+
+    def _chat_headers(self) -> Any:
+        given = headers.upstream(self._request.headers)
+        return headers.bearer(given) if self._front is not None else given
+
+    def _refuse(self, status: int, message: str) -> list[Command]:
+        """An error of our own, in the shape of the API that the client speaks."""
+        self._phase = "over"
+        self.record.status, self.record.outcome = status, "failed"
+        self.record.notes.append(message)
+        body = self._front.error(status, message) if self._front else compose.error(status, message)
+        given = (("content-type", "application/json"), ("content-length", str(len(body))), *self._marks())
+        return [SendHead(status, given), SendBody(body), Finish(), Log(self.record)]
+
+    # the answer
+
+    def _head(self, status: int, given: Mapping[str, str], now: float) -> list[Command]:
+        self._status, self._headers = status, given
+        if self._phase in ("guided", "question"):
+            return []
+        self.record.status = status
+        if self._context is None or status != 200:
+            self._phase = "pass"
+        streams = given.get("content-type", "").startswith("text/event-stream")
+        if self._phase == "answer" and streams:
+            self._streamed = Streamed(self._context, now)  # type: ignore[arg-type]
+        elif self._phase == "answer":
+            return []  # collected, and sent when it is known
+        self._stream = streams
+        return [self._send_head()]
+
+    def _send_head(self, length: int | None = None) -> SendHead:
+        self._head_sent = True
+        plain = self._phase == "pass" and self._front is None
+        kept = headers.downstream(self._headers, length=plain)
+        if self._front is not None:
+            kept = self._writer.head(self._status, kept)
+        if length is not None and self._front is None:
+            kept["content-length"] = str(length)
+        return SendHead(self._status, (*kept.items(), *self._marks()))
+
+    def _marks(self) -> tuple[tuple[str, str], ...]:
+        """What was done, as far as it is known when the headers go out."""
+        if self._context is None:
+            return ()
+        marks = [("x-callwright-request", self.record.id)]
+        if self.record.outcome in ("edited", "untouched"):
+            marks += [
+                ("x-callwright-outcome", self.record.outcome),
+                ("x-callwright-edits", str(len(self.record.edits))),
+                ("x-callwright-questions", str(self.record.questions)),
+            ]
+        if self.record.dialect:
+            marks.append(("x-callwright-dialect", self.record.dialect))
+        return tuple(marks)
+
+    def _data(self, data: bytes, now: float) -> list[Command]:
+        if self._phase == "pass":
+            return self._body(data)
+        if self._phase == "answer" and self._streamed is not None:
+            out = self._body(self._streamed.feed(data, now))
+            # Nothing more of the answer is to come, so the end of its connection is not waited for.
+            return out + self._settle(self._streamed, now) if self._streamed.ready else out
+        if self._phase in ("answer", "guided", "question"):
+            self._collected.append(data)
+        return []
+
+    def _body(self, data: bytes) -> list[Command]:
+        data = self._writer.feed(data) if data else b""
+        return [SendBody(data)] if data else []
+
+    def _end(self, now: float) -> list[Command]:
+        self._ended = True
+        collected, self._collected = b"".join(self._collected), []
+        match self._phase:
+            case "pass":
+                return self._finish(now)
+            case "guided":
+                return self._guided_end(again.reply_of(_object(collected)), now)
+            case "question":
+                return self._step(again.reply_of(_object(collected)), now)
+            case "answer" if self._streamed is not None:
+                out = self._body(self._streamed.end())
+                return out + (self._settle(self._streamed, now) if self._streamed.ready else self._broken(now))
+            case "answer":
+                return self._whole_end(collected, now)
+        return []
+
+    def _whole_end(self, body: bytes, now: float) -> list[Command]:
+        assert self._context is not None
+        self._whole = Whole(body, self._context)
+        if self._whole.readable:
+            return self._settle(self._whole, now)
+        self._phase = "pass"
+        return [self._send_head(len(body)), *self._body(body), *self._finish(now)]
+
+    def _guided_end(self, reply: Reply, now: float) -> list[Command]:
+        """Calls are settled; no call, or nothing readable, and the request is asked as the client wrote it."""
+        assert self._context is not None
+        calls = guided.calls_of(reply.text, self._context) if self._status == 200 else None
+        self.record.raw = reply.text
+        if not calls:
+            self.record.guided = False
+            learned = [Learned(self.record.model, False)] if self._status in (400, 404, 415, 422, 501) else []
+            return [*learned, *self._ask_freely()]
+        self.record.parsed = calls
+        self._context.leave_out = True
+        self._settling = settle([Found(c, dialect="guided") for c in calls], "", "stop", self._context)
+        self._reply = reply
+        return self._step(None, now)
+
+    # settling
+
+    def _settle(self, answer: Streamed | Whole, now: float) -> list[Command]:
+        assert self._context is not None
+        found = answer.found()
+        self.record.parsed = tuple(f.call for f in found)
+        self.record.raw = answer.raw()
+        self._settling = settle(found, answer.said, answer.finish, self._context)
+        return self._step(None, now)
+
+    def _step(self, reply: Reply | None, now: float) -> list[Command]:
+        assert self._settling is not None
+        try:
+            body = self._settling.send(reply)  # type: ignore[arg-type]
+        except StopIteration as end:
+            return self._settled(end.value, now)
+        self._phase = "question"
+        self.record.questions += 1
+        close: list[Command] = [] if self._ended else [CloseUpstream()]
+        self._ended = False
+        return [*close, self._question(body)]
+
+    def _settled(self, settled: Settled, now: float) -> list[Command]:
+        self._note(settled)
+        if self._streamed is not None:
+            out = self._body(self._streamed.write(settled))
+        elif self._whole is not None:
+            body = self._whole.write(settled)
+            self._status = 200
+            out = [self._send_head(len(body)), *self._body(body)]
+        else:
+            out = self._composed(settled)
+        if self._phase == "answer" and not self._ended:
+            self._phase = "pass"  # what the upstream may still send
+            return out
+        return out + self._finish(now)
+
+    def _composed(self, settled: Settled) -> list[Command]:
+        """An answer of our own making, to a guided question."""
+        assert self._context is not None
+        usage = compose.wants_usage(self._context.body)
+        self._status = 200
+        if self._stream:
+            self._headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+            body = compose.stream(settled, self._reply, self.record, usage)
+        else:
+            self._headers = {"content-type": "application/json"}
+            body = compose.whole(settled, self._reply, self.record)
+        return [self._send_head(len(body)), *self._body(body)]
+
+    def _note(self, settled: Settled) -> None:
+        untouched = settled.untouched and not self.record.guided
+        self.record.outcome = "untouched" if untouched else "edited"
+        self.record.edits += settled.edits
+        self.record.violations += settled.violations
+        self.record.notes += settled.notes
+        self.record.dialect = settled.dialect
+        self.record.sent = tuple(s.call for s in settled.calls)
+        if self._streamed is not None and self._streamed.leaked:
+            self.record.notes.append(f"{self._streamed.leaked} characters of a call had gone out as text")
+
+    # the rest
+
+    def _finish(self, now: float) -> list[Command]:
+        self._phase = "over"
+        rest = self._writer.end()
+        self.record.seconds = now - self._started
+        out: list[Command] = [SendBody(rest)] if rest else []
+        out.append(Finish())
+        return [*out, Log(self.record)] if self._context is not None else out
+
+    def _broken(self, now: float) -> list[Command]:
+        """The stream ended before its answer did: what there was has gone out, and the client is told."""
+        if self._streamed is not None and self._streamed.passing and self._streamed.finish:
+            return self._finish(now)
+        return self._failed(Failure("unavailable", "the upstream's stream ended before its answer did"), now)
+
+    def _failed(self, failure: Failure, now: float) -> list[Command]:
+        if self._phase == "question":
+            self._ended = True
+            return self._step(Reply(""), now)
+        self.record.outcome = "failed"
+        self.record.notes.append(failure.message)
+        if not self._head_sent:
+            status = 504 if failure.kind == "timeout" else 502
+            return self._refuse(status, f"upstream: {failure.message}")
+        out: list[Command] = []
+        if self._stream:
+            out += self._body(self._streamed.end() if self._streamed is not None else b"")
+            out += self._body(compose.error_event(f"upstream: {failure.message}"))
+            return out + self._finish(now)
+        self._phase = "over"
+        return [Finish(broken=True), Log(self.record)]
+
+    def _tick(self, now: float) -> list[Command]:
+        out: list[Command] = []
+        if self._phase == "answer" and self._streamed is not None:
+            out += self._body(self._streamed.tick(now))
+        silent = self._head_sent and self._stream and now - self._quiet_since >= self._settings.keep_alive_seconds
+        if not out and silent and (self._phase == "question" or self._holding) and self._writer.keep_alive:
+            out.append(SendBody(self._writer.keep_alive))
+        return out
+
+    def _gone(self, now: float) -> list[Command]:
+        if self._phase == "over":
+            return []
+        self._phase = "over"
+        self.record.outcome = "gone"
+        self.record.seconds = now - self._started
+        logged: list[Command] = [Log(self.record)] if self._context is not None else []
+        return [CloseUpstream(), *logged]
+
+
+def _object(body: bytes) -> JsonObject | None:
+    try:
+        value: Any = parse(body)
+    except JsonError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,28 @@
+"""What a proxy may do, in one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Guided = Literal["auto", "on", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Behaviour and limits of a proxy. Seconds and bytes."""
+
+    guided: Guided = "auto"  # ask for calls by JSON schema: where the upstream can and its native calls do not work
+    refused: Literal["forward", "text"] = "forward"  # what becomes of a call that the gate refuses to the end
+    reasks: int = 1  # questions to the upstream beyond the first, per request; 0: never
+    conversation_reasks: int = 4  # of those, per conversation, counted from the history in the request
+    loop_after: int = 3  # the same call failed so often in a row: it is not sent again; 0: never
+    hold_bytes: int = 64 * 1024  # of text that may still begin a call
+    hold_seconds: float = 2.0  # that such text is held
+    call_bytes: int = 4_000_000  # of one reply that has begun a call
+    keep_alive_seconds: float = 10.0  # of silence towards a streaming client
+    request_bytes: int = 32_000_000
+    response_bytes: int = 256_000_000
+    connect_seconds: float = 10.0
+    idle_seconds: float = 600.0  # between two pieces of an upstream answer
+    records: int = 200  # requests that the page remembers

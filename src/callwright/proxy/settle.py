@@ -1,0 +1,262 @@
+"""What an answer's calls become before the client sees them. A generator without I/O: it yields the body of a
+question to the upstream and is sent the reply, at most as often as the request's budget grants.
+
+Refine and gate first; then what the client asked for (``tool_choice``, ``parallel_tool_calls``); then loops. What is
+right stays as it is, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+
+from callwright.errors import Violation
+from callwright.gate import Refusal, repair_refusal
+from callwright.gate.sources import Sources
+from callwright.proxy import again, history, ids
+from callwright.proxy.context import Context
+from callwright.proxy.refining import refined
+from callwright.proxy.sse import json_bytes
+from callwright.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
+
+Settling = Generator[JsonObject, Reply, "Settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One call of an answer. ``native``: its place among the calls that the upstream itself delivered, else -1.
+
+    ``raw`` is the text it was read from; ``sound``: the upstream's own entry is well-formed.
+    """
+
+    call: ToolCall
+    native: int = -1
+    raw: str = ""
+    dialect: str = ""
+    sound: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One call for the client. ``same``: as the upstream delivered it, so its own entry is sent."""
+
+    call: ToolCall
+    arguments: str
+    native: int = -1
+    same: bool = False
+
+
+@dataclass(slots=True)
+class Settled:
+    """The decision. ``text`` is added to the answer's text: refused calls, said in words or as they were written."""
+
+    calls: list[Sent] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    asked: int = 0
+    dialect: str = ""
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the upstream's own bytes may go to the client."""
+        return not self.text and not self.edits and all(s.same for s in self.calls)
+
+
+def settle(found: Sequence[Found], text: str, finish: str, context: Context) -> Settling:
+    """Decide on every call of an answer; ``text`` is what else it says, ``finish`` the upstream's finish_reason."""
+    made = Settled(dialect=next((f.dialect for f in found if f.dialect), ""))
+    mended = _mend(_whole(found, made), made, context)
+    asked = yield from _repair(mended, made, context)
+    work: list[_Work] = _allowed(asked, made, context)
+    work = _without_loops(work, made, context)
+    if not work and (why := _wanting(text, made, context)):
+        work = yield from _ask_again(why, text, finish, made, context)
+    _send(work, made, context)
+    return made
+
+
+@dataclass(slots=True)
+class _Work:
+    """A call on its way: what the upstream delivered, what became of it, what the gate says of it."""
+
+    found: Found
+    call: ToolCall
+    verdict: CheckedCall | Refusal
+    changed: bool = False
+
+
+def _whole(found: Sequence[Found], made: Settled) -> list[Found]:
+    """Each call once: some servers deliver a call and leave its text in the answer as well."""
+    kept: list[Found] = []
+    native = {history.key(f.call) for f in found if f.native >= 0}
+    for place, one in enumerate(found):
+        if one.native < 0 and history.key(one.call) in native:
+            made.edits.append(Edit(f"/{place}", one.raw, None, "repeated_call"))
+        else:
+            kept.append(one)
+    return kept
+
+
+def _mend(found: Sequence[Found], made: Settled, context: Context) -> list[_Work]:
+    """Refined and checked. The refiner's edits and warnings are kept."""
+    result = refined([f.call for f in found], context, leave_out=context.leave_out)
+    made.edits += result.edits
+    made.violations += result.violations
+    made.notes += result.notes
+    work: list[_Work] = []
+    for place, call in zip(result.origin, result.calls, strict=True):
+        before = found[place] if place >= 0 else Found(call)
+        verdict = context.toolset.gate.check(call)
+        arguments = verdict.arguments if isinstance(verdict, CheckedCall) else call.arguments
+        if isinstance(verdict, CheckedCall) and verdict.edits:
+            made.edits += [replace(e, path=f"/{len(work)}/arguments{e.path}") for e in verdict.edits]
+        changed = place < 0 or call.tool != before.call.tool or _differs(arguments, before.call.arguments)
+        work.append(_Work(before, replace(call, arguments=arguments), verdict, changed))
+    return work
+
+
+def _differs(after: JsonObject | str, before: JsonObject | str) -> bool:
+    if isinstance(after, dict) and isinstance(before, str):
+        return history.key(ToolCall("", "", before)) != history.key(ToolCall("", "", after))
+    return after != before
+
+
+def _repair(work: list[_Work], made: Settled, context: Context) -> Generator[JsonObject, Reply, list[_Work]]:
+    """One question about the arguments of the first call that was refused and can be asked about."""
+    for one in work:
+        if not isinstance(one.verdict, Refusal):
+            continue
+        sources = Sources(context.query, context.messages)
+        questions = repair_refusal(one.verdict, context.toolset.gate, sources, context.grant)
+        try:
+            request = next(questions)
+            while True:
+                made.asked += 1
+                reply = yield again.body_of(request, context)
+                request = questions.send(reply)
+        except StopIteration as end:
+            if isinstance(end.value, CheckedCall):
+                one.verdict, one.changed = end.value, True
+                place = work.index(one)
+                made.edits += [replace(e, path=f"/{place}/arguments{e.path}") for e in end.value.edits]
+                one.call = replace(one.call, arguments=end.value.arguments)
+    return work
+
+
+def _allowed(work: list[_Work], made: Settled, context: Context) -> list[_Work]:
+    """What the client's ``tool_choice`` and ``parallel_tool_calls`` allow."""
+    kept: list[_Work] = []
+    for place, one in enumerate(work):
+        if context.choice == "none":
+            rule = "tool_choice_none"
+        elif context.named and one.call.tool != context.named:
+            rule = "tool_choice_named"
+        elif not context.parallel and kept:
+            rule = "no_parallel_calls"
+        else:
+            kept.append(one)
+            continue
+        made.edits.append(Edit(f"/{place}", _shown(one.call), None, rule))
+    return kept
+
+
+def _without_loops(work: list[_Work], made: Settled, context: Context) -> list[_Work]:
+    """Without calls that were made before with the same arguments and failed every time."""
+    stuck = {loop.call: loop for loop in context.loops}
+    kept = []
+    for place, one in enumerate(work):
+        loop = stuck.get(history.key(one.call))
+        if loop is None:
+            kept.append(one)
+            continue
+        said = (
+            f"The call of '{one.call.tool}' with these arguments has failed {loop.times} times in a row "
+            f"and was not made again: {loop.said}"
+        )
+        made.edits.append(Edit(f"/{place}", _shown(one.call), None, "loop"))
+        made.notes.append(said)
+        made.text.append(said)
+    return kept
+
+
+def _wanting(text: str, made: Settled, context: Context) -> str:
+    """Why the answer will not do as it is now, or ""."""
+    if any(e.rule == "loop" for e in made.edits):
+        return f"{made.notes[-1]} Do something else: other arguments, another tool, or tell the user what is wrong."
+    if context.choice == "named":
+        return f"You must call the tool '{context.named}' now."
+    if context.choice == "required":
+        return "You must call at least one of the tools now."
+    if context.choice == "none" and made.edits and not text.strip():
+        return "Tools must not be called now: answer in words."
+    return ""
+
+
+def _ask_again(
+    why: str, text: str, finish: str, made: Settled, context: Context
+) -> Generator[JsonObject, Reply, list[_Work]]:
+    """One question in the conversation itself; its calls are taken only if the gate lets them through."""
+    if finish == "length" or not context.grant():
+        made.notes.append(f"not asked again, no budget: {why}")
+        return []
+    made.asked += 1
+    reply = yield again.question(why, text, context)
+    if context.choice == "none":
+        made.text.append(reply.text)
+        return []
+    calls = again.calls_of(reply, context)
+    trial = Settled()
+    work = _mend([Found(c) for c in calls], trial, context)
+    work = [w for w in work if isinstance(w.verdict, CheckedCall)]
+    work = _without_loops(_allowed(work, trial, context), trial, context)
+    if not work:
+        made.notes.append("asked again, without a usable call")
+        return []
+    made.edits += trial.edits
+    made.edits += [Edit(f"/{n}", None, _shown(w.call), "asked_again") for n, w in enumerate(work)]
+    made.text.clear()
+    return work
+
+
+def _send(work: list[_Work], made: Settled, context: Context) -> None:
+    """Calls as the client gets them; what is no call of an offered tool, or no JSON object, is said in words."""
+    taken: set[str] = set()
+    for one in work:
+        if _refuse(one, made, context):
+            continue
+        index = len(made.calls)
+        same = one.found.native >= 0 and one.found.sound and not one.changed and not made.asked
+        given = one.found.call.id if one.found.native >= 0 and not made.asked else ""
+        own = bool(given) and given not in taken
+        called = given if own else ids.call_id(context.seed, index, asked=bool(made.asked))
+        taken.add(called)
+        text = one.found.call.arguments if same else one.call.arguments
+        text = text if isinstance(text, str) else json_bytes(text).decode()
+        made.calls.append(Sent(replace(one.call, id=called), text, one.found.native, same and own))
+
+
+def _refuse(one: _Work, made: Settled, context: Context) -> bool:
+    """Whether a call does not go out. One that only its schema forbids goes out with a warning unless told otherwise:
+    its schema may be wrong, and the client's own check answers the model."""
+    if isinstance(one.verdict, CheckedCall):
+        return False
+    made.violations += [v for v in one.verdict.violations if v.message not in {m.message for m in made.violations}]
+    if one.verdict.tool is None:
+        if context.toolset.opaque:
+            return False
+        names = ", ".join(sorted(context.toolset.names))
+        said = f"The model called '{one.call.tool}', which is not among the offered tools: {names}."
+        made.edits.append(Edit("", _shown(one.call), None, "unknown_tool"))
+        made.text.append(said)
+        return True
+    if context.settings.refused == "text" or (one.found.native < 0 and isinstance(one.call.arguments, str)):
+        made.edits.append(Edit("", _shown(one.call), None, "refused"))
+        made.text.append(f"The call of '{one.call.tool}' was refused. {one.verdict.message}")
+        return True
+    return False
+
+
+def _shown(call: ToolCall) -> JsonObject:
+    return {"name": call.tool, "arguments": call.arguments}

@@ -1,0 +1,114 @@
+"""One chat completion that was not streamed: read, and written again with settled calls. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callwright.dialects import CallPiece, Parser, parse_calls
+from callwright.jsontext import JsonError, parse
+from callwright.proxy.context import Context
+from callwright.proxy.native import NativeCalls
+from callwright.proxy.settle import Found, Settled
+from callwright.proxy.sse import json_bytes
+from callwright.types import JsonObject
+from callwright.wire import chat
+
+
+class Whole:
+    """A complete answer. ``readable`` is False where it is not one chat completion: then it passes as it is."""
+
+    def __init__(self, body: bytes, context: Context) -> None:
+        self.body = body
+        self._context = context
+        self._document = _object(body)
+        self._choice = chat.only_choice(self._document) if self._document else None
+        message = self._choice.get("message") if self._choice else None
+        self._message: Mapping[str, Any] = message if isinstance(message, Mapping) else {}
+        self.readable = bool(self._message)
+        self.finish = str((self._choice or {}).get("finish_reason") or "")
+        self.truncated = False
+        self.text = chat.content_text(self._message.get("content"))
+        self._native = NativeCalls()
+        self._native.whole(self._message.get("tool_calls"))
+        self._calls: list[CallPiece] = []
+        self._kept = self.text
+        self._read()
+
+    def found(self) -> list[Found]:
+        """The calls of the answer: the upstream's own, then those in its text."""
+        native = [Found(c.call(), n, sound=c.sound) for n, c in enumerate(self._native.calls)]
+        return native + [Found(p.call, -1, p.raw, p.dialect) for p in self._calls]
+
+    def raw(self) -> str:
+        """What the model said, for the record."""
+        return self._reasoning() + self.text
+
+    @property
+    def said(self) -> str:
+        """The text beside the calls."""
+        return self._kept
+
+    def write(self, settled: Settled) -> bytes:
+        """The answer for the client: the very bytes where nothing was changed."""
+        if settled.untouched and not self._calls:
+            return self.body
+        assert self._document is not None
+        assert self._choice is not None
+        message = dict(self._message)
+        text = "\n".join(t for t in (self._kept, *settled.text) if t.strip())
+        if self._calls or settled.text:
+            message["content"] = text or None
+        entries = self._message.get("tool_calls")
+        message["tool_calls"] = [
+            entries[s.native] if s.same and isinstance(entries, list) else chat.call_out(s.call, s.arguments)
+            for s in settled.calls
+        ]
+        if not settled.calls:
+            del message["tool_calls"]
+            message["content"] = message.get("content") or ""
+        choice = {**self._choice, "message": message, "finish_reason": self._reason(settled)}
+        return json_bytes({**self._document, "choices": [choice]})
+
+    def _reason(self, settled: Settled) -> str:
+        if settled.calls and not (self.finish == "length" and self.truncated):
+            return "tool_calls"
+        if not settled.calls and self.finish in ("tool_calls", "function_call"):
+            return "stop"
+        return self.finish or "stop"
+
+    def _reasoning(self) -> str:
+        said = self._message.get("reasoning_content") or self._message.get("reasoning")
+        return said if isinstance(said, str) else ""
+
+    def _read(self) -> None:
+        if not self.text and not self._native.calls and self._context.choice != "none":
+            self._in_reasoning()
+        if not self.text:
+            return
+        parser = Parser(self._context.toolset.tools)
+        kept = []
+        for piece in [*parser.feed(self.text), *parser.close()]:
+            if isinstance(piece, CallPiece) and self._is_call(piece):
+                self._calls.append(piece)
+            else:
+                kept.append(piece.raw if isinstance(piece, CallPiece) else piece.text)
+        self._kept = "".join(kept)
+
+    def _is_call(self, piece: CallPiece) -> bool:
+        self.truncated = self.truncated or piece.truncated
+        return not piece.truncated
+
+    def _in_reasoning(self) -> None:
+        parsed = parse_calls(self._reasoning(), self._context.toolset.tools)
+        complete = parsed.calls[:-1] if parsed.truncated else parsed.calls
+        names = self._context.toolset.names
+        self._calls = [CallPiece(c, "", parsed.dialect or "reasoning") for c in complete if c.tool in names]
+
+
+def _object(body: bytes) -> JsonObject | None:
+    try:
+        value: Any = parse(body)
+    except JsonError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,231 @@
+"""The real proxy on loopback, between the official clients and an upstream that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import openai
+import pytest
+from tests.proxy.playbook import JSON, body, chunk, cut_at, native_stream, text_stream, whole
+from tests.proxy.upstream import Asked, Reply, proxy, upstream
+
+from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.proxy.settings import Settings
+
+HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+KEY = "sk-canary-5fd1c0ffee"
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[HttpClient]:
+    async with HttpClient(Egress.any()) as client:
+        yield client
+
+
+def asked_of(address: str) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(base_url=f"{address}/v1", api_key=KEY, max_retries=0)
+
+
+def replies(*given: Reply) -> Any:
+    left = list(given)
+    return lambda asked: left.pop(0) if len(left) > 1 else left[0]
+
+
+async def collect(streamed: Any, into: list[str]) -> None:
+    async for event in streamed:
+        into.append(event.choices[0].delta.content or "")
+
+
+def message(stream: bool = True, **more: Any) -> dict[str, Any]:
+    made = body(stream, **more)
+    return made
+
+
+async def test_the_openai_client_gets_a_call_that_was_written_as_text() -> None:
+    async with (
+        upstream(replies(Reply([whole(f"Sure. {HERMES}")], headers=JSON))) as up,
+        proxy(up.url) as (address, _),
+        asked_of(address) as client,
+    ):
+        answer = await client.chat.completions.create(**message(False))
+    (made,) = answer.choices[0].message.tool_calls or ()
+    assert made.type == "function"
+    assert (made.function.name, json.loads(made.function.arguments)) == ("get_weather", {"city": "Paris"})
+    assert answer.choices[0].finish_reason == "tool_calls"
+
+
+async def test_the_openai_client_assembles_a_streamed_call() -> None:
+    stream = text_stream(*[HERMES[i : i + 4] for i in range(0, len(HERMES), 4)])
+    async with (
+        upstream(replies(Reply(cut_at(stream, 333)))) as up,
+        proxy(up.url) as (address, _),
+        asked_of(address) as client,
+    ):
+        given = {k: v for k, v in message().items() if k != "stream"}
+        async with client.chat.completions.stream(**given) as streamed:
+            answer = await streamed.get_final_completion()
+    (made,) = answer.choices[0].message.tool_calls or ()
+    assert made.function.name == "get_weather"
+    assert json.loads(made.function.arguments) == {"city": "Paris"}
+
+
+async def test_bodies_and_keys_pass_both_ways_untouched(http: HttpClient) -> None:
+    stream = native_stream(("c1", "get_weather", '{"city":  "Paris"}'))
+    async with upstream(replies(Reply(cut_at(stream, 100)))) as up, proxy(up.url) as (address, made):
+        raw = json.dumps(body(), indent=2).encode()
+        headers = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
+        answer = await http.request("POST", f"{address}/v1/chat/completions", headers=headers, data=raw)
+    assert isinstance(answer, HttpResponse)
+    assert answer.body == stream
+    assert up.asked[0].body == raw
+    assert up.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert made.counters.records[0].outcome == "untouched"
+
+
+async def test_other_paths_and_errors_pass_as_they_are(http: HttpClient) -> None:
+    def answer(asked: Asked) -> Reply:
+        return Reply([asked.path.encode()], 418 if "x" in asked.path else 200, {"content-type": "text/plain"})
+
+    async with upstream(answer) as up, proxy(up.url) as (address, _):
+        for path, status in (("/v1/models?a=%2F", 200), ("/v1/x/%20", 418), ("/api/tags", 200)):
+            given = await http.request("GET", f"{address}{path}")
+            assert isinstance(given, HttpResponse)
+            assert (given.status, given.body) == (status, path.encode())
+
+
+async def test_text_reaches_the_client_before_the_answer_is_complete() -> None:
+    hold = asyncio.Event()
+    first = chunk({"role": "assistant", "content": "It "})
+    stream = [first, chunk({"content": "rains."}), chunk({}, "stop"), b"data: [DONE]\n\n"]
+    async with (
+        upstream(replies(Reply(stream, hold=hold))) as up,
+        proxy(up.url) as (address, _),
+        asked_of(address) as client,
+    ):
+        streamed = await client.chat.completions.create(**message())
+        said = await anext(aiter(streamed))
+        assert said.choices[0].delta.content == "It "
+        hold.set()
+        rest = [c async for c in streamed]
+    assert rest[-1].choices[0].finish_reason == "stop"
+
+
+async def test_a_client_that_leaves_closes_the_upstream_at_once() -> None:
+    never = asyncio.Event()
+    reply = Reply([chunk({"content": "It "}), b""], hold=never)
+    async with upstream(replies(reply)) as up, proxy(up.url) as (address, made):
+        for _ in range(20):
+            up.went.clear()
+            async with asked_of(address) as client:
+                streamed = await client.chat.completions.create(**message())
+                await anext(aiter(streamed))
+                await streamed.close()
+            async with asyncio.timeout(5):
+                await up.went.wait()
+        assert made.counters.active == 0
+    assert up.gone == 20
+
+
+async def test_an_upstream_that_hangs_up_in_the_middle_is_an_error_for_the_client() -> None:
+    reply = Reply([chunk({"content": "It <tool_c"})], cut=True)
+    async with upstream(replies(reply)) as up, proxy(up.url) as (address, _), asked_of(address) as client:
+        streamed = await client.chat.completions.create(**message())
+        seen: list[str] = []
+        with pytest.raises(openai.APIError, match="upstream"):
+            await collect(streamed, seen)
+    assert "".join(seen) == "It <tool_c"
+
+
+async def test_an_upstream_that_is_not_there_is_a_502() -> None:
+    async with proxy("http://127.0.0.1:9/v1") as (address, _), asked_of(address) as client:
+        with pytest.raises(openai.InternalServerError) as caught:
+            await client.chat.completions.create(**message())
+    assert caught.value.status_code == 502
+
+
+async def test_a_request_that_is_too_long_is_refused(http: HttpClient) -> None:
+    settings = Settings(guided="off", request_bytes=1000)
+    async with upstream(replies(Reply([b"{}"]))) as up, proxy(up.url, settings) as (address, _):
+        given = await http.request("POST", f"{address}/v1/chat/completions", data=b"x" * 2000)
+    assert isinstance(given, HttpResponse)
+    assert given.status == 413
+    assert not up.asked
+
+
+async def test_guided_mode_is_found_out_once_per_model(tmp_path: Any) -> None:
+    def answer(asked: Asked) -> Reply:
+        if "response_format" not in asked.json:
+            return Reply([whole("I would switch it on.")], headers=JSON)
+        calls = {"calls": [{"name": "get_weather", "arguments": {"city": "Paris"}}]}
+        probe = "zq" in json.dumps(asked.json["response_format"])
+        return Reply([whole('{"zq": "k7"}' if probe else json.dumps(calls))], headers=JSON)
+
+    settings = Settings()
+    async with (
+        upstream(answer) as up,
+        proxy(up.url, settings, memory=tmp_path / "m.json") as (address, made),
+        asked_of(address) as client,
+    ):
+        for _ in range(2):
+            given = await client.chat.completions.create(**message(False))
+            assert given.choices[0].message.tool_calls
+    assert len(up.asked) == 4, "two probes, two answers"
+    assert made.counters.records[0].guided
+
+
+async def test_no_key_reaches_a_page_a_metric_a_log_or_a_disk(
+    http: HttpClient, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], tmp_path: Any
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    streams = replies(Reply([text_stream(HERMES)]), Reply([chunk({"content": "x"})], cut=True))
+    settings = Settings()
+
+    def given(asked: Asked) -> Reply:
+        return streams(asked) if asked.json.get("stream") else Reply([whole("x")], headers=JSON)
+
+    async with upstream(given) as up, proxy(up.url, settings, memory=tmp_path / "m.json") as (address, _):
+        headers = {
+            "authorization": f"Bearer {KEY}",
+            "x-api-key": KEY,
+            "cookie": KEY,
+            "content-type": "application/json",
+        }
+        for _ in range(4):
+            await http.request("POST", f"{address}/v1/chat/completions", headers=headers, json=body())
+        shown = []
+        for path in ("/callwright", "/callwright/requests.json", "/metrics", "/healthz"):
+            page = await http.request("GET", address + path)
+            assert isinstance(page, HttpResponse)
+            assert page.status == 200
+            shown.append(page.text)
+    assert "get_weather" in shown[0]
+    out = capfd.readouterr()
+    stored = "".join(p.read_text() for p in tmp_path.iterdir())
+    assert KEY not in "".join(shown) + caplog.text + out.out + out.err + stored
+
+
+async def test_the_pages_are_not_shown_to_other_names(http: HttpClient) -> None:
+    async with proxy("http://127.0.0.1:9/v1") as (address, _):
+        for path in ("/callwright", "/metrics"):
+            given = await http.request("GET", address + path, headers={"host": "evil.example"})
+            assert isinstance(given, HttpResponse)
+            assert given.status == 403
+
+
+async def test_a_slow_client_slows_the_upstream_down() -> None:
+    piece = chunk({"content": "x" * 60_000})
+    reply = Reply([piece] * 400)
+    async with upstream(replies(reply)) as up, proxy(up.url) as (address, _):
+        host, port = address.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
+        raw = json.dumps(body()).encode()
+        writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(raw) + raw)
+        await reader.readexactly(1)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert up.open == 1, "24 MB are still on their way: nobody buffered them"
+        writer.close()

@@ -1,0 +1,433 @@
+"""The session, driven by playbooks: no socket, no clock but the script's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.proxy.playbook import (
+    JSON,
+    SSE,
+    USER,
+    Playbook,
+    assembled,
+    body,
+    call,
+    chunk,
+    native_stream,
+    text_stream,
+    whole,
+)
+
+from callwright.errors import Failure
+from callwright.proxy.events import (
+    ClientGone,
+    CloseUpstream,
+    Finish,
+    Log,
+    Request,
+    SendUpstream,
+    Tick,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamFailed,
+    UpstreamHead,
+)
+from callwright.proxy.settings import Settings
+
+HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+FENCE = '```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```'
+
+
+def test_what_is_no_chat_request_passes_untouched() -> None:
+    book = Playbook(path="/v1/embeddings")
+    book.ask(b'{ "input" : "x" }', [("authorization", "Bearer k"), ("host", "proxy"), ("x-callwright-a", "b")])
+    assert book.asked == [
+        SendUpstream("POST", "/v1/embeddings", "", (("authorization", "Bearer k"),), b'{ "input" : "x" }')
+    ]
+    book.answer(b'{ "data" : [] }', {"content-type": "application/json", "content-length": "15", "x-a": "b"})
+    assert book.out == b'{ "data" : [] }'
+    assert book.head is not None
+    assert dict(book.head.headers) == {"content-type": "application/json", "content-length": "15", "x-a": "b"}
+    assert book.finished == Finish()
+    assert not book.logs
+
+
+def test_a_request_is_forwarded_byte_for_byte() -> None:
+    raw = json.dumps(body(), indent=3).encode()
+    book = Playbook().ask(raw)
+    assert book.asked[0].body == raw
+
+
+@pytest.mark.parametrize(
+    "pieces", [("Hello",), ("Rain ", "in <b>", "Paris", ", 3 < 4 and {x}"), ("",), ("é😀", "`a`")]
+)
+@pytest.mark.parametrize("end", ["stop", "length"])
+def test_an_answer_in_words_is_forwarded_byte_for_byte(pieces: tuple[str, ...], end: str) -> None:
+    stream = text_stream(*pieces, finish=end)
+    for cut in (None, 0, len(stream) // 2):
+        book = Playbook().ask(body()).answer(stream, cut=cut)
+        assert book.out == stream
+        assert book.finished == Finish()
+
+
+def test_a_right_native_call_is_forwarded_byte_for_byte() -> None:
+    stream = native_stream(("c1", "get_weather", '{"city":  "Paris"}'), ("c2", "send_mail", '{"to":"a","text":"b"}'))
+    for cut in (None, 0):
+        book = Playbook().ask(body()).answer(stream, cut=cut)
+        assert book.out == stream
+    assert book.record.outcome == "untouched"
+    answer = whole(None, [call("get_weather", {"city": "Paris"})], "tool_calls")
+    assert Playbook().ask(body(False)).answer(answer, JSON).out == answer
+
+
+@pytest.mark.parametrize("text", [HERMES, FENCE, "I look it up.\n" + HERMES])
+def test_a_call_in_the_text_comes_out_as_a_call_wherever_the_stream_is_cut(text: str) -> None:
+    stream = text_stream(*[text[i : i + 5] for i in range(0, len(text), 5)])
+    results = set()
+    for cut in range(0, len(stream), 1 if text == HERMES else 13):
+        book = Playbook().ask(body()).answer(stream, cut=cut)
+        message = book.message
+        assert [(c["name"], json.loads(c["arguments"])) for c in message["calls"]] == [
+            ("get_weather", {"city": "Paris"})
+        ]
+        assert message["finish"] == "tool_calls"
+        assert "get_weather" not in message["text"]
+        assert message["text"].strip() == ("I look it up." if text.startswith("I") else "")
+        assert book.out.endswith(b"data: [DONE]\n\n")
+        results.add(json.dumps(message))
+    assert len(results) == 1, "the cut changes nothing, ids included"
+
+
+def test_a_call_in_the_text_of_a_whole_answer_comes_out_as_a_call() -> None:
+    book = Playbook().ask(body(False)).answer(whole(f"Sure. {HERMES}"), JSON)
+    answer = json.loads(book.out)
+    message = answer["choices"][0]["message"]
+    assert message["content"].strip() == "Sure."
+    assert message["tool_calls"][0]["function"] == {"name": "get_weather", "arguments": '{"city":"Paris"}'}
+    assert answer["choices"][0]["finish_reason"] == "tool_calls"
+    assert answer["usage"]["total_tokens"] == 12
+    assert book.head is not None
+    marks = dict(book.head.headers)
+    assert marks["content-length"] == str(len(book.out))
+    assert marks["x-callwright-outcome"] == "edited"
+
+
+def test_text_flows_on_while_nothing_can_begin_a_call() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamHead(200, SSE))
+    for piece in ("Let ", "me ", "think"):
+        event = chunk({"content": piece})
+        before = len(book.out)
+        book.tell(UpstreamData(event))
+        assert book.out[before:] == event, "no delay"
+
+
+def test_a_call_that_is_cut_off_is_text_never_a_call() -> None:
+    text = HERMES[:50]
+    stream = text_stream(text, finish="length")
+    book = Playbook().ask(body()).answer(stream)
+    assert book.out == stream
+    answer = whole(text, finish="length")
+    assert Playbook().ask(body(False)).answer(answer, JSON).out == answer
+
+
+def test_undecided_text_is_let_go_after_two_seconds() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamHead(200, SSE))
+    held = chunk({"content": '<tool_call>\n{"na'})
+    book.tell(UpstreamData(held))
+    assert book.out == b""
+    assert book.session.wake == book.now + 2.0
+    book.now += 2.0
+    book.tell(Tick())
+    assert book.out == held
+
+
+def test_text_that_names_an_offered_tool_is_held_to_its_end_and_keep_alives_go_out() -> None:
+    book = Playbook(Settings(guided="off", keep_alive_seconds=5)).ask(body())
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(chunk({"content": HERMES[:40]})))
+    book.now += 2.0
+    book.tell(Tick())
+    assert book.out == b""
+    book.now += 3.0
+    book.tell(Tick())
+    assert book.out == b": keep-alive\n\n"
+    book.tell(UpstreamData(chunk({"content": HERMES[40:]}) + chunk({}, "stop") + b"data: [DONE]\n\n"))
+    book.tell(UpstreamEnd())
+    assert [c["name"] for c in book.message["calls"]] == ["get_weather"]
+
+
+def test_a_call_whose_beginning_was_let_go_still_arrives() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(chunk({"content": HERMES[:16]})))
+    book.now += 2.0
+    book.tell(Tick())
+    book.tell(UpstreamData(chunk({"content": HERMES[16:]}) + chunk({}, "stop") + b"data: [DONE]\n\n"))
+    book.tell(UpstreamEnd())
+    assert [c["name"] for c in book.message["calls"]] == ["get_weather"]
+    assert any("had gone out as text" in n for n in book.record.notes)
+
+
+def test_endless_text_that_begins_like_a_call_is_let_go_at_64_kilobytes() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamHead(200, SSE))
+    fed = b""
+    for _ in range(70):
+        event = chunk({"content": "<tool_call>" + "x" * 1024})
+        fed += event
+        book.tell(UpstreamData(event))
+    assert fed.startswith(book.out)
+    assert len(fed) - len(book.out) < 70_000
+    assert len(book.out) > 0
+
+
+def test_a_native_call_with_a_stringified_value_is_mended_and_listed() -> None:
+    stream = native_stream(("c1", "get_weather", '{"city": "Paris", "days": "3"}'))
+    book = Playbook().ask(body()).answer(stream)
+    (made,) = book.message["calls"]
+    assert made["id"] == "c1"
+    assert json.loads(made["arguments"]) == {"city": "Paris", "days": 3}
+    assert [(e.path, e.before, e.after) for e in book.record.edits] == [("/0/arguments/days", "3", 3)]
+
+
+def test_deltas_without_id_or_index_come_out_well_formed() -> None:
+    pieces = [
+        {"function": {"name": "get_weather", "arguments": '{"city":'}},
+        {"function": {"arguments": ' "Paris"}'}},
+        {"function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}},
+    ]
+    stream = b"".join(chunk({"tool_calls": [p]}) for p in pieces) + chunk({}, "stop") + b"data: [DONE]\n\n"
+    message = Playbook().ask(body()).answer(stream).message
+    assert [json.loads(c["arguments"])["city"] for c in message["calls"]] == ["Paris", "Rome"]
+    assert message["finish"] == "tool_calls"
+
+
+def test_a_call_delivered_twice_natively_and_as_text_goes_out_once() -> None:
+    book = (
+        Playbook()
+        .ask(body(False))
+        .answer(whole(HERMES, [call("get_weather", {"city": "Paris"})], "tool_calls"), JSON)
+    )
+    message = json.loads(book.out)["choices"][0]["message"]
+    assert len(message["tool_calls"]) == 1
+    assert message["content"] is None
+
+
+def test_a_call_left_in_the_reasoning_is_found() -> None:
+    stream = chunk({"reasoning_content": HERMES}) + chunk({}, "stop") + b"data: [DONE]\n\n"
+    message = Playbook().ask(body()).answer(stream).message
+    assert [c["name"] for c in message["calls"]] == ["get_weather"]
+    assert message["reasoning"] == HERMES
+
+
+# tool_choice, parallel calls, loops
+
+
+def test_no_parallel_calls_keeps_the_first() -> None:
+    stream = native_stream(("c1", "get_weather", '{"city":"Rome"}'), ("c2", "get_weather", '{"city":"Oslo"}'))
+    book = Playbook().ask(body(parallel_tool_calls=False)).answer(stream)
+    assert [c["id"] for c in book.message["calls"]] == ["c1"]
+    assert [e.rule for e in book.record.edits] == ["no_parallel_calls"]
+
+
+def test_tool_choice_none_drops_calls_and_asks_for_words() -> None:
+    book = Playbook().ask(body(tool_choice="none")).answer(native_stream(("c1", "get_weather", '{"city":"Rome"}')))
+    assert len(book.asked) == 2
+    book.answer(whole("It rains."), JSON)
+    assert book.message == {"text": "It rains.", "reasoning": "", "calls": [], "finish": "stop"}
+
+
+def test_a_named_tool_choice_drops_other_calls() -> None:
+    chosen = {"type": "function", "function": {"name": "send_mail"}}
+    stream = native_stream(("c1", "get_weather", '{"city":"Rome"}'), ("c2", "send_mail", '{"to":"a","text":"b"}'))
+    book = Playbook().ask(body(tool_choice=chosen)).answer(stream)
+    assert [c["name"] for c in book.message["calls"]] == ["send_mail"]
+
+
+def test_a_required_call_is_asked_for_once_more_and_its_id_says_so() -> None:
+    book = Playbook().ask(body(tool_choice="required")).answer(text_stream("It ", "rains."))
+    assert book.message["finish"] is None, "the finish waits"
+    again = json.loads(book.asked[1].body)
+    assert again["stream"] is False
+    assert again["messages"][-2] == {"role": "assistant", "content": "It rains."}
+    assert "must call" in again["messages"][-1]["content"]
+    book.answer(whole(HERMES), JSON)
+    (made,) = book.message["calls"]
+    assert made["id"].startswith("cwr")
+    assert book.message["finish"] == "tool_calls"
+    assert book.message["text"] == "It rains."
+
+
+def test_without_budget_nothing_is_asked_again() -> None:
+    stream = text_stream("It rains.")
+    book = Playbook(Settings(guided="off", reasks=0)).ask(body(tool_choice="required")).answer(stream)
+    assert book.out == stream
+    assert len(book.asked) == 1
+
+
+def test_the_budget_of_a_conversation_is_counted_from_its_history() -> None:
+    history = [USER]
+    for n in range(4):
+        history.append({"role": "assistant", "tool_calls": [call("get_weather", {"city": str(n)}, f"cwr00000{n}")]})
+        history.append({"role": "tool", "tool_call_id": f"cwr00000{n}", "content": "rain"})
+    book = Playbook().ask(body(tool_choice="required", messages=history)).answer(text_stream("It rains."))
+    assert len(book.asked) == 1
+    fewer = history[:-2]
+    book = Playbook().ask(body(tool_choice="required", messages=fewer)).answer(text_stream("It rains."))
+    assert len(book.asked) == 2
+
+
+def test_a_refused_call_is_repaired_by_one_question() -> None:
+    stream = native_stream(("c1", "send_mail", '{"to": "bob"}'))
+    book = Playbook().ask(body()).answer(stream)
+    assert len(book.asked) == 2
+    assert "send_mail" in json.loads(book.asked[1].body)["messages"][-1]["content"]
+    book.answer(whole('{"tool_calls":[{"name":"send_mail","arguments":{"to":"bob","text":"Rain?"}}]}'), JSON)
+    (made,) = book.message["calls"]
+    assert json.loads(made["arguments"]) == {"to": "bob", "text": "Rain?"}
+    assert made["id"].startswith("cwr")
+
+
+def test_a_refused_call_that_cannot_be_mended_goes_out_as_it_came_with_a_warning() -> None:
+    stream = native_stream(("c1", "send_mail", '{"to": "bob"}'))
+    book = Playbook(Settings(guided="off", reasks=0)).ask(body()).answer(stream)
+    assert book.out == stream
+    assert book.record.violations
+
+
+def test_a_refused_call_is_said_in_words_where_that_is_set() -> None:
+    stream = native_stream(("c1", "send_mail", '{"to": "bob"}'))
+    book = Playbook(Settings(guided="off", reasks=0, refused="text")).ask(body()).answer(stream)
+    assert book.message["calls"] == []
+    assert "was refused" in book.message["text"]
+    assert book.message["finish"] == "stop"
+
+
+def test_a_tool_that_nobody_offered_is_refused_clearly() -> None:
+    stream = native_stream(("c1", "launch_rocket", '{"now": true}'))
+    book = Playbook(Settings(guided="off", reasks=0)).ask(body()).answer(stream)
+    assert book.message["calls"] == []
+    assert "'launch_rocket'" in book.message["text"]
+    assert "get_weather" in book.message["text"]
+
+
+def test_unknown_tools_pass_where_some_offered_tools_cannot_be_read() -> None:
+    tools = [*body()["tools"], {"type": "web_search"}]
+    stream = native_stream(("c1", "web_search", '{"q": "x"}'))
+    book = Playbook(Settings(guided="off", reasks=0)).ask(body(tools=tools)).answer(stream)
+    assert book.out == stream
+
+
+def _failing(times: int) -> list[dict[str, object]]:
+    history: list[dict[str, object]] = [USER]
+    for n in range(times):
+        history.append(
+            {"role": "assistant", "content": "", "tool_calls": [call("get_weather", {"city": "X"}, f"c{n}")]}
+        )
+        history.append({"role": "tool", "tool_call_id": f"c{n}", "content": "Error: no such city"})
+    return history
+
+
+def test_a_call_that_failed_three_times_is_not_sent_a_fourth_time() -> None:
+    stream = native_stream(("c9", "get_weather", '{"city":"X"}'))
+    book = Playbook(Settings(guided="off", reasks=0)).ask(body(messages=_failing(3))).answer(stream)
+    assert book.message["calls"] == []
+    assert "failed 3 times" in book.message["text"]
+    assert [e.rule for e in book.record.edits] == ["loop"]
+    book = Playbook().ask(body(messages=_failing(2))).answer(stream)
+    assert book.out == stream
+
+
+def test_a_loop_is_broken_with_a_question_where_there_is_budget() -> None:
+    stream = native_stream(("c9", "get_weather", '{"city":"X"}'))
+    book = Playbook().ask(body(messages=_failing(3))).answer(stream)
+    assert "Do something else" in json.loads(book.asked[1].body)["messages"][-1]["content"]
+    book.answer(whole(None, [call("get_weather", {"city": "Y"})], "tool_calls"), JSON)
+    assert [json.loads(c["arguments"]) for c in book.message["calls"]] == [{"city": "Y"}]
+
+
+def test_unpaired_history_is_mended_on_the_way() -> None:
+    history = [USER, {"role": "assistant", "tool_calls": [call("get_weather", {"city": "X"})]}, USER]
+    book = Playbook().ask(body(messages=history))
+    sent = json.loads(book.asked[0].body)["messages"]
+    assert [m["role"] for m in sent] == ["user", "assistant", "tool", "user"]
+    assert sent[2]["tool_call_id"] == "c1"
+
+
+# guided mode
+
+
+def test_guided_mode_asks_by_schema_and_leaves_out_what_nobody_said() -> None:
+    book = Playbook(Settings(guided="on")).ask(body())
+    asked = json.loads(book.asked[0].body)
+    assert asked["response_format"]["type"] == "json_schema"
+    assert "tools" not in asked
+    reply = {"calls": [{"name": "get_weather", "arguments": {"city": "Paris", "days": 4}}]}
+    book.answer(whole(json.dumps(reply)), JSON)
+    (made,) = book.message["calls"]
+    assert json.loads(made["arguments"]) == {"city": "Paris"}
+    assert [e.rule for e in book.record.edits] == ["drop_unsourced"]
+    assert book.out.endswith(b"data: [DONE]\n\n")
+
+
+def test_guided_mode_without_a_call_asks_as_the_client_did() -> None:
+    raw = json.dumps(body()).encode()
+    book = Playbook(Settings(guided="on")).ask(raw).answer(whole('{"no_call": "chat"}'), JSON)
+    assert book.asked[1].body == raw
+    stream = text_stream("Hello")
+    assert book.answer(stream).out == stream
+
+
+def test_guided_mode_falls_back_where_the_upstream_refuses_it() -> None:
+    raw = json.dumps(body()).encode()
+    book = Playbook(Settings(guided="on")).ask(raw).answer(b'{"error": "response_format"}', JSON, status=400)
+    assert book.asked[1].body == raw
+
+
+# what goes wrong
+
+
+def test_an_error_of_the_upstream_passes_as_it_is() -> None:
+    book = Playbook().ask(body()).answer(b'{"error": {"message": "no"}}', JSON, status=429)
+    assert book.head is not None
+    assert book.head.status == 429
+    assert book.out == b'{"error": {"message": "no"}}'
+
+
+def test_an_upstream_that_cannot_be_reached_is_a_502() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamFailed(Failure("unavailable", "cannot connect to http://x")))
+    assert book.head is not None
+    assert book.head.status == 502
+    assert "cannot connect" in json.loads(book.out)["error"]["message"]
+
+
+def test_a_stream_that_breaks_off_gives_what_it_held_and_an_error() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(chunk({"content": "Well <tool_call>"})))
+    book.tell(UpstreamFailed(Failure("unavailable", "the connection broke")))
+    assert book.out.startswith(chunk({"content": "Well <tool_call>"}))
+    assert b'"error"' in book.out
+    assert assembled(book.out)["finish"] is None
+
+
+def test_a_client_that_goes_closes_the_upstream() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamHead(200, SSE))
+    commands = book.tell(ClientGone())
+    assert isinstance(commands[0], CloseUpstream)
+    assert isinstance(commands[1], Log)
+    assert book.record.outcome == "gone"
+
+
+def test_no_header_is_ever_in_a_record() -> None:
+    book = Playbook().ask(body(), [("authorization", "Bearer sk-canary"), ("x-api-key", "sk-canary")])
+    book.answer(text_stream(HERMES))
+    assert "sk-canary" not in json.dumps(book.record.to_dict())
+    assert "sk-canary" not in repr(book.session.record) + repr(book.asked) + repr(
+        Request("GET", "/", "", (("a", "sk-canary"),))
+    )
