@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from callwright.models import open_model
     from callwright.orchestrator import Orchestrator, Run
     from callwright.planning import open_planner
+    from callwright.refine import Refinement, refine
 
 __version__ = "0.1.0"
 
@@ -70,6 +71,7 @@ _LATER = {
     "Catalog": "callwright.catalog",
     "Gate": "callwright.gate",
     "Orchestrator": "callwright.orchestrator",
+    "Refinement": "callwright.refine",
     "Refusal": "callwright.gate",
     "Run": "callwright.orchestrator",
     "open_catalog": "callwright.catalog",
@@ -105,6 +107,7 @@ __all__ = [
     "Orchestrator",
     "Plan",
     "PlanError",
+    "Refinement",
     "Refusal",
     "Reply",
     "Run",
@@ -125,11 +128,14 @@ __all__ = [
     "open_model",
     "open_planner",
     "read_jsonl",
+    "refine",
     "tool",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "refine":  # the room itself, which can be called: it takes this name when it is imported
+        return import_module("callwright.refine")
     if name in _LATER:
         value = getattr(import_module(_LATER[name]), name)
         globals()[name] = value

@@ -177,6 +177,39 @@ def check(
         raise typer.Exit(check_one(call, tools or []))
 
 
+@app.command("refine")
+def refine_command(
+    jsonl: Jsonl = False,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Leave out optional values that nothing in the conversation supports.")
+    ] = False,
+    rungs: Annotated[str, typer.Option(help="Rungs of the ladder, comma-separated.")] = "rules,sequence",
+) -> None:
+    """Make the calls of model replies right, without a model: {"id", "text", "tools", "query"} a line."""
+    from callwright.cli.refine import refine_lines
+    from callwright.errors import ConfigError
+
+    if not jsonl:
+        raise ConfigError("refine reads JSON lines", hint="callwright refine --jsonl < replies.jsonl")
+    refine_lines(leave_out=leave_out, rungs=[r for r in rungs.split(",") if r])
+
+
+@app.command("proxy")
+def proxy_command(
+    upstream: Annotated[str | None, typer.Option(help="The endpoint behind: http://host:8000/v1.")] = None,
+    model: Annotated[str | None, typer.Option(help="local or local:PATH: the embedded model behind.")] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8787,
+    host: Annotated[str, typer.Option(help="Address to listen on; other than loopback needs a key.")] = "127.0.0.1",
+    guided: Annotated[str, typer.Option(help="Ask for calls by JSON schema: auto, on or off.")] = "auto",
+    reasks: Annotated[int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")] = None,
+    strict: Annotated[bool, typer.Option(help="Say refused calls in words instead of passing them on.")] = False,
+) -> None:
+    """Stand between any client and an endpoint, and make its tool calls right."""
+    from callwright.cli.proxy import serve
+
+    serve(upstream, model=model, host=host, port=port, guided=guided, reasks=reasks, strict=strict)
+
+
 @app.command("tools")
 def tools_command(
     tools: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],

@@ -1,0 +1,72 @@
+"""``callwright refine``: replies of a model made into the calls that were meant, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callwright.cli.jsonl import BadLine, answer_stream
+from callwright.errors import CatalogError, ConfigError
+from callwright.refine import Settings, refine
+from callwright.types import JsonObject, Message, to_json
+from callwright.wire.tools import tools_from_wire
+
+_SOURCES = ("text", "message", "tool_calls")
+
+
+def refine_lines(*, leave_out: bool = False, rungs: Sequence[str] = ("rules", "sequence")) -> None:
+    """``{"id", "text" | "message" | "tool_calls", "tools", "query"?}`` -> ``{"id", "tool_calls", "text", "edits",
+    "dialect", "violations", "abstained", "confidence"}``, a line each.
+
+    ``messages`` (OpenAI style, the conversation before the reply) may stand beside or instead of ``query``.
+    """
+    settings = Settings(leave_out=leave_out)
+    answer_stream(lambda row: refine_row(row, settings, rungs))
+
+
+def refine_row(row: JsonObject, settings: Settings, rungs: Sequence[str]) -> JsonObject:
+    """The answer for one reply. Raises BadLine for a row that is not of the form above."""
+    given = [k for k in _SOURCES if row.get(k) is not None]
+    if not given:
+        raise BadLine('the line needs "text", "message" or "tool_calls"')
+    source = _source(row, given[0])
+    query = row.get("query") or ""
+    if not isinstance(query, str):
+        raise BadLine('"query" must be a text')
+    if not isinstance(row.get("tools"), list | dict):
+        raise BadLine('"tools" must be a list of tool definitions')
+    try:
+        tools = tools_from_wire(row["tools"]) if row["tools"] else ()
+        found = refine(source, tools, query=query, messages=_messages(row), rungs=rungs, settings=settings)
+    except (CatalogError, ConfigError) as error:
+        raise BadLine(error.message) from None
+    return {
+        "tool_calls": [{"name": c.tool, "arguments": c.arguments} for c in found.calls],
+        "text": found.text,
+        "edits": to_json(found.edits),
+        "dialect": found.dialect,
+        "violations": [v.to_dict() for v in found.violations],
+        "abstained": to_json(found.abstained),
+        "confidence": found.confidence,
+    }
+
+
+def _source(row: JsonObject, key: str) -> Any:
+    source = row[key]
+    if key == "text" and not isinstance(source, str):
+        raise BadLine('"text" must be a text')
+    if key == "message" and not isinstance(source, dict):
+        raise BadLine('"message" must be an object')
+    if key == "tool_calls" and not isinstance(source, list):
+        raise BadLine('"tool_calls" must be a list')
+    return source
+
+
+def _messages(row: JsonObject) -> tuple[Message, ...]:
+    """The conversation; what is no text in it says nothing that a value could come from."""
+    listed = row.get("messages") or []
+    if not isinstance(listed, list):
+        raise BadLine('"messages" must be a list')
+    found = [m for m in listed if isinstance(m, dict) and isinstance(m.get("content"), str)]
+    roles = {"system", "user", "assistant", "tool"}
+    return tuple(Message(m["role"], m["content"]) for m in found if m.get("role") in roles and m["role"] != "system")

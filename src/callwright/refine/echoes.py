@@ -1,0 +1,122 @@
+"""What models write where a value should stand: the parameter's own schema, a placeholder, one wrapper too many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from callwright.gate import Sources
+from callwright.gate.grounding import judge
+from callwright.gate.spellings import NONE
+from callwright.jsontext import JsonError, mend
+from callwright.types import Json, JsonObject, Tool, canonical
+
+_KEYWORDS = frozenset(
+    "type description title enum default format items properties required example examples const minimum maximum "
+    "pattern minLength maxLength minItems maxItems optional nullable anyOf oneOf additionalProperties name "
+    "exclusiveMinimum exclusiveMaximum".split()
+)
+_TYPE_NAMES = frozenset(
+    "string str text integer int number float double boolean bool array list object dict any null date "
+    "datetime".split()
+)
+_VALUE_KEYS = ("value", "const", "val", "content", "data", "answer")
+_WRAPPERS = ("arguments", "parameters", "args", "params", "kwargs", "input", "inputs", "properties", "tool_input")
+_PLACEHOLDER = re.compile(
+    r"(?:<[^<>\n]{0,60}>|\{\{?[^{}\n]{0,60}\}?\}|\[[A-Za-z_ ]{2,60}\]|\$\{?[A-Za-z_]\w{0,60}\}?|\$\d{1,2}|\.\.\.|…)\Z"
+)
+_NO_TOOL = frozenset(
+    "none no_tool no_function nofunction notool null no_call no_op noop nil no_tool_needed no_function_call".split()
+)
+
+
+def no_tool(name: str) -> bool:
+    """Whether a tool name is a model's way to say that it calls nothing."""
+    return name.strip().lower().replace(" ", "_") in _NO_TOOL
+
+
+def is_echo(value: Json, part: Any) -> bool:
+    """Whether a value is a parameter's schema rather than a value of it: ``{"type": "string", "description": …}``."""
+    if isinstance(value, str) and value.lstrip()[:1] == "{" and "type" in value:
+        try:
+            value = mend(value).value
+        except JsonError:
+            return False
+    if not isinstance(value, dict) or not value:
+        return False
+    declared = part.get("properties") if isinstance(part, dict) else None
+    if isinstance(declared, dict) and declared.keys() & value.keys():
+        return False
+    kind = value.get("type")
+    kind = kind.split("(")[0].split("[")[0].split(",")[0].strip().lower() if isinstance(kind, str) else ""
+    if kind not in _TYPE_NAMES:
+        return False
+    described = len(value.keys() & _KEYWORDS) >= 2 or set(value) == {"type"} or bool(value.keys() & set(_VALUE_KEYS))
+    return described and all(k in _KEYWORDS or k in _VALUE_KEYS for k in value)
+
+
+def value_inside(value: Json, part: Any) -> Json:
+    """The value that an echoed schema carries; NONE where it carries none.
+
+    It stands under ``value`` (or the like), or under ``default`` or ``const`` where the schema itself says otherwise.
+    """
+    if isinstance(value, str):
+        value = mend(value).value
+    for key in _VALUE_KEYS:
+        if key in value:
+            return value[key]
+    own = part if isinstance(part, dict) else {}
+    for key in ("default", "example"):
+        if key in value and value[key] not in (None, "") and canonical(value[key]) != canonical(own.get(key)):
+            return value[key]
+    return NONE
+
+
+def lists_every_option(value: Json, part: Any) -> bool:
+    """Whether the list of all options stands where one of them should."""
+    options = part.get("enum") if isinstance(part, dict) else None
+    return isinstance(value, list) and len(value) > 1 and isinstance(options, list) and value == options
+
+
+def is_placeholder(key: str, value: Json, part: Any, sources: Sources) -> bool:
+    """Whether a text stands for a value that is not known: ``<id>``, ``{latitude}``, ``YOUR_API_KEY``, "string"."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    if judge(key, value, part, sources) == "placeholder":
+        return True
+    text = value.strip()
+    if _PLACEHOLDER.match(text):
+        return not sources.holds(text) or not any(c.isalnum() for c in text)
+    return isinstance(part, dict) and bool(part.get("description")) and text == str(part["description"]).strip()
+
+
+def unwrapped(arguments: JsonObject, tool: Tool) -> JsonObject | None:
+    """The arguments inside one wrapper too many (``{"arguments": {…}}``, ``{"<tool>": {…}}``, a whole schema with
+    values in place of its parts); None where there is none."""
+    declared = tool.properties
+    if not declared and tool.input_schema.get("additionalProperties", True) is not False and not arguments:
+        return None
+    if arguments.keys() & declared.keys():
+        return None
+    for key in (*_WRAPPERS, tool.name):
+        inner = arguments.get(key)
+        if isinstance(inner, str) and inner.lstrip()[:1] == "{":
+            try:
+                read = mend(inner)
+            except JsonError:
+                continue
+            inner = None if read.truncated else read.value
+        if isinstance(inner, dict) and _only_beside(arguments, key) and _known(inner, declared):
+            return inner
+    return None
+
+
+def _only_beside(arguments: JsonObject, key: str) -> bool:
+    """Nothing stands beside the wrapper but words of a schema or of a call."""
+    beside = set(arguments) - {key}
+    return beside <= {"type", "required", "additionalProperties", "name", "id", "description", "$schema"}
+
+
+def _known(inner: JsonObject, declared: Collection[str]) -> bool:
+    return bool(inner) and any(k in declared for k in inner)

@@ -1,0 +1,95 @@
+"""The ladder: read, check, rules, sequence. Each rung is optional; a reply that is right passes all as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from callwright.errors import ConfigError
+from callwright.refine.reading import Reading, read
+from callwright.refine.result import Abstention, Refinement, Settings
+from callwright.refine.rules import Ruled, apply_rules
+from callwright.refine.sequence import Ordered, order
+from callwright.refine.situation import Situation
+from callwright.types import Edit, Message, Tool, ToolCall
+
+RUNGS = ("rules", "sequence")
+SEQUENCE_CONFIDENCE = {"producer_added": 0.9}
+
+
+def refine(
+    source: str | Mapping[str, Any] | Sequence[ToolCall] | Sequence[Mapping[str, Any]],
+    tools: Sequence[Tool],
+    *,
+    query: str = "",
+    messages: Sequence[Message] = (),
+    rungs: Collection[str] = RUNGS,
+    settings: Settings | None = None,
+) -> Refinement:
+    """Make the calls of a reply right, without a model: no I/O, deterministic, never raises for what a model wrote.
+
+    ``source``: a text, an OpenAI or Anthropic message, or a list of calls. ``query`` is the user's request,
+    ``messages`` the conversation before the reply (either may do; without both, no value is filled in or doubted).
+    ``rungs``: "rules", "sequence", both or none (then the reply is only read). A reply without calls has none
+    afterwards.
+    Raises ConfigError for an unknown rung or a source of another form.
+    """
+    unknown = set(rungs) - set(RUNGS)
+    if unknown:
+        raise ConfigError(f"there is no rung {sorted(unknown)[0]!r}", hint=f"rungs: {', '.join(RUNGS)}")
+    reading = read(source, tools)
+    if not reading.calls:
+        return Refinement((), reading.text, dialect=reading.dialect, truncated=reading.truncated)
+    situation = Situation(tools, query, messages, settings)
+    ruled = Ruled(list(reading.calls), list(range(len(reading.calls))))
+    if "rules" in rungs:
+        ruled = apply_rules(reading.calls, situation)
+    if "sequence" not in rungs:
+        return _finished(reading, ruled, None)
+    return _finished(reading, ruled, order(ruled.calls, tools, query="\n".join(situation.said)))
+
+
+def _finished(reading: Reading, ruled: Ruled, ordered: Ordered | None) -> Refinement:
+    made = Refinement(
+        calls=tuple(ruled.calls),
+        text=reading.text,
+        edits=tuple(ruled.edits),
+        violations=tuple(ruled.violations),
+        dialect=reading.dialect,
+        confidence=ruled.confidence,
+        abstained=tuple(ruled.abstained),
+        truncated=reading.truncated,
+    )
+    if ordered is None:
+        return made
+    edits = tuple(_as_read(e, ruled.positions) for e in ordered.edits)
+    sure = min((SEQUENCE_CONFIDENCE.get(e.rule, 1.0) for e in edits), default=1.0)
+    known = {(v.path, v.kind) for v in made.violations}
+    problems = tuple(replace(v, path=_path_as_read(v.path, ruled.positions)) for v in ordered.problems)
+    return replace(
+        made,
+        calls=ordered.calls,
+        edits=made.edits + edits,
+        violations=made.violations + tuple(v for v in problems if (v.path, v.kind) not in known),
+        confidence=min(made.confidence, sure),
+        abstained=made.abstained + tuple(Abstention("", said) for said in ordered.abstained),
+    )
+
+
+def _as_read(edit: Edit, positions: Sequence[int]) -> Edit:
+    """An edit of the sequence rung with the positions of the calls as they were read."""
+    if edit.rule == "topological_order" and isinstance(edit.after, list):
+        before, after = ([positions[i] for i in side] for side in (edit.before, edit.after))
+        return replace(edit, before=before, after=after)
+    if edit.before is None and edit.path.count("/") == 1:
+        return edit  # an added call: its place in the result
+    return replace(edit, path=_path_as_read(edit.path, positions))
+
+
+def _path_as_read(path: str, positions: Sequence[int]) -> str:
+    _, slash, rest = path.partition("/")
+    number, more, tail = rest.partition("/")
+    if not slash or not number.isdigit() or int(number) >= len(positions):
+        return path
+    return f"/{positions[int(number)]}{more}{tail}"

@@ -1,0 +1,60 @@
+"""Calls that should not go out: duplicates, tools that do not exist, calls that wait for another's result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from callwright import flow
+from callwright.refine import echoes
+from callwright.refine.situation import Situation
+from callwright.types import ToolCall, canonical
+
+DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
+_AGAIN = re.compile(r"\b(?:twice|again|repeat\w*|\w+ times|once more|each|both|two)\b", re.I)
+_FEEDS = 0.75  # how well another call's tool must provide a value for a call to wait for it
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    rule: str
+    confidence: float
+
+
+def surplus(
+    calls: Sequence[ToolCall], unknown: Sequence[Sequence[str]], known: Sequence[bool], situation: Situation
+) -> dict[int, Drop]:
+    """Position -> why that call is taken out. ``unknown[i]`` are call ``i``'s required parameters without a value,
+    ``known[i]`` whether its tool exists. At least one call always stays, unless all say that nothing is called."""
+    drops: dict[int, Drop] = {}
+    seen: dict[str, int] = {}
+    again = bool(_AGAIN.search(situation.query))
+    for i, call in enumerate(calls):
+        if not known[i] and echoes.no_tool(call.tool):
+            drops[i] = Drop(NO_CALL, 0.99)
+            continue
+        print_ = canonical([call.tool, call.arguments])
+        if print_ in seen and not again:
+            drops[i] = Drop(DUPLICATE, 0.98)
+        seen.setdefault(print_, i)
+    good = [i for i in range(len(calls)) if known[i] and not unknown[i] and i not in drops]
+    for i, call in enumerate(calls):
+        if i in drops or not good:
+            continue
+        if not known[i]:
+            drops[i] = Drop(GHOST, 0.93)
+        elif unknown[i] and any(_provides(calls[j], call, unknown[i], situation) for j in good):
+            drops[i] = Drop(WAIT, 0.95)
+    return drops
+
+
+def _provides(producer: ToolCall, consumer: ToolCall, keys: Sequence[str], situation: Situation) -> bool:
+    """Whether one call returns what the other lacks: it can only be made once the result is there."""
+    if producer.tool == consumer.tool:
+        return False
+    links = flow.links(situation.by_name[producer.tool], situation.by_name[consumer.tool], _FEEDS)
+    if any(link.input.path[0] in keys for link in links):
+        return True
+    made = set(flow.words(producer.tool)) - set(flow.VERBS)
+    return any((told := set(flow.words(k)) - {"the", "of"}) and told <= made for k in keys)

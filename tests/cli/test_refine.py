@@ -1,0 +1,91 @@
+"""``callwright refine --jsonl``: a line in, a line out, bad lines answered and the rest processed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from callwright.cli.jsonl import BadLine
+from callwright.cli.refine import refine_row
+from callwright.refine import Settings
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+CALL = {"name": "getWeather", "arguments": {"city": "Oslo"}}
+
+
+def answered(**row: object) -> dict[str, object]:
+    return refine_row({"tools": [TOOL], **row}, Settings(), ("rules", "sequence"))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"text": f"<tool_call>{json.dumps(CALL)}</tool_call>"},
+        {"message": {"role": "assistant", "content": None, "tool_calls": [{"function": CALL}]}},
+        {"tool_calls": [CALL]},
+    ],
+)
+def test_all_three_forms_are_read(row: dict[str, object]) -> None:
+    found = answered(**row)
+    assert found["tool_calls"] == [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+    assert found["edits"] == [
+        {"path": "/0/name", "before": "getWeather", "after": "get_weather", "rule": "tool_spelling"}
+    ]
+
+
+def test_values_may_come_from_messages() -> None:
+    found = answered(
+        tool_calls=[{"name": "get_weather", "arguments": {}}],
+        messages=[{"role": "user", "content": "My city is Oslo."}],
+    )
+    assert found["tool_calls"] == [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"text": 5},
+        {"tool_calls": {}},
+        {"message": "x"},
+        {"text": "x", "tools": 5},
+        {"tool_calls": [5]},
+        {"text": "x", "query": 5},
+        {"text": "x", "messages": 5},
+        {"text": "x", "tools": [{"no": "name"}]},
+    ],
+)
+def test_rows_of_another_form_say_what_is_wrong(row: dict[str, object]) -> None:
+    with pytest.raises(BadLine):
+        answered(**row)
+
+
+def test_the_command_answers_bad_lines_and_goes_on() -> None:
+    lines = [json.dumps({"id": 1, "tools": [TOOL], "tool_calls": [CALL]}), "not json", json.dumps({"id": 3})]
+    done = subprocess.run(
+        [sys.executable, "-m", "callwright", "refine", "--jsonl"],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, second, third = map(json.loads, done.stdout.splitlines())
+    assert first["tool_calls"][0]["name"] == "get_weather"
+    assert second["error"]["line"] == 2
+    assert third["id"] == 3
+    assert "text" in third["error"]["message"]
+
+
+def test_without_jsonl_the_command_says_what_to_do() -> None:
+    done = subprocess.run([sys.executable, "-m", "callwright", "refine"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "--jsonl" in done.stderr

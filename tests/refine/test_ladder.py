@@ -1,0 +1,173 @@
+"""From a reply to calls: what is right passes as it is, every change is listed, nothing is made up."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import callwright
+from callwright.errors import ConfigError
+from callwright.refine import Settings, refine
+from callwright.types import READ, Message, Tool, ToolCall
+
+WEATHER = Tool(
+    "get_weather",
+    "Weather of a city.",
+    {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "The city."},
+            "days": {"type": "integer"},
+            "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+        },
+        "required": ["city"],
+    },
+)
+DELETE = Tool("delete_file", "Delete a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
+TOOLS = [WEATHER, DELETE]
+
+
+def edited(arguments: object, query: str = "", name: str = "get_weather") -> tuple[object, list[str]]:
+    found = refine([{"name": name, "arguments": arguments}], TOOLS, query=query)
+    return (found.calls[0].arguments if found.calls else None, [e.rule for e in found.edits])
+
+
+def test_a_right_call_is_the_same_object_afterwards() -> None:
+    call = ToolCall("1", "get_weather", {"city": "Oslo", "days": 3})
+    found = refine([call], TOOLS, query="Weather in Oslo for 3 days")
+    assert found.calls[0] is call
+    assert found.edits == () == found.violations
+    assert found.confidence == 1.0
+
+
+def test_one_line_from_text() -> None:
+    text = '```json\n{"name": "getWeather", "arguments": {"City": "Oslo", "days": "3", "unit": "C"}}\n```'
+    found = callwright.refine(text, TOOLS, query="Weather in Oslo")
+    assert [(c.tool, c.arguments) for c in found.calls] == [
+        ("get_weather", {"city": "Oslo", "days": 3, "unit": "celsius"})
+    ]
+    assert [(e.path, e.rule) for e in found.edits] == [
+        ("/0/name", "tool_spelling"),
+        ("/0/arguments/days", "text_to_number"),
+        ("/0/arguments/City", "rename_key"),
+        ("/0/arguments/unit", "option_meaning"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given_", "query", "wanted", "rules"),
+    [
+        ({"arguments": {"city": "Oslo"}}, "", {"city": "Oslo"}, ["unwrap_arguments"]),
+        ({"city": {"type": "string", "value": "Oslo"}}, "", {"city": "Oslo"}, ["echoed_schema"]),
+        ({"city": {"type": "string"}}, "My city is Oslo.", {"city": "Oslo"}, ["stated_value"]),
+        ({"city": "Oslo", "days": "<number>"}, "Weather in Oslo", {"city": "Oslo"}, ["placeholder"]),
+        ({"city": "Oslo", "days": "<n>"}, "Oslo for 3 days", {"city": "Oslo", "days": 3}, ["stated_value"]),
+        ({"place": "Oslo"}, "Weather in Oslo", {"city": "Oslo"}, ["assign_key"]),
+        ('{"city": "Oslo"}', "", {"city": "Oslo"}, []),
+        ('"{\\"city\\": \\"Oslo\\"}"', "", {"city": "Oslo"}, ["unwrap_json"]),
+        ({"city": "Oslo", "verbose": True}, "Weather in Oslo", {"city": "Oslo"}, ["drop_unknown"]),
+    ],
+)  # fmt: skip
+def test_arguments_are_mended(given_: object, query: str, wanted: object, rules: list[str]) -> None:
+    assert edited(given_, query) == (wanted, rules)
+
+
+def test_what_nobody_said_is_reported_and_not_made_up() -> None:
+    found = refine([{"name": "get_weather", "arguments": {"city": "<city>"}}], TOOLS, query="How is the weather?")
+    assert found.edits == ()
+    assert found.calls[0].arguments == {"city": "<city>"}
+    assert [(v.path, v.keyword) for v in found.violations] == [("/0/arguments/city", "placeholder")]
+
+
+def test_a_key_that_holds_what_was_asked_for_is_kept_with_a_warning() -> None:
+    found = refine(
+        [{"name": "get_weather", "arguments": {"city": "Oslo", "station": "Blindern"}}],
+        TOOLS,
+        query="Weather in Oslo at Blindern",
+    )
+    assert found.edits == ()
+    assert [v.path for v in found.violations] == ["/0/arguments/station"]
+
+
+def test_an_optional_null_stays_with_a_warning() -> None:
+    call = ToolCall("1", "get_weather", {"city": "Oslo", "days": None})
+    found = refine([call], TOOLS, query="Weather in Oslo")
+    assert found.calls[0] is call
+    assert [v.keyword for v in found.violations] == ["null"]
+
+
+def test_an_unknown_name_never_becomes_a_tool_that_may_write() -> None:
+    found = refine([{"name": "erase_document", "arguments": {"path": "/tmp/a"}}], TOOLS, query="delete /tmp/a")
+    assert found.calls[0].tool == "erase_document"
+    assert found.edits == ()
+    assert [v.kind for v in found.violations] == ["unknown_tool"]
+
+
+def test_arguments_that_stop_in_the_middle_are_never_completed() -> None:
+    found = refine([{"name": "delete_file", "arguments": '{"path": "/tmp/a'}], TOOLS, query="delete /tmp/abc")
+    assert found.edits == ()
+    assert found.calls[0].arguments == '{"path": "/tmp/a'
+    assert [v.kind for v in found.violations] == ["truncated"]
+
+
+def test_positions_are_those_of_the_calls_as_read() -> None:
+    right = {"name": "get_weather", "arguments": {"city": "Oslo"}}
+    found = refine([right, right, {"name": "getWeather", "arguments": {"city": "Rome"}}], TOOLS, query="Oslo, Rome")
+    assert [(e.path, e.rule) for e in found.edits] == [("/1", "duplicate_call"), ("/2/name", "tool_spelling")]
+    assert [c.arguments for c in found.calls] == [{"city": "Oslo"}, {"city": "Rome"}]
+
+
+def test_leave_out_takes_away_what_nothing_supports() -> None:
+    call = {"name": "get_weather", "arguments": {"city": "Oslo", "days": 7}}
+    kept = refine([call], TOOLS, query="Weather in Oslo")
+    assert kept.edits == ()
+    left = refine([call], TOOLS, query="Weather in Oslo", settings=Settings(leave_out=True))
+    assert left.calls[0].arguments == {"city": "Oslo"}
+    assert [e.rule for e in left.edits] == ["drop_unsourced"]
+    said = refine([call], TOOLS, query="Weather in Oslo for 7 days", settings=Settings(leave_out=True))
+    assert said.calls[0].arguments == {"city": "Oslo", "days": 7}
+
+
+def test_values_come_from_earlier_messages_too() -> None:
+    messages = [Message("user", "My city is Oslo."), Message("user", "Now the weather.")]
+    found = refine([{"name": "get_weather", "arguments": {}}], TOOLS, messages=messages)
+    assert found.calls[0].arguments == {"city": "Oslo"}
+
+
+def test_prose_has_no_calls_and_keeps_its_text() -> None:
+    found = refine("The weather is fine.", TOOLS)
+    assert found.calls == ()
+    assert found.text == "The weather is fine."
+
+
+def test_rungs_are_optional_and_known() -> None:
+    call = ToolCall("1", "getWeather", {"city": "Oslo"})
+    assert refine([call], TOOLS, rungs=()).calls == (call,)
+    with pytest.raises(ConfigError, match="rung"):
+        refine([call], TOOLS, rungs=("magic",))
+
+
+def test_a_tool_known_to_read_may_be_found_by_meaning() -> None:
+    reads = Tool(WEATHER.name, WEATHER.description, WEATHER.input_schema, effects=READ)
+    found = refine([{"name": "fetch_city_weather", "arguments": {"city": "Oslo"}}], [reads, DELETE], query="weather")
+    assert found.calls[0].tool == "get_weather"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.sampled_from(["get_weather", "delete_file", "getweather", "x", ""]),
+    st.dictionaries(st.sampled_from(["city", "days", "unit", "path", "q", ""]), json_values, max_size=4) | st.text(),
+)
+def test_nothing_a_model_writes_raises_and_a_second_pass_changes_nothing(name: str, arguments: object) -> None:
+    first = refine([{"name": name, "arguments": arguments}], TOOLS, query="Weather in Oslo for 3 days")
+    second = refine(list(first.calls), TOOLS, query="Weather in Oslo for 3 days")
+    assert second.calls == first.calls
+    assert second.edits == ()

@@ -1,0 +1,53 @@
+"""Arguments of one call, step by step."""
+
+from __future__ import annotations
+
+from callwright.refine.mending import Mending
+from callwright.refine.result import Settings
+from callwright.refine.situation import Situation
+from callwright.types import Tool
+
+TOOL = Tool(
+    "book",
+    "Book a room.",
+    {
+        "type": "object",
+        "properties": {
+            "nights": {"type": "integer"},
+            "material": {"type": "string", "enum": ["Bronze", "Marble"]},
+            "guest_id": {"type": "string"},
+        },
+        "required": ["nights"],
+    },
+)
+
+
+def mended(arguments: dict[str, object], query: str = "", settings: Settings | None = None) -> Mending:
+    made = Mending(arguments, TOOL, Situation([TOOL], query, settings=settings))
+    made.mend()
+    return made
+
+
+def test_all_options_become_the_one_that_was_said() -> None:
+    made = mended({"nights": 2, "material": ["Bronze", "Marble"]}, "2 nights, a bronze one")
+    assert made.arguments == {"nights": 2, "material": "Bronze"}
+
+
+def test_an_identifier_from_nowhere_is_reported() -> None:
+    made = mended({"nights": 2, "guest_id": "ZX-99812"}, "2 nights please")
+    assert made.arguments["guest_id"] == "ZX-99812"
+    assert [v.keyword for v in made.violations] == ["identifier"]
+
+
+def test_a_missing_value_that_was_said_is_filled_in() -> None:
+    made = mended({}, "a room for 3 nights")
+    assert made.arguments == {"nights": 3}
+    assert made.confidence < 1
+
+
+def test_a_guess_below_the_bar_is_an_abstention() -> None:
+    made = mended({}, "a room for 3 nights", Settings(least=0.99))
+    assert made.arguments == {}
+    assert made.abstained[0].candidate == 3
+    assert [v.keyword for v in made.violations] == ["required"]
+    assert made.unknown == ["nights"]

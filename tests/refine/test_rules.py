@@ -1,0 +1,60 @@
+"""The rules on a list of calls: each by itself, then among each other."""
+
+from __future__ import annotations
+
+from callwright.refine.rules import apply_rules
+from callwright.refine.situation import Situation
+from callwright.types import Tool, ToolCall
+
+TOKEN = Tool(
+    "GetUserToken",
+    "Get the user token by username and password.",
+    {
+        "type": "object",
+        "properties": {"username": {"type": "string"}, "password": {"type": "string"}},
+        "required": ["username", "password"],
+    },
+)
+ALARM = Tool(
+    "DeleteAlarm",
+    "Remove an alarm.",
+    {
+        "type": "object",
+        "properties": {
+            "token": {"type": "string", "description": "User's token."},
+            "time": {"type": "string", "description": "Format: %Y-%m-%d %H:%M:%S"},
+        },
+        "required": ["token", "time"],
+    },
+)
+
+
+def test_a_call_whose_token_is_an_echo_waits_for_the_call_that_gets_the_token() -> None:
+    calls = [
+        ToolCall("1", "GetUserToken", {"username": "JohnDoe", "password": "pass123"}),
+        ToolCall(
+            "2", "DeleteAlarm", {"token": {"type": "str", "description": "User's token."}, "time": "2023-03-16"}
+        ),
+    ]
+    found = apply_rules(calls, Situation([TOKEN, ALARM], "My username is JohnDoe and my password is pass123."))
+    assert found.calls == [calls[0]]
+    assert found.positions == [0]
+    assert found.edits[-1].rule == "wait_for_result"
+    assert found.edits[-1].path == "/1"
+
+
+def test_references_are_neither_converted_nor_doubted() -> None:
+    calls = [
+        ToolCall("1", "GetUserToken", {"username": "JohnDoe", "password": "pass123"}),
+        ToolCall("2", "DeleteAlarm", {"token": "API_call_0", "time": "2023-03-16 07:00:00"}),
+    ]
+    found = apply_rules(calls, Situation([TOKEN, ALARM], "I am JohnDoe, pass123; alarm on 2023-03-16 07:00:00"))
+    assert found.calls == calls
+    assert found.edits == []
+
+
+def test_confidence_is_that_of_the_least_certain_edit() -> None:
+    calls = [ToolCall("1", "GetUserTokne", {"username": "JohnDoe", "password": "pass123"})]
+    found = apply_rules(calls, Situation([TOKEN, ALARM], "JohnDoe pass123"))
+    assert found.calls[0].tool == "GetUserToken"
+    assert found.confidence == 0.98
