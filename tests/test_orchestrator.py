@@ -260,6 +260,20 @@ async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_t
     assert [r.tool for r in done.results] == ["find_airport", "population"]
 
 
+async def test_a_refusal_that_the_model_could_not_mend_is_not_put_to_it_twice() -> None:
+    script = {
+        "bind": [
+            calls(call("population", iata="your_iata_code")),
+            calls(call("find_airport", city="Oslo"), call("population", iata="your_iata_code")),
+            {"useful": ["none"], "reason": "enough"},
+        ],
+        "repair": [{"tool_calls": [{"name": "population", "arguments": {"iata": "your_iata_code"}}]}],
+        "answer": [said("The airport is OSL.", "r2")],
+    }
+    done = await run([airport(), weather()], script, ["population"], ["find_airport"])
+    assert done.cost.repairs["tier2"] == 1
+
+
 async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_in_a_second_pass() -> None:
     """The model gave a name where a code belongs; the error says which tool knows it. No repair question is spent."""
 

@@ -61,9 +61,24 @@ def test_the_right_number_of_the_wrong_city_is_mended() -> None:
     assert answer.text == "Paris has a population of 2,102,650."
 
 
-def test_a_claim_that_no_result_holds_is_put_to_the_model_once_and_then_marked() -> None:
+def test_a_claim_that_no_result_holds_is_put_to_the_model_once_and_withdrawn_when_it_gives_up() -> None:
+    claim = ("London is the busiest city of Europe.", ["r2"])
+    answer, asked = drive(finish(QUERY, [LONDON], mode="schema", char_limit=2000), [statements(claim), "NOT KNOWN"])
+    assert answer.text == f"The tools' results do not answer this: {QUERY}"
+    assert [s.support for s in answer.statements] == ["limitation"]
+    assert answer.missing
+    assert (answer.edits[0].before, answer.edits[0].rule) == (claim[0], "answer.withdrawn")
+    assert asked[1].messages[: len(asked[0].messages)] == asked[0].messages, "the prompt's prefix is reused"
+    both = statements(("London has 8,866,180 inhabitants.", ["r2"]), claim)
+    answer, _ = drive(finish(QUERY, [LONDON], mode="schema"), [both, "NOT KNOWN"])
+    assert answer.text.startswith("London has 8,866,180 inhabitants.")
+    assert answer.statements[1].text == "Statement 2 of the answer was withdrawn: no result confirms it."
+
+
+def test_a_claim_that_no_result_holds_is_marked_when_the_model_insists() -> None:
     reply = statements(("London is the busiest city of Europe.", ["r2"]))
-    answer, asked = drive(finish(QUERY, [LONDON], [], mode="schema", char_limit=2000), [reply, "NOT KNOWN"])
+    insists = "London is the busiest city of Europe, I think."
+    answer, asked = drive(finish(QUERY, [LONDON], [], mode="schema", char_limit=2000), [reply, insists])
     assert answer.text == f"London is the busiest city of Europe. {UNCONFIRMED}"
     assert answer.statements[0].support == "unsupported"
     assert asked[1].messages[: len(asked[0].messages)] == asked[0].messages, "the prompt's prefix is reused"
@@ -85,7 +100,10 @@ def test_the_question_said_again_is_put_anew_and_otherwise_replaced_by_what_the_
     good, asked = drive(finish(question, [PARIS], mode="schema"), [echo, "Paris has 2,102,650 inhabitants."])
     assert good.text == "Paris has 2,102,650 inhabitants."
     assert not any(m.role == "assistant" for m in asked[1].messages), "the echo would be echoed"
-    for again in (question, "NOT KNOWN", "Paris has 9 inhabitants."):
+    unknown, _ = drive(finish(question, [PARIS, LONDON], mode="schema"), [echo, "NOT KNOWN"])
+    assert unknown.statements[0].support == "limitation"
+    assert "2102650" in unknown.text, "what was found is quoted all the same"
+    for again in (question, "Paris has 9 inhabitants."):
         quoted, _ = drive(finish(question, [PARIS, LONDON], mode="schema"), [echo, again])
         assert quoted.text.startswith('city_info("city":"Paris") returned: ')
         assert "2102650" in quoted.text

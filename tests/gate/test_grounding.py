@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from callwright.gate import Gate, Refusal, Sources
-from callwright.gate.grounding import ground, is_identifier, judge
+from callwright.gate.grounding import copies_example, ground, is_identifier, judge
 from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -222,3 +222,15 @@ def test_invented_identifiers_in_gold_calls_are_caught() -> None:
                 caught += bool(verdict.violations) or key not in verdict.arguments
     assert seen > 40
     assert caught / seen > 0.99
+
+
+def test_the_particular_thing_that_a_description_gives_as_an_example_is_no_source() -> None:
+    zone = {"type": "string", "description": "IANA time zone, such as Europe/Paris"}
+    for query, copied in (("What time is it in Tokyo?", True), ("What time is it in Paris?", False)):
+        assert copies_example("Europe/Paris", zone, Sources(query)) is copied
+        verdict = check({"zone": "Europe/Paris"}, {"zone": zone}, ["zone"], Sources(query))
+        assert isinstance(verdict, CheckedCall), "it is no identifier: noted, not refused"
+    assert not copies_example("kilometer", {"description": "such as kilometer, feet"}, Sources("how far?"))
+    assert not copies_example("NO", {"description": "a code such as NO"}, Sources("how far?"))
+    assert not copies_example(5, zone, Sources(""))
+    assert not copies_example("Europe/Paris", None, Sources(""))

@@ -17,6 +17,7 @@ from callwright.answer.reply import Draft, Drafts, read, schema_for, split
 from callwright.answer.summary import summarise
 from callwright.answer.support import check
 from callwright.answer.verdict import Fix, Verdict
+from callwright.answer.words import tokens
 from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import (
     READ_LOCAL,
@@ -43,6 +44,9 @@ _FORMATS = {
 _MAX_TOKENS = 400
 _QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
 _PLAIN = 3_000  # characters of the summary when the question is put anew
+_WITHDRAWN = "answer.withdrawn"
+_OPEN = frozenset("what when where which who whom whose how".split())  # questions that their own words cannot answer
+_TELLING_NOTHING = frozenset("a an the is are was it of for to in at on and find get tell give show me".split())
 _ECHO = 95  # a statement so like the question, in percent, answers nothing
 
 
@@ -75,15 +79,17 @@ def finish(
         drafts = read(reply, ids) if not _unknown(reply) else Drafts()
     if _says_nothing(drafts):
         return abstain(results, skips, "the model gave no answer")
-    statements, edits = [], []
-    texts = []
+    statements, edits, texts, rules = [], [], [], []
     for position, draft in enumerate(drafts.statements):
-        statement, made, left = yield from _settle(draft, facts, request, reply, mend, position)
+        place = (position, len(drafts.statements))
+        statement, made, left = yield from _settle(draft, facts, request, reply, mend, place)
         mend = left
         statements.append(statement)
+        rules.append(made[-1].rule if made else "")
         edits += made
         texts.append(draft.glue + statement.text if position else statement.text)
-    missing = _missing(drafts, results)
+    given_up = [s.text.split("\n")[0] for s, e in zip(statements, rules, strict=True) if e == _WITHDRAWN]
+    missing = (*_missing(drafts, results), *given_up)
     return Answer(_text("".join(texts), missing), tuple(statements), missing, tuple(edits))
 
 
@@ -123,9 +129,10 @@ def _question(
 
 
 def _settle(
-    draft: Draft, facts: Facts, request: ChatRequest, reply: Reply, mend: int, position: int
+    draft: Draft, facts: Facts, request: ChatRequest, reply: Reply, mend: int, place: tuple[int, int]
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; mend it by rule, else by one question, else mark it."""
+    position = place[0]
     verdict = check(draft.text, facts, draft.results)
     echo = _echoes(draft.text, facts)
     if echo:
@@ -139,8 +146,25 @@ def _settle(
             edit = Edit(f"/statements/{position}/text", draft.text, text, "answer.restated")
             support = "mended" if again.support == "supported" else again.support
             return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
+        if _unknown(restated):
+            return (*_withdrawn(draft, verdict, facts, place, echo), mend)
     statement, edits = _quoted(draft, facts, position) if echo else _decide(draft, verdict, facts, position)
     return statement, edits, mend
+
+
+def _withdrawn(
+    draft: Draft, verdict: Verdict, facts: Facts, place: tuple[int, int], echo: bool
+) -> tuple[Statement, list[Edit]]:
+    """The model, asked again, says itself that no result holds it: what is unknown is said, the claim is not."""
+    position, of = place
+    text = f"The tools' results do not answer this: {facts.query.strip()}"
+    if of > 1:
+        text = f"Statement {position + 1} of the answer was withdrawn: no result confirms it."
+    if echo:
+        quoted, _ = _quoted(draft, facts, position)
+        text = f"{text}\n{quoted.text}"
+    statement = Statement(text, "limitation", (), tuple(verdict.problems))
+    return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
 
 
 def _quoted(draft: Draft, facts: Facts, position: int) -> tuple[Statement, list[Edit]]:
@@ -224,7 +248,11 @@ def _restated(reply: Reply, draft: Draft, facts: Facts) -> tuple[str, Verdict] |
 
 
 def _echoes(text: str, facts: Facts) -> bool:
-    return ratio(text.lower(), facts.query.lower()) > _ECHO
+    """Whether a statement only says the question again: nearly its words, or none that the question did not say."""
+    if ratio(text.lower(), facts.query.lower()) > _ECHO:
+        return True
+    asked = set(tokens(facts.query))
+    return bool(_OPEN & asked) and not set(tokens(text)) - asked - _TELLING_NOTHING
 
 
 def _unknown(reply: Reply) -> bool:

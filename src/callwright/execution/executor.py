@@ -15,6 +15,7 @@ from callwright.execution.gaps import is_unknown, names_another
 from callwright.execution.invoke import Caller, invoke
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
+from callwright.gate.grounding import copies_example
 from callwright.gate.repair import Repair
 from callwright.gate.spellings import calendar_day
 from callwright.limits import Budget
@@ -49,6 +50,7 @@ class Executor:
         self._budget = budget
         self._trace = trace
         self._seen: dict[str, str] = {}
+        self._unmended: set[str] = set()
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
@@ -110,7 +112,7 @@ class Executor:
         checked = await self._check(call, gate)
         if checked is None:
             return None
-        if patient and (why := _made_up(checked)):
+        if patient and (why := _made_up(checked, self._sources)):
             self.held.setdefault(call.tool, []).append(checked)
             self._postpone(call, why)
             return None
@@ -148,8 +150,13 @@ class Executor:
         return verdict
 
     async def _mend_refusal(self, refusal: Refusal, gate: Gate) -> CheckedCall | Refusal:
-        dialogue = repair_refusal(refusal, gate, self._sources, self._grant)
-        return await self._repair(refusal, dialogue)
+        key = canonical([refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]])
+        if key in self._unmended:
+            return refusal  # the model was asked this very thing in this run and knew no better
+        mended = await self._repair(refusal, repair_refusal(refusal, gate, self._sources, self._grant))
+        if isinstance(mended, Refusal):
+            self._unmended.add(key)
+        return mended
 
     async def _repair(self, refusal: Refusal, dialogue: Repair) -> CheckedCall | Refusal:
         """Drive one repair. What was changed and at which tier goes into the trace."""
@@ -258,13 +265,15 @@ class Executor:
         self.skip((Skip(call.tool, reason, call.slot, refused=True),))
 
 
-def _made_up(call: CheckedCall) -> str:
-    """Why a call should wait: a required number or date that nothing seen so far says (a tool may yet say it)."""
+def _made_up(call: CheckedCall, sources: Sources) -> str:
+    """Why a call should wait: a required number or date that nothing seen so far says, or the example that the tool's
+    own description gives. A tool may yet say the value."""
     for warning in call.warnings:
         key = warning.path.removeprefix("/").split("/")[0]
         number = isinstance(warning.got, int | float) and not isinstance(warning.got, bool)
         day = isinstance(warning.got, str) and calendar_day(warning.got) is not None
-        if warning.kind == "unsourced" and (number or day) and key in call.tool.required:
+        copied = copies_example(warning.got, call.tool.properties.get(key), sources)
+        if warning.kind == "unsourced" and (number or day or copied) and key in call.tool.required:
             return warning.message
     return ""
 

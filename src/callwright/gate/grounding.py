@@ -15,6 +15,7 @@ from typing import Any, Literal
 from callwright.errors import Violation
 from callwright.gate.coerce import pointer_join
 from callwright.gate.keys import words
+from callwright.gate.records import mixed_records
 from callwright.gate.sources import Leaf, Sources, squash
 from callwright.types import Edit, Json, JsonObject, Tool, canonical
 
@@ -35,6 +36,7 @@ _PLACEHOLDER = re.compile(
     r"|\w*_here\Z|(?:placeholder|todo|tbd|xxx+|undefined|lorem ipsum.*)\Z",
     re.I,
 )
+_EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|example:) +(\S+)", re.IGNORECASE)
 _TYPE_WORDS = frozenset(
     {"string", "integer", "number", "boolean", "array", "object", "example", "value", "str", "int"}
 )
@@ -69,6 +71,8 @@ def ground(arguments: JsonObject, tool: Tool, sources: Sources, accepts: Callabl
     work = _Work(tool, sources, accepts, arguments)
     for key in list(arguments):
         _judge_argument(key, work)
+    if not work.violations and (mixture := mixed_records(work.arguments, sources)) is not None:
+        work.violations.append(mixture)
     return Verdict(work.arguments, tuple(work.edits), tuple(work.violations), tuple(work.warnings))
 
 
@@ -79,7 +83,7 @@ def judge(key: str, value: Json, part: Json, sources: Sources) -> Verdicts:
         return "held"
     if isinstance(value, bool) or _is_option(value, part):
         return "held" if _mentioned(key, value, sources) else "derived"
-    if _in_words_of_schema(value, part):
+    if _in_words_of_schema(value, part) and not copies_example(value, part, sources):
         return "held"
     if sources.holds(value):
         return "held" if not _empty(value) else "invented"
@@ -184,6 +188,24 @@ def _in_words_of_schema(value: Json, part: JsonObject) -> bool:
     if not isinstance(about, str) or not squash(text):
         return False
     return re.search(rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)", about, re.I) is not None
+
+
+def copies_example(value: Json, part: Json, sources: Sources) -> bool:
+    """Whether a value is the particular thing that the description gives as an example, and nothing speaks of it.
+
+    "an IANA zone, such as Europe/Paris" does not mean Paris. Words and short codes are vocabulary ("such as feet").
+    """
+    about = part.get("description") if isinstance(part, dict) else None
+    if not isinstance(value, str) or not isinstance(about, str) or len(value) < 4 or not value[:1].isupper():
+        return False
+    if value not in examples_in(about):
+        return False
+    return not sources.holds(value) and not any(sources.mentions(word) for word in words(value) if len(word) > 2)
+
+
+def examples_in(text: str) -> frozenset[str]:
+    """What follows "such as", "e.g." and their like: one word each."""
+    return frozenset(found.strip("'\"`.,;:)") for found in _EXAMPLE.findall(text))
 
 
 def _is_placeholder(value: str) -> bool:

@@ -8,7 +8,6 @@ what is known (query and results), because a missing value cannot be found in th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -18,6 +17,7 @@ from callwright.dialects import parse_calls
 from callwright.errors import Violation
 from callwright.gate.check import Gate, Refusal
 from callwright.gate.diagnose import Diagnosis
+from callwright.gate.grounding import examples_in
 from callwright.gate.sources import Sources
 from callwright.gate.summary import reply_schema, schema_summary
 from callwright.jsontext import JsonError, mend
@@ -27,9 +27,9 @@ from callwright.types import CheckedCall, Edit, JsonObject, Reply, Tool, ToolCal
 Grant: TypeAlias = Callable[[], bool]
 Repair: TypeAlias = Generator[ChatRequest, Reply, CheckedCall | Refusal]
 
-_EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|example:) +(\S+)", re.IGNORECASE)
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
+_MENDABLE = frozenset({"placeholder", "record"})  # of what is ungrounded: a model can look it up in what is known
 _HOPELESS = frozenset({"unknown_tool", "bad_schema"})
 
 
@@ -128,7 +128,7 @@ def _copied_example(case: _Case, arguments: JsonObject | str, sources: Sources |
     """A changed value that only the error's own example says: "use a code such as NO" does not mean NO."""
     if not isinstance(arguments, dict) or not isinstance(case.arguments, dict) or sources is None:
         return None
-    examples = {found.strip("'\"`.,;:)") for found in _EXAMPLE.findall(case.error)}
+    examples = examples_in(case.error)
     for key, value in arguments.items():
         before = case.arguments.get(key)
         if isinstance(value, str) and value != before and value in examples and not sources.holds(value):
@@ -179,7 +179,7 @@ def _declines(value: JsonObject, tool: Tool) -> bool:
 def _askable(violations: tuple[Violation, ...]) -> bool:
     if any(v.kind in _HOPELESS for v in violations):
         return False
-    return not violations or any(v.kind != "ungrounded" or v.keyword == "placeholder" for v in violations)
+    return not violations or any(v.kind != "ungrounded" or v.keyword in _MENDABLE for v in violations)
 
 
 def _failed(diagnosis: Diagnosis) -> Violation:

@@ -41,10 +41,10 @@ class Layered:
             index += 1
             finished |= {slot.id for slot in ready}
             carried |= {slot.tool for slot in late}
-            await self._layer(job, slots, index, max(total, index), carried)
+            await self._layer(job, slots, index, max(total, index))
         await self._mend_gaps(job, index)
         good = {r.tool for r in job.executor.results if r.ok}
-        await job.executor.release(name for name in (*job.executor.held,) if name not in carried | good)
+        await job.executor.release([name for name in job.executor.held if name not in good])
 
     async def _chosen(self, job: Job) -> tuple[Tool, ...]:
         """What to plan with: what the model chose or the request names, and what feeds it. All, if none is chosen."""
@@ -74,7 +74,7 @@ class Layered:
         for slots in _in_layers(job, tools):
             found = _open(job)
             index += 1
-            await self._layer(job, slots, index, index, {s.tool for s in slots}, found)
+            await self._layer(job, slots, index, index, found)
 
     def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
         """Slots whose call lacked a value that results since then may hold; each is offered once more."""
@@ -88,14 +88,9 @@ class Layered:
         return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
 
     async def _layer(
-        self,
-        job: Job,
-        slots: tuple[Slot, ...],
-        index: int,
-        total: int,
-        carried: set[str],
-        found: tuple[Gap, ...] = (),
+        self, job: Job, slots: tuple[Slot, ...], index: int, total: int, found: tuple[Gap, ...] = ()
     ) -> None:
+        """One question and its calls. ``found``: the gaps that this layer is to close, in the second pass."""
         job.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
         by_name = {t.name: t for t in job.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
@@ -105,7 +100,7 @@ class Layered:
         for tool in bound.wanted:
             job.executor.postpone(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        await job.executor.settle(calls, slot_of, patient=slot_of.keys() - carried)
+        await job.executor.settle(calls, slot_of, patient=() if found else slot_of.keys())
 
 
 def _open(job: Job) -> tuple[Gap, ...]:
