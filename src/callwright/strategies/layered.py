@@ -121,8 +121,8 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     """The tools that may close these gaps, with what was called on their results.
 
     For a failed or waiting call: the tools that its error names, those that feed it (for a waiting one also those
-    that need nothing: they tell the day, the user, the place), then its own; where there are none, nothing could tell
-    the model more than it knew. For anything else the tool itself.
+    that need nothing: they tell the day, the user, the place), then its own; where there are none and nothing was
+    found since, nothing could tell the model more than it knew. For anything else the tool itself.
     """
     feeds = claims(job.tools)
     good = {r.tool for r in job.executor.results if r.ok}
@@ -132,7 +132,8 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
         if gap.tool in job.executor.held:
             sources |= {t.name for t in job.tools if t.effects.read_only and not t.required} - good
         missed = gap.tool in job.executor.held or any(not r.ok and r.tool == gap.tool for r in job.executor.results)
-        if sources or not missed:
+        since = job.executor.postponed.get(gap.tool, len(job.executor.results)) < len(job.executor.results)
+        if sources or since or not missed:
             wanted |= {gap.tool, *(sources if missed else ())}
     called = {r.tool for r in job.executor.results}
     wanted |= {slot.tool for slot in job.plan.slots if slot.tool in called and slot.after & wanted}
