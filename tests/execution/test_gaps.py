@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.errors import Failure
-from callwright.execution.gaps import gaps, is_unknown, names
+from callwright.execution.gaps import gaps, names, unknown_keys
 from callwright.types import Tool, ToolResult
 
 TOOLS = [Tool("find_airports"), Tool("flight_distance"), Tool("sun_times")]
@@ -90,10 +90,17 @@ def test_names_are_told_from_words_that_begin_a_sentence(query: str, found: tupl
 
 
 def test_an_unknown_thing_is_told_from_a_malformed_value() -> None:
-    assert is_unknown("there is no office in 'Helsinki Vantaa'", {"city": "Helsinki Vantaa"})
-    assert not is_unknown("there is no time zone 'Oslo': use an IANA name", {"zone": "Oslo"})
-    assert not is_unknown("'1 June' is not a date of the form YYYY-MM-DD", {"date": "1 June"})
-    assert not is_unknown("there is no such office", {"city": "Oslo"})
+    assert unknown_keys("there is no office in 'Helsinki Vantaa'", {"city": "Helsinki Vantaa", "n": 1}) == ("city",)
+    assert unknown_keys("there is no time zone 'Oslo': use an IANA name", {"zone": "Oslo"}) == ()
+    assert unknown_keys("'1 June' is not a date of the form YYYY-MM-DD", {"date": "1 June"}) == ()
+    assert unknown_keys("there is no such office", {"city": "Oslo"}) == ()
+
+
+def test_a_failure_without_a_way_out_is_open_only_where_nothing_surer_is() -> None:
+    lost = result("r1", "find_office", error="there is no office in 'Helsinki'", city="Helsinki")
+    assert [gap.tool for gap in gaps("From Madrid to Helsinki?", [lost], TOOLS)] == ["find_office"]
+    sure = result("r2", "flight_distance", error="no airport 'Helsinki': find it with find_airports", to="Helsinki")
+    assert [gap.tool for gap in gaps("From Madrid to Helsinki?", [lost, sure], TOOLS)] == ["flight_distance"]
 
 
 @given(st.text(max_size=80), st.dictionaries(st.text(max_size=5), st.text(max_size=12), max_size=3))

@@ -11,7 +11,7 @@ from collections.abc import Container, Coroutine, Iterable, Sequence
 from dataclasses import replace
 
 from callwright.errors import CallwrightError, Violation
-from callwright.execution.gaps import is_unknown, names_another
+from callwright.execution.gaps import names_another, unknown_keys
 from callwright.execution.invoke import Caller, invoke
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
@@ -250,7 +250,8 @@ class Executor:
         """Whether other arguments cannot be had: another tool knows the value, or nothing does yet."""
         if names_another(message, call.tool.name, (tool.name for tool in self._gate.tools)):
             return True
-        return not self._sources.results and is_unknown(message, call.arguments)
+        keys = unknown_keys(message, call.arguments)
+        return bool(keys) and not any(self._sources.others(key, call.arguments[key]) for key in keys)
 
     def _spend_repeat(self) -> bool:
         granted = self._budget.spend_repair()

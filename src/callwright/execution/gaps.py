@@ -47,11 +47,9 @@ def gaps(
 
     No results, no gaps: nothing was understood.
     """
-    return (
-        *_failed(query, results, [t.name for t in tools]),
-        *_passed_over(query, results, edges),
-        *_forgotten(query, results),
-    )
+    failed = _failed(query, results, [t.name for t in tools])
+    sure = (*(g for g in failed if g.named), *_passed_over(query, results, edges), *_forgotten(query, results))
+    return sure or tuple(failed)  # a failure that names no way out is often that of a call nobody needed
 
 
 def names_another(message: str, tool: str, tools: Iterable[str]) -> tuple[str, ...]:
@@ -60,12 +58,12 @@ def names_another(message: str, tool: str, tools: Iterable[str]) -> tuple[str, .
     return tuple(name for name in tools if name != tool and name in words)
 
 
-def is_unknown(message: str, arguments: JsonObject) -> bool:
-    """Whether an error says that there is no such thing as an argument names, and nothing about its form."""
+def unknown_keys(message: str, arguments: JsonObject) -> tuple[str, ...]:
+    """The arguments of which an error says that there is no such thing; none, where it speaks of their form."""
     said = fold(message)
     if not _ABSENT.search(said) or _MALFORMED.search(said):
-        return False
-    return any(len(text) > 1 and fold(text) in said for text in _texts(arguments))
+        return ()
+    return tuple(k for k, v in arguments.items() if isinstance(v, str) and len(v) > 1 and fold(v) in said)
 
 
 def _failed(query: str, results: Sequence[ToolResult], tools: Sequence[str]) -> list[Gap]:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from callwright.gate.keys import words
 from callwright.gate.spellings import calendar_day
 from callwright.jsontext import JsonError, mend
 from callwright.types import Json, Message, ToolResult, canonical
@@ -111,6 +112,11 @@ class Sources:
         if isinstance(value, list):
             return all(self.holds(v) for v in value)
         return all(self.holds(v) for v in value.values()) if isinstance(value, dict) else False
+
+    def others(self, key: str, value: Json) -> bool:
+        """Whether a result holds another value under a name that ends like this argument's."""
+        last = words(key)[-1:]
+        return any(leaf.path and words(leaf.path[-1])[-1:] == last and leaf.value != value for leaf in self.leaves)
 
     def mentions(self, word: str) -> bool:
         """Whether a word was used, endings aside: "sorted" for "sort"."""
