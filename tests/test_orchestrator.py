@@ -305,6 +305,42 @@ async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_in_a_second
     assert done.answer.missing == ()
 
 
+async def test_what_was_looked_up_for_one_name_is_looked_up_for_the_names_beside_it_without_a_question() -> None:
+    codes = {"Oslo": "OSLO", "Lisbon": "LISB", "Nairobi": "NBOX"}
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSLO"))],
+        "answer": [said("7 people live there.", "r2")],
+    }
+    model = ScriptedModel(script)
+    people = weather()
+    find = airport(output=lambda city: {"iata": codes[city]})
+    done = await Orchestrator([fake_source(find, people)], model=model, planner=FixedPlan(*LAYERS)).run(
+        "How many people live at the airports of Oslo, Lisbon and Nairobi?"
+    )
+    assert [c["city"] for c in find.calls] == ["Oslo", "Lisbon", "Nairobi"]
+    assert [c["iata"] for c in people.calls] == ["OSLO", "LISB", "NBOX"]
+    assert [r.purpose for r in model.requests] == ["bind", "bind", "answer"]
+    assert [r.id for r in done.results] == [f"r{n}" for n in range(1, 7)]
+
+
+async def test_a_call_with_a_day_from_nowhere_waits_until_a_tool_has_told_the_day() -> None:
+    count = FakeTool("count_days", {"start": TEXT, "end": TEXT}, output={"days": 14}, effects=READ_LOCAL)
+    today = FakeTool("desk_date", {}, output={"date": "2025-06-20"}, effects=READ_LOCAL, description="Today's date.")
+    script = {
+        "bind": [
+            calls(call("count_days", start="2025-07-01", end="2025-07-04")),
+            {"useful": ["none"], "reason": "not needed"},
+            calls(call("count_days", start="2025-06-20", end="2025-07-04")),
+        ],
+        "answer": [said("14 days are left.", "r3")],
+    }
+    done = await Orchestrator(
+        [fake_source(count, today)], model=ScriptedModel(script), planner=FixedPlan(["count_days"], ["desk_date"])
+    ).run("How many days are left from today to 4 July 2025?")
+    assert count.calls == [{"start": "2025-06-20", "end": "2025-07-04"}]
+    assert [r.tool for r in done.results] == ["desk_date", "count_days"]
+
+
 async def test_what_was_written_is_not_written_again_in_the_second_pass() -> None:
     book = FakeTool("book", {"airport": TEXT}, output={"booked": "B1"}, effects=WRITE)
     script = {

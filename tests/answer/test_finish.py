@@ -100,15 +100,16 @@ def test_the_question_said_again_is_put_anew_and_otherwise_replaced_by_what_the_
     good, asked = drive(finish(question, [PARIS], mode="schema"), [echo, "Paris has 2,102,650 inhabitants."])
     assert good.text == "Paris has 2,102,650 inhabitants."
     assert not any(m.role == "assistant" for m in asked[1].messages), "the echo would be echoed"
-    unknown, _ = drive(finish(question, [PARIS, LONDON], mode="schema"), [echo, "NOT KNOWN"])
-    assert unknown.statements[0].support == "limitation"
-    assert "2102650" in unknown.text, "what was found is quoted all the same"
-    for again in (question, "Paris has 9 inhabitants."):
+    for again in (question, "NOT KNOWN", "Paris has 9 inhabitants."):
         quoted, _ = drive(finish(question, [PARIS, LONDON], mode="schema"), [echo, again])
-        assert quoted.text.startswith('city_info("city":"Paris") returned: ')
+        assert quoted.text.startswith(f"The tools' results do not answer this: {question}\n")
+        assert 'city_info("city":"Paris") returned: ' in quoted.text
         assert "2102650" in quoted.text
         assert "London" not in quoted.text, "only the cited result is quoted"
-        assert quoted.edits[0].rule == "answer.quoted"
+        assert quoted.statements[0].support == "limitation"
+        assert quoted.edits[0].rule == "answer.withdrawn"
+    unasked, _ = drive(finish(question, [PARIS], mode="schema", mend=0), [echo])
+    assert unasked.edits[0].rule == "answer.quoted"
 
 
 def test_no_question_is_asked_where_every_call_failed() -> None:

@@ -68,6 +68,32 @@ def test_a_name_or_day_of_the_same_form_as_one_that_was_taken_is_open() -> None:
     assert notes(query, done) == ["the request also speaks of 3 November 2025; no result does"]
 
 
+def likened(query: str, *results: ToolResult, edges: tuple[tuple[str, str], ...] = ()) -> list[Any]:
+    return [call.arguments for gap in gaps(query, results, TOOLS, edges) for call in gap.like]
+
+
+def test_a_forgotten_name_is_looked_up_like_its_sibling() -> None:
+    query = "Convert 100 EUR into NOK, JPY and CAD at the rates of 20 June 2025."
+    done = result("r1", "convert", {"amount": 1159.8}, amount=100, base="EUR", quote="NOK", date="2025-06-20")
+    same = {"amount": 100, "base": "EUR", "date": "2025-06-20"}
+    assert likened(query, done) == [{**same, "quote": "JPY"}, {**same, "quote": "CAD"}]
+    both = result("r1", "distance", {"km": 5}, origin="OSL", destination="LIS")
+    assert likened("From OSL to LIS, and to KEF?", both) == [], "which of the two is meant?"
+
+
+def test_a_record_that_was_passed_over_is_taken_up_like_the_other() -> None:
+    oslo = result("r1", "find_place", {"latitude": 59.9167, "zone": "Europe/Oslo"}, city="Oslo")
+    lisbon = result("r2", "find_place", {"latitude": 38.7134, "zone": "Europe/Lisbon"}, city="Lisbon")
+    sun = result("r3", "sun_times", {"sunset": "22:43"}, lat=59.9167, zone="Europe/Oslo", date="2025-06-24")
+    edges = (("find_place", "sun_times"),)
+    query = "Sunset in Oslo and in Lisbon on 24 June 2025?"
+    assert likened(query, oslo, lisbon, sun, edges=edges) == [
+        {"lat": 38.7134, "zone": "Europe/Lisbon", "date": "2025-06-24"}
+    ]
+    twice = result("r3", "convert", {"time": "15:00"}, source="Europe/Oslo", target="Europe/Oslo")
+    assert likened(query, oslo, lisbon, twice, edges=(("find_place", "convert"),)) == [], "which of the two is meant?"
+
+
 def test_a_name_of_another_form_or_in_a_result_is_not_open() -> None:
     done = result("r1", "find", {"to": "Iceland", "code": "KEF"}, name="Henrik Dahl")
     assert notes("When does Henrik Dahl leave for Iceland?", done) == []

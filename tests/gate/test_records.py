@@ -57,6 +57,15 @@ def test_the_same_field_of_two_records_is_no_mixture() -> None:
     assert mixed_records({"origin": "OSLO", "destination": "LISB"}, sources("How far?", airports)) is None
 
 
+def test_the_results_of_two_calls_of_one_tool_are_two_records() -> None:
+    lisbon = ToolResult("r1", "place", {}, {"latitude": 38.7134, "zone": "Europe/Lisbon"})
+    nairobi = ToolResult("r2", "place", {}, {"latitude": -1.2833, "zone": "Africa/Nairobi"})
+    held = sources("Sunset?", lisbon, nairobi)
+    assert mixed_records({"latitude": 38.7134, "timezone": "Africa/Nairobi"}, held) is not None
+    assert mixed_records({"latitude": 38.7134, "timezone": "Europe/Lisbon"}, held) is None
+    assert mixed_records({"from_zone": "Africa/Nairobi", "to_zone": "Europe/Lisbon"}, held) is None
+
+
 def test_what_the_request_says_itself_tells_nothing() -> None:
     query = "How many days from 2025-05-12 on until I am back from Lisbon?"
     assert mixed_records({"start": "2025-05-12", "end": "2025-06-26"}, sources(query)) is None

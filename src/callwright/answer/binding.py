@@ -86,12 +86,19 @@ def _rank(leaf: Leaf, anchors: Anchors, cited: Sequence[str]) -> tuple[int, int,
 def conflicts(leaf: Leaf, anchors: Anchors, facts: Facts) -> bool:
     """Whether the leaf stands under names of the very kind that the statement fills otherwise.
 
-    A leaf of the record ``title: Monte Olvera`` cannot carry a statement about ``title: Skarvtind``.
+    A leaf of the record ``title: Monte Olvera`` cannot carry a statement about ``title: Skarvtind``; that both are of
+    the same day does not help.
     """
-    if not anchors.mentions or anchors.entities(leaf) or leaf.labels & anchors.said:
+    named = [m for m in anchors.mentions if not _day(m)]
+    if not named or any(m.labels & leaf.labels for m in named) or _names(leaf.labels & anchors.said):
         return False
     kinds = {kind for label in leaf.labels for kind in facts.origins.get(label, ())}
-    return any(kinds & facts.origins.get(label, set()) for m in anchors.mentions for label in m.labels)
+    return any(kinds & facts.origins.get(label, set()) for m in named for label in m.labels)
+
+
+def _names(labels: frozenset[str]) -> bool:
+    """Whether there is a name among labels that may all be days."""
+    return any(not label.startswith("@") for label in labels)
 
 
 def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Facts) -> Figure | None:

@@ -146,7 +146,7 @@ def _settle(
             edit = Edit(f"/statements/{position}/text", draft.text, text, "answer.restated")
             support = "mended" if again.support == "supported" else again.support
             return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
-        if _unknown(restated):
+        if echo or _unknown(restated):
             return (*_withdrawn(draft, verdict, facts, place, echo), mend)
     statement, edits = _quoted(draft, facts, position) if echo else _decide(draft, verdict, facts, position)
     return statement, edits, mend

@@ -12,10 +12,10 @@ from typing import Any
 from callwright.answer.facts import Facts, Figure, Leaf, Path, rendered
 from callwright.answer.fields import concepts_of_keys, scale_of_field, unit_beside, unit_of_field
 from callwright.answer.labels import record_labels, text_labels
-from callwright.answer.lineage import inherited
 from callwright.answer.quantity import Number, from_epoch, iso_duration, moments, numbers
 from callwright.answer.words import all_concepts, concepts, key_tokens, tokens
 from callwright.jsontext import JsonError, mend, parse
+from callwright.lineage import inherited
 from callwright.types import Json, JsonObject, Skip, ToolResult
 
 MAX_LEAVES = 2_000
@@ -102,7 +102,7 @@ class _Walk:
     def _arguments(self) -> frozenset[str]:
         """What was asked for names what came back; a list of things it does not, nor does a record's own name.
 
-        So does what the call was made of (:mod:`answer.lineage`).
+        So does what the call was made of (:mod:`callwright.lineage`).
         """
         own = [self.result.arguments, *self.origins]
         return frozenset().union(*map(self._asked_for, own))

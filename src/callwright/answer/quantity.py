@@ -312,7 +312,7 @@ def _number(text: str, m: re.Match[str]) -> Number:
     scale = _SCALES[(m["scale"] or m["short"] or "").lower()] if m["scale"] or m["short"] else 1.0
     mantissa, _, exponent = plain.lower().partition("e")
     places = len(mantissa.partition(".")[2])
-    step = 10.0 ** (int(exponent or 0) - places) * scale
+    step = 10.0 ** max(-300, min(300, int(exponent or 0) - places)) * scale
     value = float(plain) * scale * (-1 if m["sign"] in ("-", "−") else 1)
     unit, end = _unit_after(text, m.end(), attached=bool(m["short"]))
     if m["money"]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from callwright.gate.diagnose import points_at_arguments
 from callwright.gate.sources import fold
 from callwright.gate.spellings import calendar_day
-from callwright.types import Json, JsonObject, Tool, ToolResult, canonical
+from callwright.lineage import inherited
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical
 
 _TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")
 _POSSESSIVE = re.compile(r"['’](?:s|d|m|ll|re|ve)?$")
@@ -27,16 +28,22 @@ _ABSENT = re.compile(r"\b(?:no|not found|unknown|does ?n[o']t exist|nothing|cann
 _MALFORMED = re.compile(r"\b(?:invalid|must|should|expected|format|form|use|try|instead|required|allowed)\b")
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE = re.compile(rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}} {_MONTH} \d{{4}}\b|\b{_MONTH} \d{{1,2}}, \d{{4}}\b")
+_JOINS = frozenset({"and", "or", "in", "for", "to", "at", "from", "also", "&"})
 _NOTE = 200
+_TELLING = 4  # characters of a value that can tell where it comes from
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """``note``: what is open, as the model is told; ``tool``: whose calls show it; ``named``: tools in an error."""
+    """``note``: what is open, as the model is told; ``tool``: whose calls show it; ``named``: tools in an error.
+
+    ``like``: calls that close it by analogy, made from one that succeeded. They change one thing: whom it is about.
+    """
 
     note: str
     tool: str
     named: tuple[str, ...] = ()
+    like: tuple[ToolCall, ...] = ()
 
 
 def gaps(
@@ -81,21 +88,47 @@ def _failed(query: str, results: Sequence[ToolResult], tools: Sequence[str]) -> 
 
 def _passed_over(query: str, results: Sequence[ToolResult], edges: Iterable[tuple[str, str]]) -> list[Gap]:
     """Where ``find_place`` gave Oslo and Lisbon and ``sun_times`` was called for Oslo only: Lisbon, once a tool."""
-    open_for: dict[str, list[str]] = {}
+    told, asked = inherited(results), fold(query)
+    open_for: dict[str, dict[str, tuple[ToolCall, ...]]] = {}
     taken_for: dict[str, set[str]] = {}
     for producer, consumer in edges:
         found = [r for r in results if r.ok and r.tool == producer]
         takers = [r for r in results if r.ok and r.tool == consumer]
         own = _distinct(found)
-        used = [any(own[i] & _scalars(taker.arguments) for taker in takers) for i in range(len(found))]
-        if not any(used):
-            continue
-        for result, done in zip(found, used, strict=True):
-            about = [text for text in _texts(result.arguments) if fold(text) in fold(query)]
-            into = taken_for.setdefault(consumer, set()) if done else open_for.setdefault(consumer, [])
-            (into.update if isinstance(into, set) else into.extend)(about)
-    left = {tool: [t for t in dict.fromkeys(texts) if t not in taken_for[tool]] for tool, texts in open_for.items()}
-    return [Gap(f"{tool} was not called for {', '.join(texts)} yet", tool) for tool, texts in left.items() if texts]
+        used = {i: t for i in range(len(found)) for t in takers if own[i] & _scalars(t.arguments)}
+        for place, result in enumerate(found if used else ()):
+            texts = (t for arguments in (result.arguments, *told.get(result.id, ())) for t in _texts(arguments))
+            for name in (text for text in texts if fold(text) in asked):
+                if place in used:
+                    taken_for.setdefault(consumer, set()).add(name)
+                else:
+                    like = _like_record(found, next(iter(used)), place, next(iter(used.values())))
+                    open_for.setdefault(consumer, {}).setdefault(name, like)
+    gaps_found = []
+    for tool, names_open in open_for.items():
+        left = {name: like for name, like in names_open.items() if name not in taken_for[tool]}
+        if left:
+            like = tuple(call for made in left.values() for call in made)
+            gaps_found.append(Gap(f"{tool} was not called for {', '.join(left)} yet", tool, like=like))
+    return gaps_found
+
+
+def _like_record(found: Sequence[ToolResult], used: int, place: int, taker: ToolResult) -> tuple[ToolCall, ...]:
+    """The taker's call with every value that it took from one record replaced by the other record's."""
+    one, other = found[used].content, found[place].content
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return ()
+    fields = {key: _field(value, one) for key, value in taker.arguments.items()}
+    taken = {key: name for key, name in fields.items() if name is not None}
+    if not taken or len(set(taken.values())) < len(taken) or not other.keys() >= set(taken.values()):
+        return ()
+    return (ToolCall("", taker.tool, {**taker.arguments, **{key: other[name] for key, name in taken.items()}}),)
+
+
+def _field(value: Json, record: JsonObject) -> str | None:
+    """The only field of a record that holds a value which can tell."""
+    names_of = [name for name, held in record.items() if held == value and len(canonical(value)) >= _TELLING]
+    return names_of[0] if len(names_of) == 1 else None
 
 
 def _distinct(results: Sequence[ToolResult]) -> list[set[str]]:
@@ -121,10 +154,33 @@ def _forgotten(query: str, results: Sequence[ToolResult]) -> list[Gap]:
     found: list[Gap] = []
     for name in left:
         siblings = {fold(w) for other, w in said.items() if other not in left and _form(other) == _form(name)}
-        takers = [r.tool for r in good if siblings & {fold(text) for text in _texts(r.arguments)}]
+        takers = [r for r in good if siblings & {fold(text) for text in _texts(r.arguments)}]
         if takers:
-            found.append(Gap(f"the request also speaks of {name}; no result does", takers[0]))
+            beside = {fold(said[other]) for other in said if other not in left and _listed(query, name, other)}
+            like = _like_name(takers[0], siblings & beside or siblings, said[name])
+            found.append(Gap(f"the request also speaks of {name}; no result does", takers[0].tool, like=like))
     return found
+
+
+def _like_name(taker: ToolResult, siblings: set[str], written: str) -> tuple[ToolCall, ...]:
+    """The taker's call with its one name replaced; two names of one form in a call could each be meant.
+
+    A day is left alone: what belongs to another day is rarely the same otherwise.
+    """
+    keys = [k for k, v in taker.arguments.items() if isinstance(v, str) and fold(v) in siblings]
+    if len(keys) != 1 or _DATE.fullmatch(written):
+        return ()
+    return (ToolCall("", taker.tool, {**taker.arguments, keys[0]: written}),)
+
+
+def _listed(query: str, one: str, other: str) -> bool:
+    """Whether two names stand in one list: nothing between them but names, commas and "and"."""
+    start, end = sorted((query.find(one), query.find(other)))
+    first = one if query.find(one) <= query.find(other) else other
+    between = query[start + len(first) : end]
+    return start >= 0 and all(
+        word in _JOINS or word[:1].isupper() or not word for word in re.split(r"[\s,;/()]+", between)
+    )
 
 
 def _days(query: str) -> list[tuple[str, str]]:

@@ -1,11 +1,11 @@
-"""One call, two records: the departure of one trip with the return of another.
+"""One call, two records: the departure of one trip with the return of another, one city's latitude in another's zone.
 
 Every value comes from a result, so each alone looks grounded; together they describe nothing that exists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from callwright.errors import Violation
@@ -20,7 +20,8 @@ _SHORTEST = 4  # characters of a value that can tell which record it is from
 
 
 def mixed_records(arguments: JsonObject, sources: Sources) -> Violation | None:
-    """Two arguments taken from two records of one list, where either record would have given both.
+    """Two arguments taken from two records of one kind, where either record would have given both: records of one
+    list, or the results of two calls of one tool.
 
     Only values that one record of the list alone holds, and that nobody said, can tell. The same field of two records
     (two airports for one flight) is no mixture.
@@ -43,8 +44,13 @@ def mixed_records(arguments: JsonObject, sources: Sources) -> Violation | None:
     return None
 
 
-def _lists(results: Iterable[ToolResult]) -> Iterator[Sequence[JsonObject]]:
-    """The lists of two or more objects inside the results."""
+def _lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
+    """The lists of two or more objects inside the results, and what one tool returned in several calls."""
+    by_tool: dict[str, list[JsonObject]] = {}
+    for result in results:
+        if isinstance(result.content, dict):
+            by_tool.setdefault(result.tool, []).append(result.content)
+    yield from (contents for contents in by_tool.values() if len(contents) > 1)
     for result in results:
         stack: list[tuple[Json, int]] = [(result.content, 0)]
         while stack:

@@ -8,15 +8,21 @@ layer, so that a wrong order costs a layer and not the tool.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from callwright.execution.gaps import Gap, gaps
 from callwright.execution.select import mentioned, selected, selection
+from callwright.execution.words import name_words, stems
 from callwright.plan import Slot
 from callwright.planning.closure import with_producers
 from callwright.planning.schema_order import claims
 from callwright.strategies.job import Job
-from callwright.types import Skip, Tool
+from callwright.types import Skip, Tool, ToolCall
+
+_ROUNDS, _AT_ONCE = 4, 8  # of calls by analogy
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_NOW = stems("date day today clock time current calendar")
 
 
 class Layered:
@@ -66,15 +72,35 @@ class Layered:
         The tools that feed a failed call, the tool of the call itself and what depends on it; a layer is asked only
         while something is still open or something new was found before it.
         """
+        await self._repeat_for_the_others(job)
         found = _open(job)
         tools = _able(job, found)
         if not tools:
             return
         job.trace.add("note", text="still open: " + "; ".join(gap.note for gap in found))
         for slots in _in_layers(job, tools):
-            found = _open(job)
+            if not (found := _open(job)):
+                return
             index += 1
             await self._layer(job, slots, index, index, found)
+
+    async def _repeat_for_the_others(self, job: Job) -> None:
+        """Calls by analogy, without a question: what was looked up for one name is looked up for the names beside it.
+
+        And what tells the day is asked where a call waits for one. Reading tools only. What is found opens the next
+        gap along the plan, so a few rounds are made.
+        """
+        reads = {t.name for t in job.tools if t.effects.read_only}
+        for _ in range(_ROUNDS):
+            found = _open(job)
+            like = [call for gap in found for call in gap.like if call.tool in reads]
+            like += [ToolCall("", name, {}) for name in _tells_the_day(job, found)]
+            before = len(job.executor.results)
+            if like:
+                job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
+                await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like})
+            if len(job.executor.results) == before:
+                return
 
     def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
         """Slots whose call lacked a value that results since then may hold; each is offered once more."""
@@ -111,6 +137,14 @@ def _open(job: Job) -> tuple[Gap, ...]:
     return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
 
 
+def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
+    """The tools that need nothing and tell the date or time, where a call waits with a date from nowhere."""
+    waits = any(gap.tool in job.executor.held and _DAY.search(gap.note) for gap in found)
+    called = {r.tool for r in job.executor.results}
+    tellers = (t for t in job.tools if waits and t.effects.read_only and not t.properties and t.name not in called)
+    return tuple(t.name for t in tellers if _NOW & stems(f"{' '.join(name_words(t.name))} {t.description}"))
+
+
 def _why(job: Job, name: str) -> str:
     return next(
         (s.reason for s in reversed(job.executor.skips) if s.tool == name and s.refused), "a value is missing"
@@ -137,8 +171,8 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
             wanted |= {gap.tool, *(sources if missed else ())}
     called = {r.tool for r in job.executor.results}
     wanted |= {slot.tool for slot in job.plan.slots if slot.tool in called and slot.after & wanted}
-    done = {t.name for t in job.tools if t.effects.may_write and t.name in good}  # what is done is not done again
-    return frozenset(wanted - done)
+    done = {t.name for t in job.tools if t.name in good and (t.effects.may_write or not t.properties)}
+    return frozenset(wanted - done)  # what was written is not written again, and the same question has one answer
 
 
 def _in_layers(job: Job, names: frozenset[str]) -> list[tuple[Slot, ...]]:

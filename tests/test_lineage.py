@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.answer.finish import finish
-from callwright.answer.lineage import inherited
+from callwright.lineage import inherited
 from callwright.protocols import ChatRequest
 from callwright.types import Answer, Reply, ToolResult
 
