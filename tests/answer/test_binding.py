@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.answer import facts_of
+from callwright.answer import check_answer, facts_of
 from callwright.answer.binding import Bound, anchors_of, bind, conflicts, key_concepts
 from callwright.answer.claims import claims_of
 from callwright.answer.facts import Facts
@@ -79,3 +79,22 @@ def test_a_leaf_under_another_name_of_the_same_kind_conflicts() -> None:
 @pytest.mark.parametrize(("key", "concept"), [("ticketPrice", "=price"), ("avg_temp", "=mean")])
 def test_a_key_says_what_its_field_is(key: str, concept: str) -> None:
     assert concept in key_concepts(key)
+
+
+def test_a_day_between_a_word_and_a_time_does_not_part_them() -> None:
+    day = ToolResult(
+        "r1", "sun_times", {"city": "Lisbon"}, {"date": "2025-06-24", "sunrise": "06:13", "sunset": "21:05"}
+    )
+    answer = check_answer("Sunset on 24 June 2025 in Lisbon is at 06:13.", "Sunset in Lisbon?", [day])
+    assert answer.text == "Sunset on 24 June 2025 in Lisbon is at 21:05."
+
+
+def test_the_same_day_does_not_make_a_record_of_another_city_right() -> None:
+    sun = [
+        ToolResult("r1", "sun_times", {"city": "Lisbon", "date": "2025-06-24"}, {"sunset": "21:05"}),
+        ToolResult("r2", "sun_times", {"city": "Oslo", "date": "2025-06-24"}, {"sunset": "22:43"}),
+    ]
+    answer = check_answer("Sunset on 24 June 2025 in Oslo is at 21:05.", "Sunset in Oslo and Lisbon?", sun)
+    assert answer.statements[0].support in ("mended", "unsupported")
+    right = check_answer("Sunset on 24 June 2025 in Oslo is at 22:43.", "Sunset in Oslo and Lisbon?", sun)
+    assert right.statements[0].support == "supported"

@@ -47,9 +47,14 @@ class Claims:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
 
     def words_near(self, span: Span) -> frozenset[str]:
-        """The attribute words that may speak for a value: its clause without its neighbours' own words."""
+        """The attribute words that may speak for a value: its clause without its neighbours' own words.
+
+        A day between a word and a value parts them only where the value is a day too: "sunset on 24 June is at …".
+        """
         clause = self.clause_of(span)
-        inside = [s for s in self.values if clause.span[0] <= s[0] < clause.span[1] and not _same_place(s, span)]
+        days = {m.span for m in self.moments if not m.has_time}
+        fences = self.values if span in days else [s for s in self.values if s not in days]
+        inside = [s for s in fences if clause.span[0] <= s[0] < clause.span[1] and not _same_place(s, span)]
         start = max((_after(self.text, s) for s in inside if s[1] <= span[0]), default=clause.span[0])
         end = min((s[0] for s in inside if s[0] >= span[1]), default=clause.span[1])
         found = frozenset(_words_outside(self.text, min(start, span[0]), min(end, len(self.text)), self))
