@@ -7,10 +7,10 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refine.sequence_data import Case, gold_cases, missing_data
 
 from callwright.refine.sequence import order
 from callwright.types import READ, JsonObject, Tool, ToolCall, canonical
-from tests.refine.sequence_data import Case, gold_cases, missing_data
 
 
 def made(name: str, inputs: str, outputs: str, read: bool = True) -> Tool:
@@ -188,7 +188,7 @@ def test_whatever_a_model_writes_is_ordered_twice_alike(raw: list[tuple[str, Jso
     )
 
 
-@pytest.mark.parametrize("source", ["nestful", "complexfuncbench", "nestools", "seal_tools"])
+@pytest.mark.parametrize("source", ["nestful", "nestools", "seal_tools"])
 @pytest.mark.skipif(bool(missing_data()), reason=missing_data() or "data present")
 def test_right_sequences_of_public_data_never_change(source: str) -> None:
     cases = gold_cases(source)

@@ -104,12 +104,23 @@ def respelled(tool: Tool, ref: Reference) -> str:
     return alike[0] if len(alike) == 1 and alike[0] != step else ""
 
 
+SAME_NAME = 0.9  # what two fields of one telling name score, however common its words are
+
+
 def feeds(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:
     """How well one tool's output answers one argument of another (0..1), and the name of that output."""
-    for link in flow.links_between(flow.profile(producer), flow.profile(consumer)):
+    made, wanted = flow.profile(producer), flow.profile(consumer)
+    score, output = 0.0, ""
+    for link in flow.links_between(made, wanted):
         if link.input.path and link.input.path[0] == parameter:
-            return link.score, link.output.path[0] if link.output.declared else ""
-    return 0.0, ""
+            score, output = link.score, link.output.path[0] if link.output.declared else ""
+            break
+    if score < SAME_NAME:
+        name = flow.words(parameter)
+        same = next((f for f in made.outputs if f.declared and f.name == name and name not in made.echoed), None)
+        if same is not None and (len(name) > 1 or name == ("token",)):
+            return SAME_NAME, same.path[0]
+    return score, output
 
 
 def best_feeder(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from callwright.types import Json, JsonObject, Tool, ToolCall
@@ -81,6 +82,7 @@ def _escaped(step: str | int) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
+@lru_cache(maxsize=65_536)
 def plain(label: str) -> str:
     """What two spellings of one label share: "$var_1" and "VAR1" are "var1"."""
     return re.sub(r"[\W_]+", "", label).lower()
@@ -99,13 +101,12 @@ def references(calls: Sequence[ToolCall], tools: Iterable[Tool], query: str = ""
     Not counted: what the query itself says in these words ("$20"); ``$1`` beside other text unless that call
     exists; ``output_x`` unless tools return things of such names; ``{name}`` as part of a longer text.
     """
+    read = [r for i, c in enumerate(calls) if isinstance(c.arguments, dict) for r in _in_value(i, c.arguments, ())]
+    if not read:
+        return []
     offered = {name for tool in tools for name in named_outputs(tool) if name.startswith("output_")}
     known = {plain(c.id) for c in calls} | {plain(c.tool) for c in calls}
-    found: list[Reference] = []
-    for i, call in enumerate(calls):
-        if isinstance(call.arguments, dict):
-            found += [r for r in _in_value(i, call.arguments, ()) if _counts(r, len(calls), offered, known, query)]
-    return found
+    return [r for r in read if _counts(r, len(calls), offered, known, query)]
 
 
 def _counts(ref: Reference, count: int, offered: set[str], known: set[str], query: str) -> bool:
@@ -218,6 +219,7 @@ class Labels:
         return Meaning(made[0]) if len(made) == 1 else None
 
 
+@lru_cache(maxsize=65_536)
 def stem(label: str) -> str:
     """A label without its number: labels of one kind share it."""
     return re.sub(r"\d+", "", plain(label))

@@ -1,0 +1,188 @@
+"""The model rung: the paper's refiner (Tool-use Refiner, section 3.1 and Appendix A), as a generator without I/O.
+
+One question to any chat model, trained for it or not. Its answer replaces what the rules left only if
+:mod:`callwright.refine.model_guard` has nothing against it: the gate accepts every call, calls that were right are
+still there, no writing call is new or finished from a part, and every value comes from somewhere. Off by default: an
+untrained model harms strong upstreams (paper, Appendix F), so measure it on yours first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from callwright import prompts
+from callwright.protocols import ChatRequest
+from callwright.refine.model_guard import Upstream, reasons_against
+from callwright.refine.reply import RefinerReply, read_reply
+from callwright.refine.result import Abstention, Refinement
+from callwright.refine.sequence import order
+from callwright.refine.sequence_references import references
+from callwright.types import Edit, JsonObject, Reply, Tool, ToolCall, canonical, to_json
+
+Asking: TypeAlias = Generator[ChatRequest, Reply, Refinement]
+
+MAX_TOKENS = 768
+CONFIDENCE = 0.5  # of what a model changed: never as sure as a rule
+_UPSTREAM_CHARS = 8_000
+
+_FORMAT = (
+    'Your output must strictly follow this format: <func_call>[{"name": "tool name", "arguments": {"parameter name": '
+    '"parameter content"}}]</func_call>. If the original instruction is correct, output it without any modification.'
+)
+_CHAINED = (
+    'Your output must strictly follow this format: <func_call>[{"name": "tool name", "arguments": {"parameter name": '
+    '"parameter content"}, "label": "name of its result"}]</func_call>. Calls stand in the order in which they must '
+    "be made, and refer to the results of earlier calls as the original instruction does. If the original "
+    "instruction is correct, output it without any modification."
+)
+
+
+def ask(
+    source_text: str,
+    calls: Sequence[ToolCall],
+    tools: Sequence[Tool],
+    query: str,
+    reasoning: str = "",
+    *,
+    system: str = "",
+    max_tokens: int = MAX_TOKENS,
+) -> Asking:
+    """Ask a model once to refine a reply; returns the calls as they should be sent on.
+
+    ``source_text``: the upstream's reply as written; ``calls``: what was read from it and the rules made of it. They
+    stay (reasons in ``abstained``) unless the model's answer passes the guard. Edits have the rule ``model``.
+    """
+    up = Upstream(source_text, tuple(calls), tuple(tools), query, reasoning, system)
+    reply = yield question(up, max_tokens)
+    return judged(up, reply)
+
+
+def question(up: Upstream, max_tokens: int = MAX_TOKENS) -> ChatRequest:
+    """The paper's prompt (Appendix A) for one reply, the upstream's reasoning included."""
+    chained = bool(references(up.calls, up.tools, up.query))
+    messages = prompts.render(
+        "refine",
+        system=up.system or "You can call tools.",
+        tools=described(up.tools),
+        query=up.query,
+        upstream=_upstream(up, chained),
+        format=_CHAINED if chained else _FORMAT,
+    )
+    return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
+
+
+def described(tools: Sequence[Tool]) -> str:
+    """The tools as a JSON list, as the sets the paper trains on describe them."""
+    return canonical([{"name": t.name, "description": t.description, "parameters": t.input_schema} for t in tools])
+
+
+def _upstream(up: Upstream, chained: bool) -> str:
+    said = up.text.strip()
+    if not said:
+        said = f"<func_call>{canonical([_shown(c, chained) for c in up.calls])}</func_call>"
+    thought = f"<think>{up.reasoning.strip()}</think>\n" if up.reasoning.strip() else ""
+    return (thought + said)[:_UPSTREAM_CHARS]
+
+
+def _shown(call: ToolCall, chained: bool) -> JsonObject:
+    shown: JsonObject = {"name": call.tool, "arguments": call.arguments}
+    return {**shown, "label": call.id} if chained else shown
+
+
+def judged(up: Upstream, reply: Reply) -> Refinement:
+    """What becomes of the upstream's calls after a model's reply."""
+    read = RefinerReply(reply.tool_calls) if reply.tool_calls else read_reply(reply.text, up.tools)
+    if read.truncated or reply.finish_reason == "length":
+        return _kept(up, ["The model's answer stops in the middle."])
+    against = reasons_against(up, read.calls)
+    if against:
+        return _kept(up, against)
+    made = order(read.calls, up.tools, query=up.query).calls
+    edits = changes(up.calls, made)
+    if not edits:
+        return Refinement(up.calls)
+    chained = bool(references(made, up.tools, up.query))
+    return Refinement(made if chained else _named(up.calls, made), edits=edits, confidence=CONFIDENCE)
+
+
+def _kept(up: Upstream, reasons: Sequence[str]) -> Refinement:
+    return Refinement(up.calls, abstained=tuple(Abstention("", f"model: {r}") for r in dict.fromkeys(reasons)))
+
+
+def _named(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    """Calls that did not change stay the same objects, changed ones keep their id, and ids stay distinct."""
+    pairs = {at: before[i] for i, at in _paired(before, made).items()}
+    used = {c.id for c in before}
+    found: list[ToolCall] = []
+    for n, call in enumerate(made):
+        old = pairs.get(n)
+        if old is None:
+            number = next(k for k in range(len(made) + len(used) + 1) if f"call_{k + 1}" not in used)
+            old = replace(call, id=f"call_{number + 1}" if call.id in used else call.id)
+            used.add(old.id)
+        found.append(old if _whole(old) == _whole(call) else replace(call, id=old.id))
+    return tuple(found)
+
+
+def changes(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> tuple[Edit, ...]:
+    """The edits (rule ``model``) that lead from one list of calls to another; paths point into the list before.
+
+    Calls are paired: equal ones first, then those of one tool in order, then the rest by place.
+    """
+    pairs = _paired(before, after)
+    edits: list[Edit] = []
+    for i, call in enumerate(before):
+        at = pairs.get(i)
+        if at is None:
+            edits.append(Edit(f"/{i}", to_json(call), None, "model"))
+        else:
+            edits += _differences(i, call, after[at])
+    edits += [Edit(f"/{n}", None, to_json(call), "model") for n, call in enumerate(after) if n not in pairs.values()]
+    moved = sorted(pairs, key=lambda i: pairs[i])
+    if moved != sorted(moved):
+        edits.append(Edit("", sorted(moved), moved, "model"))
+    return tuple(edits)
+
+
+def _paired(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[int, int]:
+    pairs: dict[int, int] = {}
+    for key in (_whole, _tool, _arguments, _place):
+        for i, call in enumerate(before):
+            if i not in pairs:
+                free = (n for n, c in enumerate(after) if n not in pairs.values() and key(c) == key(call))
+                at = next(free, None)
+                if at is not None:
+                    pairs[i] = at
+    return pairs
+
+
+def _whole(call: ToolCall) -> str:
+    return canonical([call.tool, call.arguments])
+
+
+def _tool(call: ToolCall) -> str:
+    return call.tool
+
+
+def _arguments(call: ToolCall) -> str:
+    return canonical(call.arguments)
+
+
+def _place(_: ToolCall) -> str:
+    return ""
+
+
+def _differences(number: int, a: ToolCall, b: ToolCall) -> list[Edit]:
+    found = [Edit(f"/{number}/name", a.tool, b.tool, "model")] if a.tool != b.tool else []
+    if not isinstance(a.arguments, dict) or not isinstance(b.arguments, dict):
+        if a.arguments != b.arguments:
+            found.append(Edit(f"/{number}/arguments", a.arguments, b.arguments, "model"))
+        return found
+    for key in dict.fromkeys([*a.arguments, *b.arguments]):
+        old, new = a.arguments.get(key), b.arguments.get(key)
+        if canonical(old) != canonical(new) or (key in a.arguments) != (key in b.arguments):
+            path = f"/{number}/arguments/{key.replace('~', '~0').replace('/', '~1')}"
+            found.append(Edit(path, old, new, "model"))
+    return found

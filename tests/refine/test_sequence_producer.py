@@ -1,0 +1,68 @@
+import pytest
+
+from callwright.gate import Sources
+from callwright.refine.sequence import order
+from callwright.types import READ, Effects, JsonObject, Tool, ToolCall
+
+TEXT: JsonObject = {"type": "string"}
+
+
+def tool(name: str, inputs: str, output: str, effects: Effects = READ) -> Tool:
+    keys = inputs.split()
+    schema: JsonObject = {"type": "object", "properties": dict.fromkeys(keys, TEXT), "required": keys}
+    return Tool(name, "", schema, {"type": "object", "properties": {output: TEXT}}, effects)
+
+
+TOKEN = tool("get_user_token", "username", "token")
+PASSWORD = tool("modify_password", "token new_password", "status", Effects())
+QUERY = "I am 'user1'; set my password to 'n3w'."
+
+
+@pytest.mark.parametrize(("text", "label"), [("$var7.token$", "var7"), ("{step.token}", "step"), ("$var7$", "var7")])
+def test_a_producer_is_added_under_the_label_that_was_used(text: str, label: str) -> None:
+    calls = [ToolCall("step2", "get_profile", {"token": text})]
+    tools = [tool("get_profile", "token", "profile"), tool("get_user_token", "query", "token")]
+    done = order(calls, tools, query="I am 'user1'")
+    assert [(c.id, c.tool) for c in done.calls] == [(label, "get_user_token"), ("step2", "get_profile")]
+    assert done.problems == ()
+
+
+def test_an_invented_identifier_waits_only_if_all_that_was_seen_is_known() -> None:
+    key = tool("get_report", "report_id", "report")
+    find = tool("search_reports", "query", "report_id")
+    calls = [
+        ToolCall("call_1", "search_reports", {"query": "sales"}),
+        ToolCall("call_2", "get_report", {"report_id": "R-12345"}),
+    ]
+    query = "Show me the sales report"
+    assert order(calls, [key, find], query=query).calls == tuple(calls)
+    done = order(calls, [key, find], query=query, seen=Sources(query))
+    assert [c.tool for c in done.calls] == ["search_reports"]
+    known = order(calls, [key, find], query=query, seen=Sources(query, ["the last one was R-12345"]))
+    assert known.calls == tuple(calls)
+
+
+def test_a_producer_of_unknown_effects_is_not_called_unasked() -> None:
+    unsure = Tool("get_user_token", "", TOKEN.input_schema, TOKEN.output_schema)
+    calls = [ToolCall("call_1", "modify_password", {"token": "<token>", "new_password": "n3w"})]
+    done = order(calls, [unsure, PASSWORD], query=QUERY)
+    assert done.calls == tuple(calls)
+    assert "may change something" in done.abstained[0]
+
+
+def test_a_producer_whose_own_arguments_are_unknown_is_named() -> None:
+    calls = [ToolCall("var2", "modify_password", {"token": "$var1.token$", "new_password": "n3w"})]
+    done = order(calls, [TOKEN, PASSWORD], query="Change it.")
+    assert done.calls == tuple(calls)
+    assert "'get_user_token' would provide it, but its 'username' is not known" in done.problems[0].message
+
+
+def test_a_call_that_is_there_already_is_not_made_twice() -> None:
+    find = tool("search_reports", "query", "report_id")
+    use = tool("get_report", "report_id", "report")
+    calls = [
+        ToolCall("var2", "search_reports", {"query": "sales"}),
+        ToolCall("var3", "get_report", {"report_id": "$var1.report_id$"}),
+    ]
+    done = order(calls, [find, use], query="the 'sales' report")
+    assert len(done.calls) == 2
