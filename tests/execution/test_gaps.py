@@ -81,6 +81,16 @@ def test_a_forgotten_name_is_looked_up_like_its_sibling() -> None:
     assert likened("From OSL to LIS, and to KEF?", both) == [], "which of the two is meant?"
 
 
+def test_of_names_listed_together_each_is_looked_up_in_the_same_way() -> None:
+    query = "Sunset in Oslo, in Lisbon and in Nairobi?"
+    office = result("r1", "find_office", {"zone": "Europe/Oslo"}, city="Oslo")
+    lisbon = result("r2", "find_place", {"latitude": 38.7134}, city="Lisbon")
+    nairobi = result("r3", "find_place", {"latitude": -1.2833}, city="Nairobi")
+    assert {"city": "Oslo"} in likened(query, office, lisbon, nairobi)
+    apart = "Is Oslo, where my office is, further north than the town of Lisbon?"
+    assert likened(apart, office, lisbon) == []
+
+
 def test_a_record_that_was_passed_over_is_taken_up_like_the_other() -> None:
     oslo = result("r1", "find_place", {"latitude": 59.9167, "zone": "Europe/Oslo"}, city="Oslo")
     lisbon = result("r2", "find_place", {"latitude": 38.7134, "zone": "Europe/Lisbon"}, city="Lisbon")

@@ -115,3 +115,15 @@ def test_a_negative_number_and_a_rounded_one_were_seen() -> None:
     sources.add_result(ToolResult("r1", "t", {}, {"longitude": -9.13592, "latitude": 38.7813}))
     assert all(sources.holds(value) for value in (-9.13592, -9.14, 38.78, -7, 3, 5))
     assert not any(sources.holds(value) for value in (9.99, 38.5, 39, -38.78))
+
+
+def test_values_are_found_under_names_that_end_alike_and_days_wherever_they_stand() -> None:
+    sources = Sources(
+        results=[
+            ToolResult("r1", "place", {}, {"timezone": "Europe/Oslo", "opened": "2009-03-02"}),
+            ToolResult("r2", "place", {}, [{"timezone": "Europe/Lisbon"}, {"timezone": "Europe/Oslo", "n": 5}]),
+        ]
+    )
+    assert sources.under("to_timezone") == ["Europe/Oslo", "Europe/Lisbon"]
+    assert sources.under("city") == []
+    assert sources.days() == ["2009-03-02"]

@@ -45,7 +45,7 @@ class Executor:
         self.repairs = {"tier1": 0, "tier2": 0, "repeat": 0}
         self._caller = caller
         self._gate = gate
-        self._sources = sources
+        self.sources = sources
         self._questions = questions
         self._budget = budget
         self._trace = trace
@@ -100,7 +100,7 @@ class Executor:
         self.results += results
         for result in results:
             if result.ok:
-                self._sources.add_result(result)
+                self.sources.add_result(result)
         return results
 
     def _number(self, call: ToolCall) -> ToolCall:
@@ -112,7 +112,7 @@ class Executor:
         checked = await self._check(call, gate)
         if checked is None:
             return None
-        if patient and (why := _made_up(checked, self._sources)):
+        if patient and (why := _made_up(checked, self.sources)):
             self.held.setdefault(call.tool, []).append(checked)
             self._postpone(call, why)
             return None
@@ -130,7 +130,7 @@ class Executor:
         return await self._run(checked, gate)
 
     async def _check(self, call: ToolCall, gate: Gate) -> CheckedCall | None:
-        verdict = gate.check(call, self._sources)
+        verdict = gate.check(call, self.sources)
         if isinstance(verdict, Refusal):
             self._trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
             verdict = await self._mend_refusal(verdict, gate)
@@ -153,7 +153,7 @@ class Executor:
         key = canonical([refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]])
         if key in self._unmended:
             return refusal  # the model was asked this very thing in this run and knew no better
-        mended = await self._repair(refusal, repair_refusal(refusal, gate, self._sources, self._grant))
+        mended = await self._repair(refusal, repair_refusal(refusal, gate, self.sources, self._grant))
         if isinstance(mended, Refusal):
             self._unmended.add(key)
         return mended
@@ -232,7 +232,7 @@ class Executor:
         if diagnosis.points_at_arguments:
             if self._unknown_here(call, failure.message):
                 return None
-            dialogue = repair_failure(call, result, diagnosis, gate, self._sources, self._grant)
+            dialogue = repair_failure(call, result, diagnosis, gate, self.sources, self._grant)
             raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
             mended = await self._repair(Refusal(raw, call.tool, call.arguments, ()), dialogue)
             if isinstance(mended, Refusal) or mended.arguments == call.arguments:
@@ -251,7 +251,7 @@ class Executor:
         if names_another(message, call.tool.name, (tool.name for tool in self._gate.tools)):
             return True
         keys = unknown_keys(message, call.arguments)
-        return bool(keys) and not any(self._sources.others(key, call.arguments[key]) for key in keys)
+        return bool(keys) and not any({*self.sources.under(k)} - {call.arguments[k]} for k in keys)
 
     def _spend_repeat(self) -> bool:
         granted = self._budget.spend_repair()

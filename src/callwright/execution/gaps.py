@@ -151,7 +151,7 @@ def _forgotten(query: str, results: Sequence[ToolResult]) -> list[Gap]:
     seen = fold(" ".join(text for r in good for value in (r.arguments, r.content) for text in _texts(value)))
     said = {**{name: name for name in names(query)}, **dict(_days(query))}
     left = [name for name, written in said.items() if fold(written) not in seen]
-    found: list[Gap] = []
+    found = _unlike_its_neighbours(query, {n: w for n, w in said.items() if n not in left}, good)
     for name in left:
         siblings = {fold(w) for other, w in said.items() if other not in left and _form(other) == _form(name)}
         takers = [r for r in good if siblings & {fold(text) for text in _texts(r.arguments)}]
@@ -159,6 +159,24 @@ def _forgotten(query: str, results: Sequence[ToolResult]) -> list[Gap]:
             beside = {fold(said[other]) for other in said if other not in left and _listed(query, name, other)}
             like = _like_name(takers[0], siblings & beside or siblings, said[name])
             found.append(Gap(f"the request also speaks of {name}; no result does", takers[0].tool, like=like))
+    return found
+
+
+def _unlike_its_neighbours(query: str, said: dict[str, str], good: Sequence[ToolResult]) -> list[Gap]:
+    """Of names listed together, one that another tool took: what was looked up for its neighbours is still open."""
+    found: list[Gap] = []
+    for tool in dict.fromkeys(r.tool for r in good):
+        calls = [r for r in good if r.tool == tool]
+        taken = {fold(text) for r in calls for text in _texts(r.arguments)}
+        for name, written in said.items():
+            beside = {
+                fold(said[other])
+                for other in said
+                if other != name and _form(other) == _form(name) and _listed(query, name, other)
+            }
+            like = [made for r in calls[:1] for made in _like_name(r, beside & taken, written)]
+            if fold(written) not in taken and like:
+                found.append(Gap(f"{tool} was not called for {name} yet", tool, like=tuple(like)))
     return found
 
 

@@ -113,10 +113,16 @@ class Sources:
             return all(self.holds(v) for v in value)
         return all(self.holds(v) for v in value.values()) if isinstance(value, dict) else False
 
-    def others(self, key: str, value: Json) -> bool:
-        """Whether a result holds another value under a name that ends like this argument's."""
+    def under(self, key: str) -> list[Json]:
+        """The values that results hold under a name which ends like this argument's, each once, in order."""
         last = words(key)[-1:]
-        return any(leaf.path and words(leaf.path[-1])[-1:] == last and leaf.value != value for leaf in self.leaves)
+        held = (leaf.value for leaf in self.leaves if leaf.path and words(leaf.path[-1])[-1:] == last)
+        return list({canonical(value): value for value in held}.values())
+
+    def days(self) -> list[str]:
+        """The ISO 8601 days that results hold, each once, in order."""
+        found = (calendar_day(leaf.value[:10]) for leaf in self.leaves if isinstance(leaf.value, str))
+        return list(dict.fromkeys(day.isoformat() for day in found if day is not None))
 
     def mentions(self, word: str) -> bool:
         """Whether a word was used, endings aside: "sorted" for "sort"."""

@@ -14,11 +14,13 @@ from dataclasses import replace
 from callwright.execution.gaps import Gap, gaps
 from callwright.execution.select import mentioned, selected, selection
 from callwright.execution.words import name_words, stems
+from callwright.gate.keys import words
+from callwright.gate.spellings import calendar_day
 from callwright.plan import Slot
 from callwright.planning.closure import with_producers
 from callwright.planning.schema_order import claims
 from callwright.strategies.job import Job
-from callwright.types import Skip, Tool, ToolCall
+from callwright.types import Json, Skip, Tool, ToolCall
 
 _ROUNDS, _AT_ONCE = 4, 8  # of calls by analogy
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -121,7 +123,8 @@ class Layered:
         by_name = {t.name: t for t in job.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
-        bound = await job.bind(tools, "layer", index, total, finish=False, open_points=[gap.note for gap in found])
+        shown = tuple(_narrowed(job, tool) for tool in tools) if found else tools
+        bound = await job.bind(shown, "layer", index, total, finish=False, open_points=[gap.note for gap in found])
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
             job.executor.postpone(tool)
@@ -135,6 +138,25 @@ def _open(job: Job) -> tuple[Gap, ...]:
     good = {r.tool for r in job.executor.results if r.ok}
     waiting = [Gap(f"{name} waits: {_why(job, name)}", name) for name in job.executor.held if name not in good]
     return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
+
+
+def _narrowed(job: Job, tool: Tool) -> Tool:
+    """A tool whose call waits, as it is shown in the second pass: what is missing can only be one of the values that
+    results hold under such a name, a missing day one of the days seen. The gate judges by the tool's own schema.
+    """
+    sources = job.executor.sources
+    parts: dict[str, list[Json]] = {}
+    for call in job.executor.held.get(tool.name, ()):
+        for warning in call.warnings:
+            key = warning.path.removeprefix("/")
+            if isinstance(warning.got, str) and calendar_day(warning.got) is not None:
+                parts[key] = [day for day in sources.days() if day not in call.arguments.values()]
+            elif isinstance(warning.got, str):
+                alike = [k for k in tool.properties if words(k)[-1:] == words(key)[-1:]]
+                parts |= dict.fromkeys(alike, sources.under(key))
+    enums = {key: {"enum": values} for key, values in parts.items() if values and key in tool.properties}
+    properties = {**tool.properties, **enums}
+    return replace(tool, input_schema={**tool.input_schema, "properties": properties}) if enums else tool
 
 
 def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
@@ -162,9 +184,11 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     good = {r.tool for r in job.executor.results if r.ok}
     wanted: set[str] = set()
     for gap in found:
-        sources = {*gap.named, *(c.producer for c in feeds if c.consumer == gap.tool)}
+        sources = {c.producer for c in feeds if c.consumer == gap.tool}
         if gap.tool in job.executor.held:
-            sources |= {t.name for t in job.tools if t.effects.read_only and not t.required} - good
+            sources |= {t.name for t in job.tools if t.effects.read_only and not t.required}
+            sources -= good
+        sources |= {*gap.named}
         missed = gap.tool in job.executor.held or any(not r.ok and r.tool == gap.tool for r in job.executor.results)
         since = job.executor.postponed.get(gap.tool, len(job.executor.results)) < len(job.executor.results)
         if sources or since or not missed:
