@@ -28,6 +28,7 @@ TESTED_WITH_THEIR_ROOM: dict[str, str] = {
     "strategies/job.py": "test_orchestrator.py",
     "strategies/layered.py": "test_orchestrator.py",
     "strategies/react.py": "test_orchestrator.py",
+    "strategies/second_pass.py": "test_orchestrator.py",
     "cli/check.py": "cli/test_app.py",
     "cli/demo.py": "cli/test_app.py",
     "cli/plan.py": "cli/test_app.py",

@@ -8,23 +8,15 @@ layer, so that a wrong order costs a layer and not the tool.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from callwright.execution.gaps import Gap, gaps
+from callwright.execution.gaps import Gap
 from callwright.execution.select import mentioned, selected, selection
-from callwright.execution.words import name_words, stems
-from callwright.gate.keys import words
-from callwright.gate.spellings import calendar_day
 from callwright.plan import Slot
 from callwright.planning.closure import with_producers
-from callwright.planning.schema_order import claims
 from callwright.strategies.job import Job
-from callwright.types import Json, Skip, Tool, ToolCall
-
-_ROUNDS, _AT_ONCE = 4, 8  # of calls by analogy
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NOW = stems("date day today clock time current calendar")
+from callwright.strategies.second_pass import close_gaps, narrowed
+from callwright.types import Skip, Tool
 
 
 class Layered:
@@ -50,7 +42,7 @@ class Layered:
             finished |= {slot.id for slot in ready}
             carried |= {slot.tool for slot in late}
             await self._layer(job, slots, index, max(total, index))
-        await self._mend_gaps(job, index)
+        await close_gaps(job, self._layer, index)
         good = {r.tool for r in job.executor.results if r.ok}
         await job.executor.release([name for name in job.executor.held if name not in good])
 
@@ -67,42 +59,6 @@ class Layered:
         kept = with_producers((*chosen, *spoken_of), job.tools)
         job.executor.skip(Skip(t.name, "not chosen for this request") for t in job.tools if t not in kept)
         return kept
-
-    async def _mend_gaps(self, job: Job, index: int) -> None:
-        """Once more through the layers that can close what is open, if anything is (see :mod:`execution.gaps`).
-
-        The tools that feed a failed call, the tool of the call itself and what depends on it; a layer is asked only
-        while something is still open or something new was found before it.
-        """
-        await self._repeat_for_the_others(job)
-        found = _open(job)
-        tools = _able(job, found)
-        if not tools:
-            return
-        job.trace.add("note", text="still open: " + "; ".join(gap.note for gap in found))
-        for slots in _in_layers(job, tools):
-            if not (found := _open(job)):
-                return
-            index += 1
-            await self._layer(job, slots, index, index, found)
-
-    async def _repeat_for_the_others(self, job: Job) -> None:
-        """Calls by analogy, without a question: what was looked up for one name is looked up for the names beside it.
-
-        And what tells the day is asked where a call waits for one. Reading tools only. What is found opens the next
-        gap along the plan, so a few rounds are made.
-        """
-        reads = {t.name for t in job.tools if t.effects.read_only}
-        for _ in range(_ROUNDS):
-            found = _open(job)
-            like = [call for gap in found for call in gap.like if call.tool in reads]
-            like += [ToolCall("", name, {}) for name in _tells_the_day(job, found)]
-            before = len(job.executor.results)
-            if like:
-                job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
-                await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like})
-            if len(job.executor.results) == before:
-                return
 
     def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
         """Slots whose call lacked a value that results since then may hold; each is offered once more."""
@@ -123,85 +79,10 @@ class Layered:
         by_name = {t.name: t for t in job.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
-        shown = tuple(_narrowed(job, tool) for tool in tools) if found else tools
+        shown = tuple(narrowed(job, tool) for tool in tools) if found else tools
         bound = await job.bind(shown, "layer", index, total, finish=False, open_points=[gap.note for gap in found])
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
             job.executor.postpone(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
         await job.executor.settle(calls, slot_of, patient=() if found else slot_of.keys())
-
-
-def _open(job: Job) -> tuple[Gap, ...]:
-    tool = {slot.id: slot.tool for slot in job.plan.slots}
-    edges = ((tool[a], tool[b]) for a, b in job.plan.edges)
-    good = {r.tool for r in job.executor.results if r.ok}
-    waiting = [Gap(f"{name} waits: {_why(job, name)}", name) for name in job.executor.held if name not in good]
-    return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
-
-
-def _narrowed(job: Job, tool: Tool) -> Tool:
-    """A tool whose call waits, as it is shown in the second pass: what is missing can only be one of the values that
-    results hold under such a name, a missing day one of the days seen. The gate judges by the tool's own schema.
-    """
-    sources = job.executor.sources
-    parts: dict[str, list[Json]] = {}
-    for call in job.executor.held.get(tool.name, ()):
-        for warning in call.warnings:
-            key = warning.path.removeprefix("/")
-            if isinstance(warning.got, str) and calendar_day(warning.got) is not None:
-                parts[key] = [day for day in sources.days() if day not in call.arguments.values()]
-            elif isinstance(warning.got, str):
-                alike = [k for k in tool.properties if words(k)[-1:] == words(key)[-1:]]
-                parts |= dict.fromkeys(alike, sources.under(key))
-    enums = {key: {"enum": values} for key, values in parts.items() if values and key in tool.properties}
-    properties = {**tool.properties, **enums}
-    return replace(tool, input_schema={**tool.input_schema, "properties": properties}) if enums else tool
-
-
-def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
-    """The tools that need nothing and tell the date or time, where a call waits with a date from nowhere."""
-    waits = any(gap.tool in job.executor.held and _DAY.search(gap.note) for gap in found)
-    called = {r.tool for r in job.executor.results}
-    tellers = (t for t in job.tools if waits and t.effects.read_only and not t.properties and t.name not in called)
-    return tuple(t.name for t in tellers if _NOW & stems(f"{' '.join(name_words(t.name))} {t.description}"))
-
-
-def _why(job: Job, name: str) -> str:
-    return next(
-        (s.reason for s in reversed(job.executor.skips) if s.tool == name and s.refused), "a value is missing"
-    )
-
-
-def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
-    """The tools that may close these gaps, with what was called on their results.
-
-    For a failed or waiting call: the tools that its error names, those that feed it (for a waiting one also those
-    that need nothing: they tell the day, the user, the place), then its own; where there are none and nothing was
-    found since, nothing could tell the model more than it knew. For anything else the tool itself.
-    """
-    feeds = claims(job.tools)
-    good = {r.tool for r in job.executor.results if r.ok}
-    wanted: set[str] = set()
-    for gap in found:
-        sources = {c.producer for c in feeds if c.consumer == gap.tool}
-        if gap.tool in job.executor.held:
-            sources |= {t.name for t in job.tools if t.effects.read_only and not t.required}
-            sources -= good
-        sources |= {*gap.named}
-        missed = gap.tool in job.executor.held or any(not r.ok and r.tool == gap.tool for r in job.executor.results)
-        since = job.executor.postponed.get(gap.tool, len(job.executor.results)) < len(job.executor.results)
-        if sources or since or not missed:
-            wanted |= {gap.tool, *(sources if missed else ())}
-    called = {r.tool for r in job.executor.results}
-    wanted |= {slot.tool for slot in job.plan.slots if slot.tool in called and slot.after & wanted}
-    done = {t.name for t in job.tools if t.name in good and (t.effects.may_write or not t.properties)}
-    return frozenset(wanted - done)  # what was written is not written again, and the same question has one answer
-
-
-def _in_layers(job: Job, names: frozenset[str]) -> list[tuple[Slot, ...]]:
-    """The slots of these tools, layer by layer; tools that were not in the plan stand first: they were missed."""
-    planned = {slot.tool for slot in job.plan.slots}
-    missed = tuple(Slot(name, name) for name in sorted(names - planned))
-    rows = [tuple(s for s in layer if s.tool in names) for layer in job.plan.layers]
-    return [row for row in (missed, *rows) if row]
