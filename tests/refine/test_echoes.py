@@ -47,7 +47,9 @@ def test_placeholders_are_seen(text: str) -> None:
 
 def test_what_was_said_is_no_placeholder() -> None:
     assert not echoes.is_placeholder("text", "string", {"type": "string"}, Sources("reverse the word string"))
-    assert not echoes.is_placeholder("html", "<b>", {"type": "string"}, Sources("what does <b> do"))
+    assert not echoes.is_placeholder(
+        "html", "<b>", {"type": "string"}, Sources("what does <b> do"), "what does <b> do"
+    )
 
 
 def test_one_wrapper_too_many_is_opened() -> None:

@@ -22,9 +22,11 @@ _TYPE_NAMES = frozenset(
     "datetime".split()
 )
 _VALUE_KEYS = ("value", "const", "val", "content", "data", "answer")
+_BESIDE = frozenset({*_VALUE_KEYS, "default", "example", "title", "required"})
 _WRAPPERS = ("arguments", "parameters", "args", "params", "kwargs", "input", "inputs", "properties", "tool_input")
 _PLACEHOLDER = re.compile(
-    r"(?:<[^<>\n]{0,60}>|\{\{?[^{}\n]{0,60}\}?\}|\[[A-Za-z_ ]{2,60}\]|\$\{?[A-Za-z_]\w{0,60}\}?|\$\d{1,2}|\.\.\.|…)\Z"
+    r"(?:(?:YOUR|INSERT|ENTER)_[A-Z0-9_]{1,40}|<[^<>\n]{0,60}>|\{\{?[^{}\n]{0,60}\}?\}|\[[A-Za-z_ ]{2,60}\]"
+    r"|\$\{?[A-Za-z_]\w{0,60}\}?|\$\d{1,2}|\.\.\.|…)\Z"
 )
 _NO_TOOL = frozenset(
     "none no_tool no_function nofunction notool null no_call no_op noop nil no_tool_needed no_function_call".split()
@@ -45,7 +47,11 @@ def is_echo(value: Json, part: Any) -> bool:
             return False
     if not isinstance(value, dict) or not value:
         return False
-    declared = part.get("properties") if isinstance(part, dict) else None
+    own = part if isinstance(part, dict) else {}
+    beside = value.keys() - own.keys()
+    if "description" in own and all(value.get(k) == v for k, v in own.items()) and beside <= _BESIDE:
+        return True
+    declared = own.get("properties")
     if isinstance(declared, dict) and declared.keys() & value.keys():
         return False
     kind = value.get("type")
@@ -59,7 +65,7 @@ def is_echo(value: Json, part: Any) -> bool:
 def value_inside(value: Json, part: Any) -> Json:
     """The value that an echoed schema carries; NONE where it carries none.
 
-    It stands under ``value`` (or the like), or under ``default`` or ``const`` where the schema itself says otherwise.
+    It stands under ``value`` (or the like), or under ``default`` or ``example`` where the schema says otherwise.
     """
     if isinstance(value, str):
         value = mend(value).value
@@ -79,16 +85,22 @@ def lists_every_option(value: Json, part: Any) -> bool:
     return isinstance(value, list) and len(value) > 1 and isinstance(options, list) and value == options
 
 
-def is_placeholder(key: str, value: Json, part: Any, sources: Sources) -> bool:
-    """Whether a text stands for a value that is not known: ``<id>``, ``{latitude}``, ``YOUR_API_KEY``, "string"."""
-    if not isinstance(value, str) or not value.strip():
+def is_placeholder(key: str, value: Json, part: Any, sources: Sources, said: str = "") -> bool:
+    """Whether a text stands for a value that is not known: ``<id>``, ``{latitude}``, ``YOUR_API_KEY``, "string".
+
+    ``said`` is the conversation in lower case, ``sources`` the same, indexed: what was said in these very characters,
+    or stands so in the parameter's description, is no placeholder.
+    """
+    if not isinstance(value, str) or not value.strip() or len(value) > 200:
         return False
-    if judge(key, value, part, sources) == "placeholder":
-        return True
     text = value.strip()
+    own = part if isinstance(part, dict) else {}
+    if text in (own.get("default"), own.get("const")) or text in (own.get("enum") or own.get("examples") or ()):
+        return False
+    about = str(own.get("description") or "")
     if _PLACEHOLDER.match(text):
-        return not sources.holds(text) or not any(c.isalnum() for c in text)
-    return isinstance(part, dict) and bool(part.get("description")) and text == str(part["description"]).strip()
+        return text.lower() not in said and text not in about
+    return judge(key, value, part, sources) == "placeholder" or (bool(about) and text == about.strip())
 
 
 def unwrapped(arguments: JsonObject, tool: Tool) -> JsonObject | None:

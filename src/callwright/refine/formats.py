@@ -7,6 +7,7 @@ and times, and only where the value is written in another known form.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -16,8 +17,8 @@ from callwright.flow import words
 from callwright.gate.spellings import NONE, calendar_day, word
 from callwright.types import Json
 
-OPTION, UNIT, FORMAT = "option_meaning", "unit_left_out", "documented_format"
-CONFIDENCE = {OPTION: 0.95, UNIT: 0.97, FORMAT: 0.95}
+OPTION, UNIT, FORMAT, SAID = "option_meaning", "unit_left_out", "documented_format", "number_as_said"
+CONFIDENCE = {OPTION: 0.95, UNIT: 0.97, FORMAT: 0.95, SAID: 0.98}
 _SYNONYMS = tuple(
     frozenset(row.split())
     for row in (
@@ -41,6 +42,7 @@ _LETTERS = re.compile(
     r"\b(?:[Yy]{4}[-/.][Mm]{2}[-/.][Dd]{2}|[Mm]{2}[-/.][Dd]{2}[-/.][Yy]{4}|[Dd]{2}[-/.][Mm]{2}[-/.][Yy]{4})"
     r"(?:[ T]HH:[Mm]{2}(?::[Ss]{2})?)?"
 )
+_GROUPED = re.compile(r"[-+]?\d{1,3}(?:[.,]\d{3})*(?:[.,]\d+)?\Z")
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M%p", "%I %p", "%I%p")
 
 
@@ -168,3 +170,17 @@ def _slip(value: str, offered: str) -> bool:
     if re.findall(r"\d+", a) != re.findall(r"\d+", b):
         return False
     return shorter >= 5 and OSA.distance(a, b) <= (1 if shorter < 9 else 2)
+
+
+def said_number(value: Json, types: frozenset[str], holds: Callable[[Json], bool]) -> Json:
+    """The number of a text with separators ("1,234", "3,5") in the one reading that was said; NONE otherwise."""
+    if not isinstance(value, str) or not types & {"integer", "number"} or not _GROUPED.match(value.strip()):
+        return NONE
+    text = value.strip()
+    readings = {text.replace(",", ""), text.replace(",", "."), text.replace(".", "").replace(",", ".")}
+    found = {float(r) for r in readings if r.count(".") <= 1}
+    found = {f for f in found if "number" in types or f.is_integer()}
+    said = [f for f in found if holds(int(f) if f.is_integer() else f)]
+    if len(said) != 1:
+        return NONE
+    return int(said[0]) if said[0].is_integer() and ("." not in text or "," not in text) else said[0]

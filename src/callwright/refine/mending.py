@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +15,16 @@ from callwright.gate.grounding import is_identifier, judge
 from callwright.gate.schema import Compiled, compiled_for
 from callwright.gate.spellings import NONE
 from callwright.refine import echoes, formats, parameters, stated
+from callwright.refine.names import squashed
 from callwright.refine.result import Abstention
 from callwright.refine.situation import Situation
 from callwright.types import Edit, Json, JsonObject, Tool, ToolCall, canonical
 
 ECHO, PLACEHOLDER, UNWRAP, STATED = "echoed_schema", "placeholder", "unwrap_arguments", "stated_value"
 LEFT_OUT = "drop_unsourced"
+
+
+_OPTIONAL = re.compile(r"optional|default|if any\b", re.I)
 
 
 @dataclass
@@ -41,6 +46,14 @@ class Mending:
     confidence: float = 1.0
     unknown: list[str] = field(default_factory=list)
 
+    def needs(self, key: str) -> bool:
+        """Whether a parameter must have a value. A schema that requires nothing at all says nothing about that: then
+        every parameter without a default that is not called optional counts as needed."""
+        if "required" in self.tool.input_schema:
+            return key in self.tool.required
+        part = self._part(key)
+        return "default" not in part and not _OPTIONAL.search(str(part.get("description") or ""))
+
     def right(self) -> bool:
         """Whether the gate lets the arguments through as they are."""
         verdict = self.situation.gate.check(ToolCall("", self.tool.name, self.arguments))
@@ -54,9 +67,10 @@ class Mending:
         """Do everything that may be done; ``violations`` then holds what is still wrong."""
         self._unwrap()
         self._replace_echoes()
-        self._replace_placeholders()
         if not self.right():
             self._convert()
+        self._replace_placeholders()
+        if not self.right():
             self._assign()
             self._respell()
         self._fill_missing()
@@ -74,7 +88,7 @@ class Mending:
         if isinstance(value, str) and formats.documented(value, part) is not NONE:
             return True
         informed = self.situation.informed
-        if informed and is_identifier(key, value, part) and not self.situation.sources.holds(value):
+        if informed and is_identifier(key, value, part) and not self._held(value):
             return True
         return informed and self.situation.settings.leave_out and key not in self.tool.required
 
@@ -82,7 +96,7 @@ class Mending:
         return isinstance(value, list) and any(isinstance(v, str) and self._placeholder(key, v, None) for v in value)
 
     def _placeholder(self, key: str, value: Json, part: Any) -> bool:
-        return echoes.is_placeholder(key, value, part, self.situation.sources)
+        return echoes.is_placeholder(key, value, part, self.situation.sources, self.situation.low)
 
     # ------------------------------------------------------------ steps
 
@@ -115,9 +129,12 @@ class Mending:
         path, value = pointer_join("", key), self.arguments[key]
         found = self._stated(key)
         if found is not None:
-            self._edit(path, found.value, STATED, found.confidence)
-        elif key not in self.tool.required:
+            self._edit(path, found.value, STATED, found.confidence(alone=not self.others))
+        elif rule == ECHO and "default" in self._part(key) and self._accepts(key, self._part(key)["default"]):
+            self._edit(path, self._part(key)["default"], rule, 0.9)
+        elif not self.needs(key):
             self._edit(path, None, rule, 0.98, drop=True)
+            self._abstain(path, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value")
         else:
             self.unknown.append(key)
             said = f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives the real one."
@@ -168,6 +185,11 @@ class Mending:
             else:
                 found = formats.without_unit(value, types_of(part), key, str(part.get("description") or ""))
                 rule = formats.UNIT
+                if found is NONE and self.situation.informed:
+                    found, rule = (
+                        formats.said_number(value, types_of(part), self.situation.sources.holds),
+                        formats.SAID,
+                    )
             if found is not NONE and self._accepts(key, found):
                 self._edit(pointer_join("", key), found, rule, formats.CONFIDENCE[rule])
 
@@ -176,7 +198,7 @@ class Mending:
             if key not in self.arguments:
                 found = self._stated(key)
                 if found is not None:
-                    self._edit(pointer_join("", key), found.value, STATED, found.confidence)
+                    self._edit(pointer_join("", key), found.value, STATED, found.confidence(alone=not self.others))
                 else:
                     self.unknown.append(key)
 
@@ -193,6 +215,8 @@ class Mending:
             if not informed or key in self.unknown or isinstance(value, dict | list):
                 continue
             verdict = judge(key, value, part, self.situation.sources)
+            if verdict == "held" and is_identifier(key, value, part) and not self._held(value):
+                verdict = "identifier"
             if leave_out and verdict in ("identifier", "invented", "derived") and self._may_go(key):
                 self._edit(pointer_join("", key), None, LEFT_OUT, 0.9, drop=True)
             elif verdict == "identifier":
@@ -202,11 +226,11 @@ class Mending:
         path = pointer_join("", key)
         found = self._stated(key)
         if found is not None and found.kind == "labelled" and type(found.value) is type(value):
-            self._edit(path, found.value, STATED, found.confidence)
+            self._edit(path, found.value, STATED, found.confidence(alone=not self.others))
             return
         said = f"'{key}' is {canonical(value)[:80]}, an identifier that nothing said so far contains."
         self.violations.append(Violation("ungrounded", said, path, "identifier", None, value))
-        if key in self.tool.required:
+        if self.needs(key):
             self.unknown.append(key)
 
     def _finish(self) -> None:
@@ -236,6 +260,12 @@ class Mending:
 
     # ------------------------------------------------------------ parts
 
+    def _held(self, value: Json) -> bool:
+        """Whether an identifier was said in one piece: one glued together from what was said was made up."""
+        if not self.situation.sources.holds(value):
+            return False
+        return not isinstance(value, str) or squashed(value) in self.situation.squashed
+
     def _stated(self, key: str) -> stated.Candidate | None:
         """What the conversation says for a parameter, if its schema takes it and it is sure enough."""
         part = self.tool.properties.get(key)
@@ -248,12 +278,16 @@ class Mending:
             return None
         spelled = formats.documented(found.value, part)
         found = stated.Candidate(found.value if spelled is NONE else spelled, found.kind)
-        sure = found.confidence - (0.0 if not self.others else 0.04)
+        sure = found.confidence(alone=not self.others)
         if sure < self.situation.settings.least:
             said = f"'{key}' may be {canonical(found.value)[:80]}, the only such value that was said"
             self._abstain(pointer_join("", key), sure, found.value, said)
             return None
         return found
+
+    def _part(self, key: str) -> JsonObject:
+        part = self.tool.properties.get(key)
+        return part if isinstance(part, dict) else {}
 
     def _accepts(self, key: str, value: Json) -> bool:
         child = self._compiled().root.property(key)

@@ -48,8 +48,10 @@ def match(
 
     By meaning only tools that are known not to write are picked: unknown effects count as writes.
     """
-    for rule, alike in ((SPELLING, _same), (PREFIX, _prefixed)):
+    for rule, alike in ((SPELLING, _same), (PREFIX, _prefixed), (PREFIX, _without_verb)):
         hits = [tool for tool in tools if alike(name, tool)]
+        if rule == PREFIX and alike is _without_verb:
+            hits = hits if all(_takes(arguments, t) and _harmless(t, query) for t in hits) else []
         if len(hits) == 1:
             return Match(hits[0], rule, CONFIDENCE[rule]), None
         if hits:
@@ -107,6 +109,30 @@ def _prefixed(name: str, tool: Tool) -> bool:
         namespace = not any(w in _KIND_OF for w in lost)
         return namespace or _cut_at_separator(name, tool.name)
     return own[: len(given)] == given and set(own[len(given) :]) <= _WRAPPERS and len("".join(given)) >= 4
+
+
+def _without_verb(name: str, tool: Tool) -> bool:
+    """``weather`` for ``get_weather``: the tool's name without the verb before it."""
+    given, own = _plain_words(name), _plain_words(tool.name)
+    lost = own[: len(own) - len(given)]
+    return bool(lost) and own[len(lost) :] == given and len("".join(given)) >= 4
+
+
+def _takes(arguments: JsonObject | str, tool: Tool) -> bool:
+    """Whether the keys are the tool's: what is lost of the name is made up for by the arguments."""
+    if not isinstance(arguments, dict):
+        return False
+    own = {squashed(k) for k in tool.properties}
+    given = {squashed(k) for k in arguments}
+    return given <= own and {squashed(k) for k in tool.required} <= given
+
+
+def _harmless(tool: Tool, query: str) -> bool:
+    """A verb that takes away, acts or changes is only supplied to tools that read, or where the request says it."""
+    verbs = [w for w in _plain_words(tool.name) if w in _KIND_OF]
+    strong = [w for w in verbs if _KIND_OF[w] in ("remove", "act", "change")]
+    asked = set(_plain_words(query.lower()))
+    return not strong or not tool.effects.may_write or all(w in asked for w in strong)
 
 
 def _extra(given: tuple[str, ...], own: tuple[str, ...]) -> bool:

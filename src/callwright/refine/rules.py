@@ -17,7 +17,7 @@ from callwright.jsontext import parse
 from callwright.refine import names
 from callwright.refine.mending import Mending
 from callwright.refine.result import Abstention
-from callwright.refine.sequence_references import Reference, references
+from callwright.refine.sequence_references import Labels, Reference, labels_of, references
 from callwright.refine.situation import Situation
 from callwright.refine.stand_ins import stand_in
 from callwright.refine.surplus import surplus
@@ -51,7 +51,7 @@ class One:
 
 def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
     """Every call by itself, then the calls among each other (duplicates, ghosts, those that must wait)."""
-    found = references(calls, situation.tools, situation.query) if calls else []
+    found = _references(calls, situation)
     ones = [_ruled(call, [r for r in found if r.call == i], calls, situation) for i, call in enumerate(calls)]
     dropped = surplus([o.call for o in ones], [o.unknown for o in ones], [o.known_tool for o in ones], situation)
     made = Ruled([], [])
@@ -71,6 +71,20 @@ def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
         made.calls.append(one.call)
         made.positions.append(i)
     return made
+
+
+def _references(calls: Sequence[ToolCall], situation: Situation) -> list[Reference]:
+    """What stands for another call's result. ``$1`` and ``{x}`` that mean no other call are placeholders."""
+    found = references(calls, situation.tools, situation.query)
+    if not found:
+        return []
+    labels = Labels(calls, situation.by_name, labels_of(calls, situation.by_name))
+
+    def means(ref: Reference) -> bool:
+        meaning = labels.meaning(ref)
+        return meaning is not None and meaning.call != ref.call
+
+    return [r for r in found if r.notation not in ("numbered", "braces") or means(r)]
 
 
 def _placed(violation: Violation, position: int) -> Violation:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from callwright.gate import Gate, Sources
+from callwright.jsontext import JsonError, parse
+from callwright.refine.names import squashed
 from callwright.refine.result import Settings
 from callwright.refine.stated import Talk
-from callwright.types import Message, Tool
+from callwright.types import Json, Message, Tool, canonical
 
 
 class Situation:
@@ -25,6 +27,7 @@ class Situation:
         self.by_name = {t.name: t for t in self.tools}
         self.gate = Gate(self.tools)
         self.settings = settings or Settings()
+        self.messages = tuple(messages)
         said = [m.content for m in messages if m.content]
         if query and (not said or said[-1] != query):
             said.append(query)
@@ -42,7 +45,41 @@ class Situation:
         """Everything said, as text to pick values from."""
         return Talk("\n".join(self.said))
 
+    @cached_property
+    def low(self) -> str:
+        """Everything said, in lower case."""
+        return "\n".join(self.said).lower()
+
+    @cached_property
+    def squashed(self) -> str:
+        """Everything said, letters and digits only, lower case."""
+        return squashed(self.low)
+
+    @cached_property
+    def done(self) -> frozenset[str]:
+        """Prints of the calls that the conversation already holds, as messages' own or as JSON lines in a text."""
+        own = [(c.tool, c.arguments) for m in self.messages for c in m.tool_calls]
+        return frozenset(call_print(name, arguments) for name, arguments in [*own, *self._written()])
+
+    def _written(self) -> Iterator[tuple[str, Json]]:
+        for line in "\n".join(self.said).splitlines() if '"name"' in self.low else ():
+            text = line.strip()
+            if text[:1] == "{" and text[-1:] == "}":
+                try:
+                    value = parse(text)
+                except JsonError:
+                    continue
+                if isinstance(value.get("name"), str):
+                    yield value["name"], value.get("arguments", value.get("parameters", {}))
+
     @property
     def informed(self) -> bool:
         """Whether anything was said at all: without a conversation nobody can tell what is unsourced."""
         return bool(self.said)
+
+
+def call_print(name: str, arguments: Json) -> str:
+    """What two calls share that are the same: numbers and truth values may have been written as text."""
+    if isinstance(arguments, dict):
+        arguments = {k: v if isinstance(v, str) else canonical(v) for k, v in arguments.items() if v is not None}
+    return canonical([name, arguments])

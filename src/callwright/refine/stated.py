@@ -16,15 +16,19 @@ from callwright.gate.spellings import NONE, calendar_day, number
 from callwright.types import Json, JsonObject, canonical
 
 MAX_TEXT = 20_000  # of the conversation, its end
-CONFIDENCE = {  # share of such fills that were the gold value, measured (docs/refine.md)
-    "labelled": 0.97,
-    "address": 0.97,
-    "option": 0.9,
-    "counted": 0.93,
-    "only_date": 0.9,
-    "only_number": 0.9,
-    "only_quoted": 0.9,
-    "only_name": 0.8,
+CONFIDENCE = {  # share of such fills that were the gold value, measured: in replies of one call, of several
+    "labelled": (0.99, 0.92),
+    "identified": (0.98, 0.86),
+    "address": (0.93, 0.97),
+    "option": (0.99, 0.8),
+    "counted": (0.98, 0.85),
+    "only_date": (0.9, 0.88),
+    "only_time": (0.5, 0.6),
+    "only_number": (0.96, 0.96),
+    "only_quoted": (0.94, 0.95),
+    "place": (0.9, 0.91),
+    "between": (0.9, 0.8),
+    "only_name": (0.46, 0.36),
 }
 _QUOTED = re.compile(r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<![\w])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -40,11 +44,18 @@ _NUMBER = re.compile(
     r"(?<![\w.,/:-])([-−]?\d+(?:,\d{3})*(?:\.\d+)?)(?![\w]|[.,:/]\d|-\d)(\s?(?:%|percent\b|thousand\b|million\b|billion\b))?"
 )
 _TIMES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_NAME = re.compile(r"\b[A-Z][\w'’.-]*[\w](?:\s+(?:of|de|the|van|von|&)?\s*[A-Z][\w'’.-]*[\w])*")
+_NAME = re.compile(r"\b[A-Z][\w'’.-]*[\w](?:[ ](?:of |de |the |van |von |& )?[A-Z][\w'’.-]*[\w])*")
 _LINK = (
     r"\s*(?:\)|of the \w+)?\s*(?:number |id |code |name |address )?"
     r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*"
 )
+_ID_SAID = re.compile(
+    r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"
+    r"(?:[\"'`]([^\"'`\n]{1,80})[\"'`]|#?([A-Za-z_-]*\d[\w-]*))"
+)
+_PLACE = re.compile(r"\b[A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*,\s?[A-Z]{2}\b")
+_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?!\d|:)(?: ?[AaPp]\.?[Mm]\b)?")
+_PLACE_WORDS = frozenset({"city", "location", "area", "place", "town", "region"})
 _BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
 _TAG = re.compile(r"</?\w+>|\*\*[^*\n]+\*\*")
 _NOT_NAMES = frozenset(
@@ -66,9 +77,9 @@ class Candidate:
     value: Json
     kind: str
 
-    @property
-    def confidence(self) -> float:
-        return CONFIDENCE[self.kind]
+    def confidence(self, *, alone: bool) -> float:
+        """How often such a value is the right one; ``alone``: the reply has no other call."""
+        return CONFIDENCE[self.kind][0 if alone else 1]
 
 
 @dataclass
@@ -125,6 +136,7 @@ def _by_kind(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterato
         yield "option", _options(part["enum"], talk.text)
         return
     yield "labelled", _labelled(key, types, part, talk)
+    yield "identified", _identified(key, types, talk)
     yield "address", [v for v in _addressed(key, part, talk) if "string" in types]
     if types & {"integer", "number"}:
         yield "counted", _counted(key, types, talk)
@@ -136,12 +148,44 @@ def _by_kind(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterato
 def _texts(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterator[tuple[str, list[Json]]]:
     named = set(words(key))
     if named & _DATE_WORDS or part.get("format") == "date":
-        yield "only_date", _free(talk.dates, taken | {d.isoformat() for t in taken if (d := calendar_day(t[:10]))})
+        days = {d.isoformat() for t in taken if (d := calendar_day(t[:10]))}
+        yield "only_date", _free(talk.dates, taken | days)
         return
+    if "time" in named:
+        yield "only_time", _free(_unique(m[0] for m in _CLOCK.finditer(talk.text)), taken)
     if named & {"time", "email", "url", "uri", "phone", "id", "uuid", "token", "password"} or part.get("format"):
         return
+    if named & _PLACE_WORDS:
+        yield "place", _free(_unique(m[0] for m in _PLACE.finditer(talk.text)), taken)
+        yield "place", _places(part, talk, taken)
+    yield "between", _between(named, part, talk)
     yield "only_quoted", _free(talk.quoted, taken)
     yield "only_name", _free(talk.names, taken)
+
+
+_MORE_THAN_A_NAME = re.compile(r"state|country|format|code|,", re.I)
+_GOES_ON = re.compile(r",? [A-Z0-9]|,[A-Z]| state\b| county\b", re.M)
+
+
+def _places(part: JsonObject, talk: Talk, taken: set[str]) -> list[Json]:
+    """Names after "in", "at", "near", "for", unless the parameter asks for more than a name ("City, State")."""
+    if _MORE_THAN_A_NAME.search(str(part.get("description") or "")):
+        return []
+    said = re.finditer(rf"\b(?:in|at|for|near) ({_NAME.pattern[2:]})", talk.text)
+    whole = [m[1] for m in said if not _GOES_ON.match(talk.text, m.end())]
+    return _free([n for s in whole if (n := _trimmed(s)) == s], taken)
+
+
+def _between(named: set[str], part: JsonObject, talk: Talk) -> list[Json]:
+    """X and Y of "from X to Y", by what the key says it is."""
+    if _MORE_THAN_A_NAME.search(str(part.get("description") or "")):
+        return []
+    ends = list(re.finditer(rf"\bfrom ({_NAME.pattern[2:]}) to ({_NAME.pattern[2:]})", talk.text))
+    if "currency" in named or len(ends) != 1 or _GOES_ON.match(talk.text, ends[0].end()):
+        return []
+    if named & {"from", "origin", "start", "departure", "source"}:
+        return [_trimmed(ends[0][1])]
+    return [_trimmed(ends[0][2])] if named & {"to", "destination", "end", "arrival", "target"} else []
 
 
 def _free(values: Iterable[Json], taken: set[str]) -> list[Json]:
@@ -178,11 +222,22 @@ def _labels(key: str, low: str) -> list[str]:
 def _labelled(key: str, types: frozenset[str], part: JsonObject, talk: Talk) -> list[Json]:
     found: list[Json] = []
     for label in _labels(key, talk.low):
-        for m in re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{_LINK}", talk.text, re.I):
+        link = f"(?:{_LINK}|\\s+of\\s+)" if types & {"integer", "number"} else _LINK
+        for m in re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I):
             value = _value_at(talk.text, m.end(), types, part)
             if value is not NONE:
                 found.append(value)
     return found
+
+
+def _identified(key: str, types: frozenset[str], talk: Talk) -> list[Json]:
+    """What stands after "ID" for a parameter that is some thing's id."""
+    if words(key)[-1:] != ("id",):
+        return []
+    found = [m[1] or m[2] for m in _ID_SAID.finditer(talk.text)]
+    if types & {"integer", "number"}:
+        return [v for f in found if (v := _as_number(f, types)) is not NONE]
+    return list(found) if "string" in types else []
 
 
 def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Json:
@@ -217,7 +272,7 @@ def _ends(text: str, m: re.Match[str] | None) -> bool:
 
 def _addressed(key: str, part: JsonObject, talk: Talk) -> list[Json]:
     """The only values that look like what the key's name or format says: an e-mail address, a URL, a UUID, an IP."""
-    named = {*words(key), str(part.get("format", ""))}
+    named = {*words(key), *re.findall(r"[a-z]+", key.lower()), str(part.get("format", ""))}
     for kinds, pattern in (
         ({"email", "mail", "e-mail"}, _EMAIL),
         ({"url", "uri", "link", "website"}, _URL),
@@ -255,7 +310,7 @@ def _trimmed(name: str) -> str:
     parts = name.split()
     while parts and parts[0].lower().strip(".,'’") in _NOT_NAMES:
         parts.pop(0)
-    return " ".join(parts).rstrip(".") if parts else ""
+    return re.sub(r"['’]s?\Z", "", " ".join(parts).rstrip(".")) if parts else ""
 
 
 def _unique(values: Iterable[str]) -> list[str]:

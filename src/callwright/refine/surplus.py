@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from callwright import flow
 from callwright.refine import echoes
-from callwright.refine.situation import Situation
-from callwright.types import ToolCall, canonical
+from callwright.refine.situation import Situation, call_print
+from callwright.types import ToolCall
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
-_AGAIN = re.compile(r"\b(?:twice|again|repeat\w*|\w+ times|once more|each|both|two)\b", re.I)
+DONE = "already_called"
+_AGAIN = re.compile(r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from|more|of)|a second)\b", re.I)
 _FEEDS = 0.75  # how well another call's tool must provide a value for a call to wait for it
 
 
@@ -34,10 +35,11 @@ def surplus(
         if not known[i] and echoes.no_tool(call.tool):
             drops[i] = Drop(NO_CALL, 0.99)
             continue
-        print_ = canonical([call.tool, call.arguments])
+        print_ = call_print(call.tool, call.arguments)
         if print_ in seen and not again:
             drops[i] = Drop(DUPLICATE, 0.98)
         seen.setdefault(print_, i)
+    _drop_repeated(calls, known, drops, situation)
     good = [i for i in range(len(calls)) if known[i] and not unknown[i] and i not in drops]
     for i, call in enumerate(calls):
         if i in drops or not good:
@@ -47,6 +49,18 @@ def surplus(
         elif unknown[i] and any(_provides(calls[j], call, unknown[i], situation) for j in good):
             drops[i] = Drop(WAIT, 0.95)
     return drops
+
+
+def _drop_repeated(
+    calls: Sequence[ToolCall], known: Sequence[bool], drops: dict[int, Drop], situation: Situation
+) -> None:
+    """A call that the conversation already holds goes, if the reply has another that it does not hold."""
+    repeated = [
+        i for i, c in enumerate(calls) if i not in drops and call_print(c.tool, c.arguments) in situation.done
+    ]
+    fresh = [i for i in range(len(calls)) if i not in drops and i not in repeated and known[i]]
+    if repeated and fresh:
+        drops.update({i: Drop(DONE, 0.93) for i in repeated})
 
 
 def _provides(producer: ToolCall, consumer: ToolCall, keys: Sequence[str], situation: Situation) -> bool:
