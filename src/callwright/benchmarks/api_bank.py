@@ -40,6 +40,7 @@ class ApiBank:
 
     name = "api_bank"
     headline = "exact_numbers"
+    single = True
 
     def __init__(self, root: Path | None = None, levels: Sequence[int] = LEVELS) -> None:
         self.root = (root or data_root()) / "api_bank"
@@ -96,11 +97,17 @@ def tools_in(system: str) -> tuple[Tool, ...]:
     return tuple(_tool(entry) for entry in entries)
 
 
+def _or_text(declared: object) -> object:
+    """The declared type or a text: every gold value is the text of a value (the paper tells its refiner so, E.1.3)."""
+    return declared if declared in (None, "str") else f"{declared} or str"
+
+
 def _tool(entry: str) -> Tool:
     found = _TOOL.fullmatch(entry.strip())
     if found is None:
         raise ConfigError(f"this is no tool of a ToolRL prompt: {entry[:80]!r}", hint=WHERE)
     described: JsonObject = ast.literal_eval(found["parameters"].strip())
+    described = {name: {**about, "type": _or_text(about.get("type"))} for name, about in described.items()}
     required = [k for k, v in described.items() if not _NOT_ALWAYS.search(str(v.get("description", "")))]
     schema = {"type": "object", "properties": described, "required": required}
     return tool_from_wire({"name": found["name"], "description": found["about"], "parameters": schema})

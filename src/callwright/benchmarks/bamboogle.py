@@ -79,6 +79,7 @@ class BamboogleStar:
 
     name = "bamboogle"
     headline = "full"
+    single = False
 
     def __init__(self, count: int = 510, path: Path | None = None) -> None:
         self.count, self.path = count, path

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
+
+import orjson
 
 from callwright.jsontext import JsonError, parse
 from callwright.types import Json, ToolCall
@@ -27,6 +30,23 @@ def read_format(form: str, text: str) -> tuple[ToolCall, ...] | None:
         found = _TAGGED.fullmatch(text)
         return _listed(found[1], "arguments", {"name", "arguments"}) if found else None
     return _listed(text, "input", {"type", "name", "input"})
+
+
+def write_format(form: str, calls: Sequence[ToolCall]) -> str:
+    """Calls in this format, arguments as they are."""
+    if form == "pythonic":
+        return "[" + ", ".join(f"{c.tool}({_keywords(c)})" for c in calls) + "]"
+    if form == "tool_use":
+        rows = [{"type": "tool_use", "name": c.tool, "input": c.arguments} for c in calls]
+        return orjson.dumps(rows).decode()
+    rows = [{"name": c.tool, "arguments": c.arguments} for c in calls]
+    return f"<tool_call> {orjson.dumps(rows).decode()} </tool_call>"
+
+
+def _keywords(call: ToolCall) -> str:
+    if isinstance(call.arguments, str):
+        return call.arguments
+    return ", ".join(f"{k}={v!r}" for k, v in call.arguments.items())
 
 
 def _listed(text: str, key: str, keys: set[str]) -> tuple[ToolCall, ...] | None:

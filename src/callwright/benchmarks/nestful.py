@@ -53,6 +53,7 @@ class Nestful:
     """
 
     headline = "full"
+    single = False
 
     def __init__(self, path: Path | None = None, *, reasoning: bool = False) -> None:
         self.path, self.reasoning = path, reasoning
@@ -127,8 +128,11 @@ def grounded(calls: Sequence[ToolCall]) -> list[ToolCall]:
 
 
 def label(call: ToolCall, number: int) -> str:
-    """What later calls refer to: ``var1`` and ``var_1`` are one label. A call without one takes its place's."""
-    found = _LABEL.search(f"${call.id.strip('$')}$")
+    """What later calls refer to: ``var1`` and ``var_1`` are one label. A call without one takes its place's.
+
+    Our parser keeps a label as the call's ``slot``, gold has it as its id.
+    """
+    found = _LABEL.search(f"${(call.slot or call.id).strip('$')}$")
     return (found[1] if found else f"var{number}").replace("_", "")
 
 

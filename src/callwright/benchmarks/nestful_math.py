@@ -93,7 +93,7 @@ def run_sequence(calls: Sequence[ToolCall]) -> tuple[Json, bool]:
             value = function(*(_resolved(call.arguments[k], results) for k in _ordered(call.arguments)))
         except (ArithmeticError, TypeError, ValueError, KeyError):
             return None, False
-        results[_plain(call.id) or f"var{number}"] = value
+        results[_plain(call.slot or call.id) or f"var{number}"] = value
     return value, bool(calls)
 
 

@@ -13,6 +13,7 @@ import asyncio
 import hashlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from callwright.benchmarks.bamboogle import BamboogleStar
 from callwright.benchmarks.bfcl import Bfcl
 from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.nestful import Nestful
+from callwright.benchmarks.refine_model import model_reader
 from callwright.benchmarks.refine_read import READERS, Reader, timed
 from callwright.benchmarks.refine_replies import Pair, generate, read_replies
 from callwright.benchmarks.refine_report import report
@@ -136,15 +138,15 @@ class Failures:
     def __init__(self, path: Path | None, reader: str) -> None:
         self.path, self.reader = path, reader
         self.found: dict[str, list[str]] = {}
-        self.texts: dict[tuple[str, str], Recorded] = {}
+        self.texts: dict[tuple[str, str, str], Recorded] = {}
 
     def see(self, pairs: Iterable[Pair]) -> None:
-        self.texts.update({(t.set, t.id): r for t, r in pairs})
+        self.texts.update({(t.set, t.id, digest(r.message)): r for t, r in pairs})
 
     def __call__(self, row: JsonObject, task: Task) -> None:
         if self.path is None or row["reader"] != self.reader or row["right"]:
             return
-        reply = self.texts[(task.set, task.id)]
+        reply = self.texts[(task.set, task.id, row["reply"])]
         gold = [{"name": c.tool, "arguments": c.arguments} for c in task.gold]
         said = orjson.dumps(reply.message).decode()
         lines = [
@@ -154,7 +156,7 @@ class Failures:
         ]
         lines += [f"  - {k}: {orjson.dumps(v).decode()[:1200]}" for k, v in (("got", row["calls"]), ("wanted", gold))]
         lines += [f"  - edits: {', '.join(row['edits'])}; {row['detail']}"]
-        self.found.setdefault(row["error"], []).append("\n".join(lines))
+        self.found.setdefault(f"{row['mode']}: {row['error']}", []).append("\n".join(lines))
 
     def close(self) -> None:
         if self.path is not None:
@@ -168,10 +170,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.report:
         sys.stdout.write(report(current(read_rows(options.out), options.config or code_digest())) + "\n")
         return 0
+    if options.search:
+        from callwright.benchmarks.search_run import run_and_print
+
+        return asyncio.run(run_and_print(options))
     if options.corruption:
         from callwright.benchmarks.refine_corrupt import measure_and_print
 
-        return measure_and_print(options.count, options.seed, options.kinds, options.failures)
+        return measure_and_print(
+            options.count, options.seed, options.kinds, options.failures, read_only=options.read_only
+        )
     examinations = {
         e.name: e for e in (open_examination(s, reasoning=options.mode == "cot") for s in options.sets.split(","))
     }
@@ -187,13 +195,12 @@ def _measure(examinations: Mapping[str, Examination], options: argparse.Namespac
         )
     pairs = [pair for path in options.replies for pair in read_replies(path, examinations)]
     readers = {name: READERS[name] for name in options.readers.split(",")}
-    if options.model_rung:
-        from callwright.benchmarks.refine_model import model_reader
-
-        readers["model"] = model_reader(options.model_rung)
-    failures = Failures(options.failures, list(readers)[-1])
+    failures = Failures(options.failures, "model" if options.model_rung else list(readers)[-1])
     failures.see(pairs)
-    made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
+    with ExitStack() as stack:
+        if options.model_rung:
+            readers["model"] = stack.enter_context(model_reader(options.model_rung))
+        made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
     failures.close()
     sys.stderr.write(f"{len(pairs)} replies, {made} new rows, code {code_digest()}\n")
     chosen = {(t.set, t.id, digest(r.message)) for t, r in pairs}
@@ -248,9 +255,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--report", action="store_true", help="only print the tables of the results so far")
     parser.add_argument("--config", default="", help="report this configuration instead of the present code's")
     parser.add_argument("--corruption", action="store_true", help="BFCL's gold calls in every corruption class")
+    parser.add_argument("--spoiled", default="", help="read the sets' gold calls spoiled in these classes, or right")
     parser.add_argument("--count", type=int, default=1000, help="calls a corruption class (%(default)s)")
     parser.add_argument("--kinds", default="", help="only these corruption classes, with commas between")
+    parser.add_argument("--read-only", action="store_true", help="corruptions: as if every tool only read")
     parser.add_argument("--seed", type=int, default=0, help="of the corruptions")
+    parser.add_argument("--search", action="store_true", help="the search protocol, asked of --model")
+    parser.add_argument(
+        "--corpus", type=Path, default=None, help="passages (JSON lines); default: the invented people"
+    )
+    parser.add_argument("--questions", type=Path, default=None, help="questions with answers (Bamboogle's form)")
     parser.add_argument("--generate", action="store_true", help="ask --model the sets' questions, into --replies-out")
     parser.add_argument("--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL")
     parser.add_argument("--mode", choices=("free", "guided", "cot"), default="free", help="how to ask (%(default)s)")

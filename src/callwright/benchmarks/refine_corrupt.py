@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -22,12 +22,14 @@ from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.benchmarks.report import table
 from callwright.gate import Gate
 from callwright.models.chat import Gathered
+from callwright.proxy.native import NativeCalls
 from callwright.training.corrupted import hermes
 from callwright.training.corruption import KINDS, Corrupted, corrupt
-from callwright.types import CheckedCall, JsonObject, ToolCall, canonical
+from callwright.types import READ, CheckedCall, JsonObject, Tool, ToolCall, canonical
 
 SHOWN = ("stripped", "json_repair", "parsed", "rules", "sequence")
 IDS = ("missing_id", "reused_id")  # classes that only a native message can have
+OURS = ("parsed", "rules", "sequence")
 ROUNDS = 6  # how often the same calls may be spoiled in different places before a class has too few
 
 
@@ -37,6 +39,7 @@ class Tally:
 
     answerable: int = 0
     mended: int = 0
+    unmended: int = 0  # answerable ones that stayed wrong without a word
     lost: int = 0  # unanswerable ones
     reported: int = 0
     silent: int = 0
@@ -44,10 +47,19 @@ class Tally:
     wrong: list[tuple[Task, Corrupted, Found]] = field(default_factory=list)
 
 
-def gold_tasks() -> list[Task]:
-    """BFCL's tasks whose gold calls its own checker calls valid."""
+def gold_tasks(*, read_only: bool = False) -> list[Task]:
+    """BFCL's tasks whose gold calls its own checker calls valid and the tools' own schemas accept as they stand.
+
+    ``read_only``: the tools as if their publisher had said that they only read, so that a rule may change the tool.
+    """
     bfcl = Bfcl((*SINGLE, *PARALLEL))
-    return [t for t in bfcl.tasks() if bfcl.score(t, Found(t.gold)).right]
+    kept = [t for t in bfcl.tasks() if bfcl.score(t, Found(t.gold)).right and _accepted(t.tools, t.gold)]
+    return [replace(t, tools=tuple(replace(x, effects=READ) for x in t.tools)) for t in kept] if read_only else kept
+
+
+def _accepted(tools: Sequence[Tool], calls: Sequence[ToolCall]) -> bool:
+    gate = Gate(tools)
+    return all(isinstance(seen := gate.check(c), CheckedCall) and not seen.edits for c in calls)
 
 
 def cases(tasks: Sequence[Task], kind: str, count: int, seed: int = 0) -> Iterator[tuple[Task, Corrupted]]:
@@ -73,9 +85,21 @@ def said_by_user(task: Task) -> str:
     return "\n".join(m.content for m in task.messages if m.role != "assistant")
 
 
-def reply_of(task: Task, spoiled: Corrupted) -> Recorded:
-    """The spoiled calls as a server would have sent them: as text, in the dialect of most open models."""
-    return Recorded(task.id, "gold", _message(spoiled), "corrupted")
+def reply_of(task: Task, spoiled: Corrupted, *, ours: bool = False) -> Recorded:
+    """The spoiled calls as a server would have sent them: as text, in the dialect of most open models.
+
+    Deltas are put together by their indices, as an SDK does, or (``ours``) as our proxy does.
+    """
+    message = _gathered(spoiled) if ours and spoiled.deltas else _message(spoiled)
+    return Recorded(task.id, "gold", message, "corrupted")
+
+
+def _gathered(spoiled: Corrupted) -> JsonObject:
+    native = NativeCalls()
+    for delta in spoiled.deltas:
+        native.feed(delta.get("tool_calls"))
+    listed = [{"id": c.id, "function": {"name": c.name, "arguments": c.arguments}} for c in native.calls]
+    return {"role": "assistant", "content": None, "tool_calls": listed}
 
 
 def _message(spoiled: Corrupted) -> JsonObject:
@@ -103,9 +127,9 @@ def measure(pairs: Sequence[tuple[Task, Corrupted]], readers: Mapping[str, Reade
     bfcl = Bfcl(())
     tallies = {name: Tally() for name in readers}
     for task, spoiled in pairs:
-        reply = reply_of(task, spoiled)
+        plain, ours = reply_of(task, spoiled), reply_of(task, spoiled, ours=True)
         for name, reader in readers.items():
-            found = timed(reader, reply, task)
+            found = timed(reader, ours if name in OURS else plain, task)
             _count(tallies[name], bfcl, task, spoiled, found)
     return tallies
 
@@ -113,12 +137,13 @@ def measure(pairs: Sequence[tuple[Task, Corrupted]], readers: Mapping[str, Reade
 def _count(tally: Tally, bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> None:
     tally.seconds += found.seconds
     right = is_mended(bfcl, task, spoiled, found)
+    said = bool(found.abstained) or any(isinstance(c.arguments, str) for c in found.calls) or not found.calls
     if spoiled.answerable:
         tally.answerable += 1
         tally.mended += right
+        tally.unmended += not right and not said
     else:
         tally.lost += 1
-        said = bool(found.abstained) or any(isinstance(c.arguments, str) for c in found.calls) or not found.calls
         tally.reported += said or right
         tally.silent += not said and not right
     if not right and (spoiled.answerable or not found.abstained):
@@ -131,15 +156,13 @@ def is_mended(bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> bool:
         return False
     if same_calls(found.calls, spoiled.expected):
         return True
-    accepted = Gate(task.tools)
-    passed = all(isinstance(seen := accepted.check(c), CheckedCall) and not seen.edits for c in found.calls)
-    return passed and bfcl.score(task, found).right
+    return _accepted(task.tools, found.calls) and bfcl.score(task, found).right
 
 
-def measure_and_print(count: int, seed: int, kinds: str, failures: Path | None) -> int:
+def measure_and_print(count: int, seed: int, kinds: str, failures: Path | None, *, read_only: bool = False) -> int:
     """The table over every class, and what went wrong after the last reader."""
     chosen = list(filter(None, kinds.split(","))) or list(KINDS)
-    tasks = gold_tasks()
+    tasks = gold_tasks(read_only=read_only)
     readers = {name: READERS[name] for name in SHOWN}
     found: dict[str, dict[str, Tally]] = {}
     for kind in chosen:
@@ -157,21 +180,25 @@ def tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
     """One line a class: the answerable ones mended by every reader, then the fate of those nobody can mend."""
     names = list(next(iter(found.values())))
     last = names[-1]
-    lines = [["corruption", "answerable", *names, "unanswerable", f"reported by {last}", "silent"]]
-    for kind, tallies in found.items():
-        of = tallies[last]
-        lines.append([kind, str(of.answerable), *(_share(tallies[n].mended, of.answerable) for n in names),
-                      str(of.lost), _share(of.reported, of.lost), str(of.silent)])  # fmt: skip
-    sums = {
-        n: (sum(t[n].mended for t in found.values()), sum(t[n].answerable for t in found.values())) for n in names
-    }
-    lost = sum(t[last].lost for t in found.values())
-    said = sum(t[last].reported for t in found.values())
-    lines.append(["all", str(sums[last][1]), *(_share(*sums[n]) for n in names), str(lost), _share(said, lost),
-                  str(sum(t[last].silent for t in found.values()))])  # fmt: skip
+    tail = ["wrong and silent", "unanswerable", f"reported by {last}", "silent"]
+    lines = [["corruption", "answerable", *names, *tail], *(_line(k, t) for k, t in found.items())]
+    lines.append(_line("all", {n: _sum([t[n] for t in found.values()]) for n in names}))
     calls = max(1, sum(t[last].answerable + t[last].lost for t in found.values()))
     spent = ", ".join(f"{n} {1e3 * sum(t[n].seconds for t in found.values()) / calls:.2f}" for n in names)
     return f"{table(lines)}\n\nMilliseconds a reply: {spent}."
+
+
+def _line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:
+    """One class: the answerable ones mended by every reader, then what the last one did with the rest."""
+    of = list(tallies.values())[-1]
+    mended = [_share(t.mended, t.answerable) for t in tallies.values()]
+    fate = [str(of.unmended), str(of.lost), _share(of.reported, of.lost), str(of.silent)]
+    return [kind, str(of.answerable), *mended, *fate]
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    counts = ("answerable", "mended", "unmended", "lost", "reported", "silent", "seconds")
+    return Tally(**{name: sum(getattr(t, name) for t in tallies) for name in counts})
 
 
 def _share(part: int, whole: int) -> str:

@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from callwright.benchmarks.refine_guided import MODE as GUIDED
 from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.dialects import parse_calls
 from callwright.jsontext import JsonError, parse
+from callwright.proxy.native import NativeCalls
 from callwright.types import Json, JsonObject, ToolCall
 
 Reader = Callable[[Recorded, Task], Found]
@@ -36,6 +38,13 @@ def server(reply: Recorded, task: Task) -> Found:  # noqa: ARG001
         made = _call(number, str(function.get("name", "")), _strict_object(arguments))
         calls.append(ToolCall(str(item.get("id") or ""), made.tool, made.arguments))
     return Found(tuple(calls), reply.text)
+
+
+def delivered(reply: Recorded) -> tuple[ToolCall, ...]:
+    """The server's calls as our proxy gathers them: whole, or from deltas however badly numbered."""
+    gathered = NativeCalls()
+    gathered.whole(reply.message.get("tool_calls"))
+    return tuple(call.call() for call in gathered.calls)
 
 
 def stripped(reply: Recorded, task: Task) -> Found:
@@ -63,7 +72,7 @@ def repaired(reply: Recorded, task: Task) -> Found:
 
 def parsed(reply: Recorded, task: Task) -> Found:
     """Our parser alone: every dialect, nothing refined."""
-    given = server(reply, task).calls
+    given = delivered(reply)
     return Found(given or parse_calls(reply.text, task.tools).calls)
 
 
@@ -71,10 +80,11 @@ def rungs(*names: str) -> Reader:
     """The refiner with these rungs, without a model."""
 
     def read(reply: Recorded, task: Task) -> Found:
-        from callwright.refine import refine
+        from callwright.refine import Settings, refine
 
         source: str | Mapping[str, Any] = reply.message if reply.message.get("tool_calls") else reply.text
-        made = refine(source, task.tools, query=task.query, messages=task.messages, rungs=names)
+        settings = Settings(leave_out=reply.mode == GUIDED)
+        made = refine(source, task.tools, query=task.query, messages=task.messages, rungs=names, settings=settings)
         reported = tuple(a.reason for a in made.abstained) + tuple(v.message for v in made.violations)
         return Found(made.calls, "", made.edits, reported, made.confidence)
 

@@ -14,10 +14,12 @@ from pathlib import Path
 import orjson
 
 from callwright.benchmarks.api_bank import task_of
+from callwright.benchmarks.refine_guided import MODE as GUIDED
+from callwright.benchmarks.refine_guided import guided_request
 from callwright.benchmarks.refine_task import Examination, Recorded, Task
 from callwright.errors import ConfigError, ModelError
 from callwright.models.chat import messages_out
-from callwright.protocols import ChatModel
+from callwright.protocols import ChatModel, ChatRequest
 from callwright.training.data import read_lines
 from callwright.types import JsonObject, Message, Reply, Usage, to_json
 
@@ -87,7 +89,7 @@ async def generate(
     while left and not (limit_seconds and time.monotonic() - started >= limit_seconds):
         task = left.pop(0)
         try:
-            reply = await model.complete(examination.ask(task))
+            reply = await model.complete(question(examination, task, mode))
         except ModelError as error:
             say(f"{task.id}: not asked: {error}")
             continue
@@ -95,6 +97,13 @@ async def generate(
             file.write(orjson.dumps(row_of(examination.name, task, model.name, mode, reply)) + b"\n")
         say(f"{task.id}: {reply.seconds:.1f} s, {reply.usage.completion_tokens} tokens ({len(left)} left)")
     return len(left)
+
+
+def question(examination: Examination, task: Task, mode: str) -> ChatRequest:
+    """A set's own prompt, or the proxy's guided form of it."""
+    if mode == GUIDED:
+        return guided_request(examination, task)
+    return examination.ask(task)
 
 
 def row_of(name: str, task: Task, upstream: str, mode: str, reply: Reply) -> JsonObject:

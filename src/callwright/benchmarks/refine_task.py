@@ -77,13 +77,19 @@ class Score:
 
 
 class Examination(Protocol):
-    """A data set and its scorer. ``tasks`` raises ConfigError, saying where to get them, where files are absent."""
+    """A data set and its scorer. ``tasks`` raises ConfigError, saying where to get them, where files are absent.
+
+    ``single``: every question says that exactly one call is wanted, so a client would forbid several.
+    """
 
     @property
     def name(self) -> str: ...
 
     @property
     def headline(self) -> str: ...
+
+    @property
+    def single(self) -> bool: ...
 
     def tasks(self) -> Sequence[Task]: ...
 

@@ -1,0 +1,40 @@
+"""A task asked in the proxy's guided mode: the reply is held to a schema of the offered tools, "no call" allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from callwright.benchmarks.refine_task import Examination, Task
+from callwright.models.chat import messages_out, tool_out
+from callwright.protocols import ChatRequest
+from callwright.proxy import guided
+from callwright.proxy.context import Context, Toolsets
+from callwright.proxy.settings import Settings
+from callwright.types import Message
+
+MODE = "guided"
+
+
+def guided_request(examination: Examination, task: Task) -> ChatRequest:
+    """What the proxy asks of an upstream that follows a JSON schema, as a question to any of our models.
+
+    A data set's own system prompt that lists the tools as text is left out: guided mode tells them itself.
+    """
+    free = examination.ask(task)
+    messages = free.messages if free.tools else tuple(m for m in free.messages if m.role != "system")
+    tools = [tool_out(t) for t in task.tools]
+    context = Context(
+        body={"messages": messages_out(messages), "tools": tools},
+        toolset=Toolsets().get(tools),
+        settings=Settings(guided="on"),
+        seed=b"",
+        parallel=not examination.single,
+        messages=messages,
+    )
+    told = guided.body(context)["messages"]
+    return replace(
+        free,
+        messages=tuple(Message(m["role"], m["content"]) for m in told),
+        tools=(),
+        schema=guided.schema(context),
+    )

@@ -1,0 +1,21 @@
+"""Guided questions are the proxy's own."""
+
+from __future__ import annotations
+
+from callwright.benchmarks.bfcl import Bfcl
+from callwright.benchmarks.refine_guided import guided_request
+from callwright.benchmarks.refine_task import Task
+from callwright.types import Message, Tool
+
+TOOL = Tool("f", "F.", {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]})
+TASK = Task("1", "bfcl", "parallel", (Message("system", "Be brief."), Message("user", "Both!")), (TOOL,))
+
+
+def test_a_chat_with_native_tools_keeps_its_system_prompt_behind_the_instructions() -> None:
+    made = guided_request(Bfcl(()), TASK)
+    assert made.tools == ()
+    assert made.schema is not None
+    texts = "\n".join(m.content for m in made.messages)
+    assert "Be brief." in texts
+    assert '"calls"' in texts
+    assert made.messages[-1] == Message("user", "Both!")
