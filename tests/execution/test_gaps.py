@@ -104,6 +104,19 @@ def test_a_record_that_was_passed_over_is_taken_up_like_the_other() -> None:
     assert likened(query, oslo, lisbon, twice, edges=(("find_place", "convert"),)) == [], "which of the two is meant?"
 
 
+def test_of_two_records_that_fed_a_call_the_one_that_gave_more_of_it_is_followed() -> None:
+    office = result("r1", "find_office", {"id": "OF-1", "zone": "Europe/Oslo"}, city="Oslo")
+    other = result("r2", "find_office", {"id": "OF-2", "zone": "Europe/Lisbon"}, city="Lisbon")
+    oslo = result("r3", "find_place", {"latitude": 59.9167, "zone": "Europe/Oslo"}, city="Oslo")
+    lisbon = result("r4", "find_place", {"latitude": 38.7134, "zone": "Europe/Lisbon"}, city="Lisbon")
+    sun = result("r5", "sun_times", {"sunset": "22:43"}, lat=59.9167, zone="Europe/Oslo")
+    edges = (("find_office", "sun_times"), ("find_place", "sun_times"))
+    query = "Sunset in Oslo and in Lisbon?"
+    found = likened(query, office, other, oslo, lisbon, sun, edges=edges)
+    assert {"lat": 38.7134, "zone": "Europe/Lisbon"} in found
+    assert {"lat": 59.9167, "zone": "Europe/Lisbon"} not in found, "one city's latitude in another's zone"
+
+
 def test_a_name_of_another_form_or_in_a_result_is_not_open() -> None:
     done = result("r1", "find", {"to": "Iceland", "code": "KEF"}, name="Henrik Dahl")
     assert notes("When does Henrik Dahl leave for Iceland?", done) == []

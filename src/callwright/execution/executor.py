@@ -65,17 +65,17 @@ class Executor:
         self.postponed[tool] = len(self.results)
 
     async def settle(
-        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: Container[str] = ()
+        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: Container[str] = (), ask: bool = True
     ) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
 
         A call of a ``patient`` tool with a number or date from nowhere is held instead of executed: a later result
-        may give it. Tools whose call was held or refused for a made-up value are in ``postponed``.
+        may give it. ``ask=False``: what the gate refuses is dropped without a question. Tools whose call was held or refused for a made-up value are in ``postponed``.
         """
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
         numbered = [self._number(call) for call in calls]
-        return await self._together([self._settle_one(call, gate, call.tool in patient) for call in numbered])
+        return await self._together([self._settle_one(call, gate, call.tool in patient, ask) for call in numbered])
 
     async def release(self, tools: Iterable[str]) -> list[ToolResult]:
         """Execute the held calls of these tools after all: nothing that came since gave their value."""
@@ -107,9 +107,9 @@ class Executor:
         self._numbered += 1
         return replace(call, id=f"r{self._numbered}")
 
-    async def _settle_one(self, call: ToolCall, gate: Gate, patient: bool) -> ToolResult | None:
+    async def _settle_one(self, call: ToolCall, gate: Gate, patient: bool, ask: bool) -> ToolResult | None:
         self._trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot)
-        checked = await self._check(call, gate)
+        checked = await self._check(call, gate, ask)
         if checked is None:
             return None
         if patient and (why := _made_up(checked, self.sources)):
@@ -129,11 +129,11 @@ class Executor:
         self._seen[key] = checked.id
         return await self._run(checked, gate)
 
-    async def _check(self, call: ToolCall, gate: Gate) -> CheckedCall | None:
+    async def _check(self, call: ToolCall, gate: Gate, ask: bool) -> CheckedCall | None:
         verdict = gate.check(call, self.sources)
         if isinstance(verdict, Refusal):
             self._trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
-            verdict = await self._mend_refusal(verdict, gate)
+            verdict = await self._mend_refusal(verdict, gate) if ask else verdict
         if isinstance(verdict, Refusal):
             made_up = any(v.kind == "ungrounded" for v in verdict.violations)
             (self._postpone if made_up else self._drop)(call, _reason(verdict.violations))

@@ -103,7 +103,8 @@ def _passed_over(query: str, results: Sequence[ToolResult], edges: Iterable[tupl
                     taken_for.setdefault(consumer, set()).add(name)
                 else:
                     like = _like_record(found, next(iter(used)), place, next(iter(used.values())))
-                    open_for.setdefault(consumer, {}).setdefault(name, like)
+                    known = open_for.setdefault(consumer, {}).get(name, ())
+                    open_for[consumer][name] = max(known, like, key=lambda made: _changed(made, takers))
     gaps_found = []
     for tool, names_open in open_for.items():
         left = {name: like for name, like in names_open.items() if name not in taken_for[tool]}
@@ -123,6 +124,19 @@ def _like_record(found: Sequence[ToolResult], used: int, place: int, taker: Tool
     if not taken or len(set(taken.values())) < len(taken) or not other.keys() >= set(taken.values()):
         return ()
     return (ToolCall("", taker.tool, {**taker.arguments, **{key: other[name] for key, name in taken.items()}}),)
+
+
+def _changed(made: tuple[ToolCall, ...], takers: Sequence[ToolResult]) -> int:
+    """How many arguments a call by analogy takes from the other record: with all of them, nothing is mixed."""
+    return max(
+        (
+            sum(c.arguments[k] != v for k, v in t.arguments.items())
+            for c in made
+            for t in takers[:1]
+            if isinstance(c.arguments, dict) and c.arguments.keys() == t.arguments.keys()
+        ),
+        default=0,
+    )
 
 
 def _field(value: Json, record: JsonObject) -> str | None:

@@ -61,7 +61,7 @@ async def _repeat_for_the_others(job: Job) -> None:
         before = len(job.executor.results)
         if like:
             job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
-            await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like})
+            await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like}, ask=False)
         if len(job.executor.results) == before:
             return
 
