@@ -70,7 +70,8 @@ class Executor:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
 
         A call of a ``patient`` tool with a number or date from nowhere is held instead of executed: a later result
-        may give it. ``ask=False``: what the gate refuses is dropped without a question. Tools whose call was held or refused for a made-up value are in ``postponed``.
+        may give it. ``ask=False``: what the gate refuses is dropped without a question. Tools whose call was held or
+        refused for a made-up value are in ``postponed``.
         """
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
