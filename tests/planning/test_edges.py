@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from callwright.errors import PlanError, WeightsError
+from callwright.errors import ConfigError, PlanError, WeightsError
 from callwright.planning.edges import (
     MAX_TOOLS,
     SHIPPED,
@@ -21,6 +23,9 @@ from callwright.planning.edges import (
     layer_chances,
     open_model,
 )
+from callwright.planning.features import DIGEST, NAMES
+from callwright.planning.meaning import DIGEST as MEANT
+from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.planning.trees import Forest, write
 from callwright.types import Tool
 
@@ -184,6 +189,59 @@ def test_weights_for_other_features_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "old", leaf, {"features": "of last year", "calibration": {"slope": 1.0, "offset": 0.0}})
     with pytest.raises(WeightsError, match="other features"):
         open_model(tmp_path / "old.npz")
+
+
+class Flat:
+    """A stand-in encoder: every text is the same vector."""
+
+    name, width = "flat", 2
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        return np.tile(np.array([1.0, 0.0], np.float32), (len(texts), 1))
+
+
+def with_vectors(folder: Path, encoder: str = "flat") -> Path:
+    """A model that looks at one number of the encoder alone: whether a declares outputs."""
+    column = len(NAMES) + MEANINGS.index("meaning_declared")
+    forest = Forest.from_arrays(
+        {
+            "feature": np.array([column, 0, 0]),
+            "threshold": np.array([0.5, 0.0, 0.0]),
+            "left": np.array([1, 1, 2]),
+            "right": np.array([2, 1, 2]),
+            "value": np.array([0.0, -4.0, 4.0]),
+            "root": np.array([0]),
+        }
+    )
+    card = {"features": DIGEST, "calibration": {"slope": 1.0, "offset": 0.0}, "cut": {}}
+    write(folder, "mine", forest, card | {"encoder": encoder, "meanings": MEANT})
+    return folder / "mine.npz"
+
+
+def test_a_model_with_vectors_reads_them(tmp_path: Path) -> None:
+    planner = EdgePlanner(open_model(with_vectors(tmp_path), Flat()))
+    assert planner.name == "edges-encoder"
+    chances = planner.model.probabilities(ASKED, [TRIP[0], tool("bare", "tells nothing", ("word",))])
+    assert chances[0, 1] > 0.9
+    assert chances[1, 0] < 0.1
+
+
+def test_a_model_is_opened_with_the_encoder_it_was_trained_with(tmp_path: Path) -> None:
+    mine = with_vectors(tmp_path, "another")
+    with pytest.raises(ConfigError, match="trained with vectors of 'another', and are opened with vectors of 'flat'"):
+        open_model(mine, Flat())
+    with pytest.raises(ConfigError, match="trained with vectors of 'another', and are opened without an encoder"):
+        open_model(mine)
+    with pytest.raises(ConfigError, match="trained without an encoder, and are opened with vectors of 'flat'"):
+        open_model(SHIPPED, Flat())
+
+
+def test_a_model_for_other_vectors_is_refused(tmp_path: Path) -> None:
+    path = with_vectors(tmp_path)
+    card = path.with_suffix(".json")
+    card.write_text(card.read_text().replace(MEANT, "of last year"))
+    with pytest.raises(WeightsError, match="other features"):
+        open_model(path, Flat())
 
 
 def test_the_shipped_card_says_where_the_weights_come_from() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from callwright.errors import WeightsError
-from callwright.planning.trees import Forest, read, write
+from callwright.planning.trees import Forest, mean, read, write
 
 
 def stump() -> Forest:
@@ -29,6 +29,17 @@ def stump() -> Forest:
 def test_a_row_goes_left_at_or_below_the_threshold() -> None:
     rows = np.array([[9, 0.0], [9, 0.5], [9, 0.6]], dtype=np.float32)
     assert stump()(rows).tolist() == [-1.0, -1.0, 2.0]
+
+
+def test_the_mean_of_forests_is_one_forest() -> None:
+    rows = np.array([[0.0, 0.0], [0.0, 1.0]])
+    shifted = Forest.from_arrays(
+        stump().arrays() | {"feature": np.array([0, 0, 0]), "threshold": np.array([-1.0, 0, 0])}
+    )
+    assert shifted(rows).tolist() == [2.0, 2.0]
+    assert mean([stump(), shifted])(rows).tolist() == [0.5, 2.0]
+    one = stump()
+    assert mean([one]) is one
 
 
 def test_no_rows_give_no_sums() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from callwright.errors import ConfigError
 from callwright.planning.edges import SHIPPED, EdgePlanner, open_model
-from callwright.planning.trees import read
+from callwright.planning.features import NAMES
+from callwright.planning.meaning import NAMES as MEANINGS
+from callwright.planning.trees import read, write
 from callwright.training import edges
 from callwright.training.data import PlanExample, example_from_calls, sequenced, with_distractors
 from callwright.training.splits import fold
@@ -203,6 +206,39 @@ def test_in_execution_order_the_second_tool_always_comes_after_the_first(tmp_pat
     assert plan.slots[[s.tool for s in plan.slots].index("rate_order")].reason.startswith(
         "is usually called after find_movie ("
     )
+
+
+class Letters:
+    """A stand-in encoder: how often each letter stands in a text."""
+
+    name, width = "letters", 27
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        made = np.array([[1, *(t.lower().count(chr(97 + i)) for i in range(26))] for t in texts], np.float32)
+        return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def test_with_an_encoder_half_of_the_trees_read_vectors_and_the_export_is_exact() -> None:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    rows = [edges.rows_of(e, Letters()) for e in EXAMPLES]
+    table = np.concatenate([r.features[r.mask] for r in rows])
+    assert table.shape[1] == len(NAMES) + len(MEANINGS)
+    plain, both = (edges.fit(rows, SMALL, meanings=m) for m in (False, True))
+    wanted = (plain.predict(table[:, : len(NAMES)], raw_score=True) + both.predict(table, raw_score=True)) / 2
+    assert np.abs(edges.grow(rows, SMALL)(table) - wanted).max() < 1e-9
+
+
+def test_a_model_trained_with_an_encoder_plans_with_it(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    write_nestools(tmp_path / "data")
+    model, about = edges.train(["nestools"], SMALL, tmp_path / "data", encoder=Letters())
+    assert about["encoder"] == "letters"
+    write(tmp_path, "mine", model.forest, about)
+    again = open_model(tmp_path / "mine.npz", Letters())
+    found = [m.probabilities(EXAMPLES[1].query, EXAMPLES[1].tools) for m in (model, again)]
+    assert (found[0] == found[1]).all()
+    plan = EdgePlanner(again).plan(EXAMPLES[1].query, EXAMPLES[1].tools)
+    assert [[s.tool for s in layer] for layer in plan.layers] == [["find_order"], ["rate_order"]]
 
 
 def test_requests_are_not_joined_where_order_is_all_that_is_known() -> None:

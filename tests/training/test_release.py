@@ -48,7 +48,7 @@ def test_what_is_shipped_has_the_name_that_is_loaded() -> None:
 
 def test_the_options_name_a_folder_or_the_package() -> None:
     parser = argparse.ArgumentParser()
-    add_options(parser, PACKAGE, None)
+    add_options(parser, PACKAGE, "edges")
     found = parser.parse_args(["--ship"])
     assert (found.out, found.name, found.private) == (PACKAGE.parent, "edges", False)
     found = parser.parse_args(["--out", "here", "--name", "mine", "--private"])

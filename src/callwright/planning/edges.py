@@ -2,7 +2,8 @@
 
 Boosted trees over :mod:`callwright.planning.features` give a probability to every ordered pair. The likely pairs,
 most likely first and never against each other, make an acyclic graph; layers are longest paths in it. Everything is
-computed on tools sorted by name, so the order in which they are listed makes no difference.
+computed on tools sorted by name, so the order in which they are listed makes no difference. Two models are shipped:
+one reads letters alone, the other one also the sentence vectors of :mod:`callwright.planning.meaning`.
 """
 
 from __future__ import annotations
@@ -15,18 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from callwright.errors import WeightsError
+from callwright.errors import ConfigError, WeightsError
 from callwright.flow import links_between, profile
 from callwright.plan import Plan
 from callwright.planning.features import DIGEST, pair_features
+from callwright.planning.meaning import DIGEST as MEANINGS
+from callwright.planning.meaning import pair_meanings
 from callwright.planning.planner import require_distinct
 from callwright.planning.query import QueryView
 from callwright.planning.trees import Forest, read
+from callwright.protocols import Encoder
 from callwright.types import JsonObject, Tool
 
 Array = np.ndarray[Any, Any]
 
 SHIPPED = Path(__file__).parent / "data" / "edges.npz"
+WITH_ENCODER = SHIPPED.with_name("edges-encoder.npz")
 MAX_TOOLS = 40  # looked at pairwise; of more, those the query speaks of most
 SAMPLES = 256  # drawn graphs behind P(layer = k)
 
@@ -49,39 +54,69 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class EdgeModel:
-    """Trees and how to read them: P(needed) = sigmoid(slope * log-odds + offset); ``cut`` makes edges of them."""
+    """Trees and how to read them: P(needed) = sigmoid(slope * log-odds + offset); ``cut`` makes edges of them.
+
+    ``encoder`` where the trees read sentence vectors as well, None where they do not.
+    """
 
     forest: Forest
     slope: float
     offset: float
     cut: Cut
     card: JsonObject
+    encoder: Encoder | None = None
 
     def probabilities(self, query: str, tools: Sequence[Tool]) -> Array:
         """P[i, j] that tool j needs what tool i returns: float64 of shape (N, N), 0 on the diagonal."""
         count = len(tools)
         if count < 2:
             return np.zeros((count, count))
-        features = pair_features(query, tools)
+        features = edge_features(query, tools, self.encoder)
         off = ~np.eye(count, dtype=bool)
         made = np.zeros((count, count))
         made[off] = 1.0 / (1.0 + np.exp(-(self.slope * self.forest(features[off]) + self.offset)))
         return made
 
 
-def open_model(path: Path = SHIPPED) -> EdgeModel:
-    """The edge model at ``path``. WeightsError if it is missing, changed, or made for other features."""
+def edge_features(query: str, tools: Sequence[Tool], encoder: Encoder | None = None) -> Array:
+    """What the trees read of every ordered pair, (N, N, F); with an encoder its numbers come after the others."""
+    found = pair_features(query, tools)
+    if encoder is None:
+        return found
+    return np.concatenate([found, pair_meanings(query, tools, encoder)], axis=-1)
+
+
+def open_model(path: Path = SHIPPED, encoder: Encoder | None = None) -> EdgeModel:
+    """The edge model at ``path``. WeightsError if it is missing, changed, or made for other features.
+
+    ``encoder`` must be the one it was trained with, or None if that was without; else ConfigError.
+    """
     forest, card = read(path)
-    if card.get("features") != DIGEST:
+    _require_encoder(path, card, encoder)
+    if card.get("features") != DIGEST or (encoder is not None and card.get("meanings") != MEANINGS):
         raise WeightsError(
             f"the weights {path} were trained on other features than this version computes",
             hint=f"train them again: callwright train layers --model edges --out {path.parent}",
         )
     try:
         scale, cut = card["calibration"], Cut(**card["cut"])
-        return EdgeModel(forest, float(scale["slope"]), float(scale["offset"]), cut, card)
+        return EdgeModel(forest, float(scale["slope"]), float(scale["offset"]), cut, card, encoder)
     except (KeyError, TypeError, ValueError) as exc:
         raise WeightsError(f"the card of {path} does not say how to read the trees: {exc!r}") from exc
+
+
+def _require_encoder(path: Path, card: JsonObject, encoder: Encoder | None) -> None:
+    trained, given = card.get("encoder"), encoder.name if encoder is not None else None
+    if trained == given:
+        return
+    raise ConfigError(
+        f"the weights {path.stem} were trained {_with(trained)}, and are opened {_with(given)}",
+        hint="open them as they were trained, or train others: callwright train layers --model edges [--encoder …]",
+    )
+
+
+def _with(encoder: object) -> str:
+    return f"with vectors of {encoder!r}" if encoder else "without an encoder"
 
 
 def acyclic_edges(chances: Array, cut: Cut) -> list[tuple[int, int]]:
@@ -120,12 +155,14 @@ def layer_chances(chances: Array, samples: int = SAMPLES) -> Array:
 
 
 class EdgePlanner:
-    """Plans by the learned edge model. Needs no encoder and no output schemas; deterministic."""
+    """Plans by the learned edge model, the shipped one that needs no encoder unless told otherwise.
 
-    name = "edges"
+    Needs no output schemas; deterministic. ``name`` is ``edges``, or ``edges-encoder`` where vectors are read.
+    """
 
     def __init__(self, model: EdgeModel | None = None) -> None:
         self.model = model or _shipped()
+        self.name = "edges" if self.model.encoder is None else "edges-encoder"
 
     def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
         """A plan with every tool exactly once, in the order given. Raises PlanError on names used twice.

@@ -210,6 +210,11 @@ class QueryView:
         first = self.starts[start] if start < len(self.starts) else len(self.text)
         return self.text[first : self.starts[stop] if stop < len(self.starts) else len(self.text)]
 
+    def clauses(self) -> list[str]:
+        """The texts of the clauses, in order; none is left out, one may be empty."""
+        ends = [*self.breaks[1:], self.size]
+        return [self._text(start, stop).strip() for start, stop in zip(self.breaks, ends, strict=True)]
+
     def spoken(self, telling: Iterable[str], part: Part) -> float:
         """Share of the words that stand in a part of the query; 0.0 for no words or a part that was not found."""
         wanted = list(telling)

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,21 @@ class Forest:
         if count == 0 or pointers.min(initial=0) < 0 or pointers.max(initial=0) >= count:
             raise WeightsError("the trees point outside their table")
         return cls(**made, depth=_depth(made))
+
+
+def mean(forests: Sequence[Forest]) -> Forest:
+    """One forest whose log-odds are the mean of those of ``forests``; all must read rows of the same columns."""
+    if len(forests) == 1:
+        return forests[0]
+    made: dict[str, list[Array]] = {name: [] for name in _ARRAYS}
+    start = 0
+    for forest in forests:
+        for name in _ARRAYS:
+            found = getattr(forest, name)
+            moved = found + start if name in ("left", "right", "root") else found
+            made[name].append(found / len(forests) if name == "value" else moved)
+        start += len(forest.feature)
+    return Forest.from_arrays({name: np.concatenate(parts) for name, parts in made.items()})
 
 
 def _depth(arrays: Mapping[str, Array]) -> int:

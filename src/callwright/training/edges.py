@@ -22,16 +22,21 @@ from typing import Any, get_args
 
 import numpy as np
 
+from callwright.encoders import open_encoder
 from callwright.errors import MissingExtra
-from callwright.planning.edges import SHIPPED, Cut, EdgeModel, acyclic_edges
-from callwright.planning.features import DIGEST, NAMES, pair_features
-from callwright.planning.trees import Array, Forest, write
+from callwright.planning.edges import SHIPPED, WITH_ENCODER, Cut, EdgeModel, acyclic_edges, edge_features
+from callwright.planning.features import DIGEST, NAMES
+from callwright.planning.meaning import DIGEST as MEANT
+from callwright.planning.meaning import NAMES as MEANINGS
+from callwright.planning.trees import Array, Forest, mean, write
+from callwright.protocols import Encoder
 from callwright.training.data import Kind, PlanExample, pool, shuffled, with_distractors
 from callwright.training.release import add_options, command, require_place, require_sources
 from callwright.training.scores import Scores, score, table
 from callwright.training.sources import load_labelled, sources
 from callwright.training.splits import fold, folds, leave_one_source_out
 from callwright.types import Tool, digest
+from callwright.weights import cache_dir
 
 SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools", "tmdb")
 MEASURED = ("nestful", "complexfuncbench", "nestools")  # the macro mean of the published figures
@@ -66,7 +71,7 @@ class Rows:
     mask: Array
 
 
-def rows_of(example: PlanExample) -> Rows:
+def rows_of(example: PlanExample, encoder: Encoder | None = None) -> Rows:
     """Features and labels of an example; only pairs of gold tools count."""
     place = {t.name: i for i, t in enumerate(example.tools)}
     count = len(place)
@@ -76,7 +81,7 @@ def rows_of(example: PlanExample) -> Rows:
     gold = np.zeros(count, dtype=bool)
     gold[[place[t] for t in example.gold]] = True
     mask = gold[:, None] & gold[None, :] & ~np.eye(count, dtype=bool)
-    return Rows(example, pair_features(example.query, example.tools), target, mask)
+    return Rows(example, edge_features(example.query, example.tools, encoder), target, mask)
 
 
 def varied(example: PlanExample, spare: Sequence[Tool], distractors: int) -> list[PlanExample]:
@@ -136,16 +141,16 @@ def couples(examples: Sequence[PlanExample], most: int = 5) -> list[tuple[PlanEx
 class Prepared:
     """Examples with the features of all their variants, computed once for all splits."""
 
-    def __init__(self, examples: Iterable[PlanExample], settings: Settings) -> None:
+    def __init__(self, examples: Iterable[PlanExample], settings: Settings, encoder: Encoder | None = None) -> None:
         every = tuple(examples)
         self.examples = tuple(e for e in every if len(e.gold) > 1)
         self.variants: dict[str, list[Rows]] = {}
         for source in sorted({e.source for e in every}):
             spare = pool(e for e in every if e.source == source)
             for e in (e for e in self.examples if e.source == source):
-                self.variants[_key(e)] = [rows_of(v) for v in varied(e, spare, settings.distractors)]
+                self.variants[_key(e)] = [rows_of(v, encoder) for v in varied(e, spare, settings.distractors)]
         free = (e for e in every if e.kind == "dependency")  # in a sequence the second request comes after the first
-        self.couples = [(a, b, _both(joined(a, b))) for a, b in couples(tuple(free))]
+        self.couples = [(a, b, [rows_of(e, encoder) for e in _both(joined(a, b))]) for a, b in couples(tuple(free))]
 
     def rows(self, examples: Iterable[PlanExample]) -> list[Rows]:
         """All variants of the examples, and the couples among them.
@@ -165,8 +170,8 @@ class Prepared:
         return [found[0] for e in examples if (found := self.variants.get(_key(e)))]
 
 
-def _both(example: PlanExample) -> list[Rows]:
-    return [rows_of(example), rows_of(bare(example))]
+def _both(example: PlanExample) -> list[PlanExample]:
+    return [example, bare(example)]
 
 
 def _key(example: PlanExample) -> str:
@@ -188,8 +193,22 @@ def weights(rows: Sequence[Rows], settings: Settings) -> Array:
     return found
 
 
-def fit(rows: Sequence[Rows], settings: Settings) -> Any:
-    """A lightgbm booster learned from the pairs that count. Deterministic; one thread."""
+def grow(rows: Sequence[Rows], settings: Settings) -> Forest:
+    """Trees learned from the pairs that count. Where there are vectors, half of the trees do not look at them.
+
+    The mean of both is better than either: docs/lab.md.
+    """
+    plain = export(fit(rows, settings))
+    if rows[0].features.shape[-1] == len(NAMES):
+        return plain
+    return mean([plain, export(fit(rows, settings, meanings=True))])
+
+
+def fit(rows: Sequence[Rows], settings: Settings, meanings: bool = False) -> Any:
+    """A lightgbm booster learned from the pairs that count. Deterministic; one thread.
+
+    Without ``meanings`` it sees the first numbers of a pair only, those of :mod:`callwright.planning.features`.
+    """
     try:
         import lightgbm
     except ImportError:
@@ -209,9 +228,10 @@ def fit(rows: Sequence[Rows], settings: Settings) -> Any:
         "force_row_wise": True,
         "verbose": -1,
     }
-    features = np.concatenate([r.features[r.mask] for r in rows])
+    names = [*NAMES, *MEANINGS] if meanings else list(NAMES)
+    features = np.concatenate([r.features[r.mask][:, : len(names)] for r in rows])
     target = np.concatenate([r.target[r.mask] for r in rows]).astype(np.float32)
-    data = lightgbm.Dataset(features, target, weight=weights(rows, settings), feature_name=list(NAMES))
+    data = lightgbm.Dataset(features, target, weight=weights(rows, settings), feature_name=names)
     return lightgbm.train(params, data, settings.rounds)
 
 
@@ -276,7 +296,7 @@ def unseen_sources(prepared: Prepared, settings: Settings) -> Predicted:
     for split in leave_one_source_out(prepared.examples):
         if not split.train:
             continue  # there is only one source
-        forest = export(fit(prepared.rows((*split.train, *split.validation)), settings))
+        forest = grow(prepared.rows((*split.train, *split.validation)), settings)
         made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
     return made
 
@@ -285,7 +305,7 @@ def unseen_combinations(prepared: Prepared, settings: Settings) -> Predicted:
     """Log-odds for every example by trees that saw no example with its tool combination (five folds)."""
     made: Predicted = []
     for split in folds(prepared.examples):
-        forest = export(fit(prepared.rows((*split.train, *split.validation)), settings))
+        forest = grow(prepared.rows((*split.train, *split.validation)), settings)
         made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
     return made
 
@@ -317,13 +337,17 @@ def scored(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
 
 
 def train(
-    names: Sequence[str], settings: Settings, root: Path | None = None, labels: Kind = "dependency"
+    names: Sequence[str],
+    settings: Settings,
+    root: Path | None = None,
+    labels: Kind = "dependency",
+    encoder: Encoder | None = None,
 ) -> tuple[EdgeModel, dict[str, Any]]:
     """The model learned from all examples of ``names``, and the card's content: data, settings, scores."""
-    prepared = Prepared([e for n in names for e in load_labelled(n, labels, root)], settings)
+    prepared = Prepared([e for n in names for e in load_labelled(n, labels, root)], settings, encoder)
     apart, across = unseen_sources(prepared, settings), unseen_combinations(prepared, settings)
     slope, offset = calibrate(apart or across)
-    forest = export(fit(prepared.rows(prepared.examples), settings))
+    forest = grow(prepared.rows(prepared.examples), settings)
     about = {
         "what": WHAT[labels] + ", boosted trees over callwright.planning.features",
         "labels": labels,
@@ -337,7 +361,9 @@ def train(
             "source left out of training": {k: s.to_dict() for k, s in scored(apart, slope, offset).items()},
         },
     }
-    return EdgeModel(forest, slope, offset, Cut(), about), about
+    if encoder is not None:
+        about |= {"encoder": encoder.name, "meanings": MEANT}
+    return EdgeModel(forest, slope, offset, Cut(), about, encoder), about
 
 
 def _data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:
@@ -355,15 +381,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(given)
     names = (args.sources or ",".join(SOURCES if args.labels == "dependency" else SEQUENCES)).split(",")
     kept = require_sources(names, args.private)
-    require_place(args.out, args.name, SHIPPED, private=args.private, labels=args.labels)
+    encoder = open_encoder(args.encoder, cache=args.cache) if args.encoder else None
+    shipped = WITH_ENCODER if encoder else SHIPPED
+    require_place(args.out, args.name or shipped.stem, shipped, private=args.private, labels=args.labels)
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
-    model, about = train(names, settings, args.data, args.labels)
+    model, about = train(names, settings, args.data, args.labels, encoder)
     about = {**about, "command": command("edges", given), "private": kept}
-    card = write(args.out, args.name, model.forest, about)
+    card = write(args.out, args.name or shipped.stem, model.forest, about)
     for title, scores in about["scores"].items():
         rows = {name: Scores(**{**row, "examples": int(row["examples"])}) for name, row in scores.items()}
         sys.stdout.write(f"{title}\n{table(rows)}\n\n")
-    sys.stdout.write(f"{args.out / args.name}.npz, sha256 {card['sha256']}\n")
+    sys.stdout.write(f"{args.out / card['name']}.npz, sha256 {card['sha256']}\n")
     return 0
 
 
@@ -374,7 +402,9 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
     p.add_argument("--rounds", type=int, default=Settings().rounds)
     p.add_argument("--seed", type=int, default=Settings().seed)
-    add_options(p, SHIPPED, None)
+    p.add_argument("--encoder", help="read sentence vectors as well: minilm, a model folder, https://host/v1#model")
+    p.add_argument("--cache", type=Path, default=cache_dir() / "vectors.sqlite", help="file that keeps the vectors")
+    add_options(p, SHIPPED, "")
     return p
 
 

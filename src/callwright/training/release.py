@@ -12,8 +12,11 @@ from callwright.training.sources import sources
 _PLACES = frozenset(["--cache", "--out", "--ship", "--scores", "--json", "--checkpoint", "--data"])  # where, not what
 
 
-def add_options(parser: argparse.ArgumentParser, shipped: Path, name: str | None) -> None:
-    """``--private``, ``--out`` or ``--ship``, and ``--name``: the same for every kind of weights."""
+def add_options(parser: argparse.ArgumentParser, shipped: Path, name: str) -> None:
+    """``--private``, ``--out`` or ``--ship``, and ``--name``: the same for every kind of weights.
+
+    ``name`` is the default, "" if it depends on what is trained.
+    """
     parser.add_argument(
         "--private",
         action="store_true",
@@ -31,9 +34,9 @@ def add_options(parser: argparse.ArgumentParser, shipped: Path, name: str | None
         dest="out",
         action="store_const",
         const=shipped.parent,
-        help=f"into the package, in place of the weights that are loaded (needs the name {shipped.stem})",
+        help="into the package, in place of the weights that are loaded; only under their name",
     )
-    parser.add_argument("--name", default=name or shipped.stem, help="default: %(default)s")
+    parser.add_argument("--name", default=name, help=f"default: {name or 'as what is shipped'}")
 
 
 def require_sources(names: Sequence[str], private: bool) -> bool:
