@@ -185,7 +185,7 @@ def tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
     lines.append(_line("all", {n: _sum([t[n] for t in found.values()]) for n in names}))
     calls = max(1, sum(t[last].answerable + t[last].lost for t in found.values()))
     spent = ", ".join(f"{n} {1e3 * sum(t[n].seconds for t in found.values()) / calls:.2f}" for n in names)
-    return f"{table(lines)}\n\nMilliseconds a reply: {spent}."
+    return f"{table(lines)}\n\nCPU milliseconds a reply: {spent}."
 
 
 def _line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:

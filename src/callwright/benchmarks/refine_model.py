@@ -27,32 +27,30 @@ class ModelReader:
     def __enter__(self) -> ModelReader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._runner.run(self.model.aclose())
         self._runner.close()
 
     def __call__(self, reply: Recorded, task: Task) -> Found:
         below = self._below(reply, task)
-        made, spent = self._runner.run(self._asked(reply, task, below))
+        made, spent, waited = self._runner.run(self._asked(reply, task, below))
         reported = below.abstained + tuple(a.reason for a in made.abstained)
-        return Found(made.calls, "", below.edits + made.edits, reported, made.confidence, spent)
+        return Found(made.calls, "", below.edits + made.edits, reported, made.confidence, spent, waited)
 
-    async def _asked(self, reply: Recorded, task: Task, below: Found) -> tuple[Refinement, Usage]:
+    async def _asked(self, reply: Recorded, task: Task, below: Found) -> tuple[Refinement, Usage, float]:
         said = reply.text or "\n".join(f"{c.tool}({c.arguments})" for c in delivered(reply))
         thought = str(reply.message.get("reasoning_content") or "")
         asking = ask(said, below.calls, task.tools, task.query, thought, system=_system(task.messages))
-        spent = Usage()
+        spent, waited = Usage(), 0.0
         answer: Reply | None = None
         while True:
             try:
                 request = asking.send(answer) if answer is not None else next(asking)
             except StopIteration as done:
                 found: Refinement = done.value
-                return found, spent
+                return found, spent, waited
             answer = await self.model.complete(request)
-            spent += answer.usage
+            spent, waited = spent + answer.usage, waited + answer.seconds
 
 
 def _system(messages: tuple[Message, ...]) -> str:

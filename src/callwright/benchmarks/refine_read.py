@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from callwright.benchmarks.refine_guided import MODE as GUIDED
@@ -103,11 +104,10 @@ BASELINE = "stripped"
 
 
 def timed(reader: Reader, reply: Recorded, task: Task) -> Found:
-    """What ``reader`` finds, with the seconds it took."""
-    started = time.perf_counter()
+    """What ``reader`` finds, with the seconds it took: its own processor time, and whatever it waited for a model."""
+    started = time.thread_time()
     found = reader(reply, task)
-    seconds = time.perf_counter() - started
-    return Found(found.calls, found.raw, found.edits, found.abstained, found.confidence, found.usage, seconds)
+    return replace(found, seconds=found.seconds + time.thread_time() - started)
 
 
 def _call(number: int, name: str, arguments: JsonObject | str) -> ToolCall:

@@ -37,7 +37,7 @@ def _scores(chosen: Mapping[str, Sequence[Row]]) -> str:
     metrics = sorted({m for rows in chosen.values() for row in rows for m in row["metrics"]})
     harms = [name for name in (BASELINE, "parsed") if name in chosen]
     head = ["reader", "right (95 % interval)", *metrics, *(f"harm against {h}" for h in harms)]
-    lines = [[*head, "replies edited", "median ms", "tokens"]]
+    lines = [[*head, "replies edited", "median CPU ms", "tokens"]]
     for name, rows in chosen.items():
         share = wilson(sum(r["right"] for r in rows), len(rows))
         cells = [f"{percent(share.value)} ({percent(share.low)} – {percent(share.high)})"]

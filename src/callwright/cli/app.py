@@ -201,7 +201,9 @@ def proxy_command(
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8787,
     host: Annotated[str, typer.Option(help="Address to listen on; other than loopback needs a key.")] = "127.0.0.1",
     guided: Annotated[str, typer.Option(help="Ask for calls by JSON schema: auto, on or off.")] = "auto",
-    reasks: Annotated[int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")] = None,
+    reasks: Annotated[
+        int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")
+    ] = None,
     strict: Annotated[bool, typer.Option(help="Say refused calls in words instead of passing them on.")] = False,
 ) -> None:
     """Stand between any client and an endpoint, and make its tool calls right."""
@@ -253,6 +255,14 @@ def train_layers(context: typer.Context) -> None:
     raise typer.Exit(start(context.args))
 
 
+@train.command("refiner", context_settings=_PASS)
+def train_refiner(context: typer.Context) -> None:
+    """Train the tool-use refiner: data, supervised warm start, DAPO, held-out score."""
+    from callwright.training.refiner import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("desk", context_settings=_PASS)
 def bench_desk(context: typer.Context) -> None:
     """Strategies on the tasks of examples/desk."""
@@ -265,6 +275,22 @@ def bench_desk(context: typer.Context) -> None:
 def bench_plan(context: typer.Context) -> None:
     """Execution orders against gold: learned and simple planners on public data."""
     from callwright.benchmarks.plan import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("harm", context_settings=_PASS)
+def bench_harm(context: typer.Context) -> None:
+    """What refinement does to calls that were right and to replies that call nothing."""
+    from callwright.benchmarks.harm import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("refine", context_settings=_PASS)
+def bench_refine(context: typer.Context) -> None:
+    """Recorded replies and spoiled gold calls: the baseline, its rivals and every rung, on public data."""
+    from callwright.benchmarks.refine import main
 
     raise typer.Exit(main(context.args))
 
