@@ -141,6 +141,14 @@ def test_prose_has_no_calls_and_keeps_its_text() -> None:
     assert found.text == "The weather is fine."
 
 
+def test_an_example_that_names_no_tool_stays_in_the_text() -> None:
+    text = 'An entry looks like {"name": "Ann", "parameters": {"age": 30}} in our address book.'
+    found = refine(text, TOOLS)
+    assert found.calls == ()
+    assert found.text == text
+    assert found.abstained
+
+
 def test_rungs_are_optional_and_known() -> None:
     call = ToolCall("1", "getWeather", {"city": "Oslo"})
     assert refine([call], TOOLS, rungs=()).calls == (call,)

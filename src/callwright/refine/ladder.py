@@ -15,6 +15,8 @@ from callwright.refine.situation import Situation
 from callwright.types import Edit, Message, Tool, ToolCall
 
 RUNGS = ("rules", "sequence")
+UNMARKED = frozenset({"json", "fenced", "pythonic", "xlam", "llama_json", "nestful", "nestools", "refinetoolbench"})
+"""Dialects whose calls begin with nothing but a bracket, a name or a fence."""
 SEQUENCE_CONFIDENCE = {"producer_added": 0.9}
 
 
@@ -45,9 +47,19 @@ def refine(
     ruled = Ruled(list(reading.calls), list(range(len(reading.calls))))
     if "rules" in rungs:
         ruled = apply_rules(reading.calls, situation)
+        if isinstance(source, str | Mapping) and _reads_as_prose(reading, ruled):
+            said = f"'{reading.calls[0].tool}' is no tool; what looks like a call of it was left in the text"
+            return Refinement((), reading.whole, abstained=(Abstention("", said + "."),))
     if "sequence" not in rungs:
         return _finished(reading, ruled, None)
     return _finished(reading, ruled, order(ruled.calls, tools, query="\n".join(situation.said)))
+
+
+def _reads_as_prose(reading: Reading, ruled: Ruled) -> bool:
+    """Whether unmarked JSON or code amid other text names only tools that do not exist: an example, not a call."""
+    unknown = {v.path.split("/")[1] for v in ruled.violations if v.kind == "unknown_tool"}
+    nobody = len(unknown) == len(ruled.calls) and not ruled.edits and not ruled.abstained
+    return nobody and bool(reading.calls) and reading.dialect in UNMARKED and bool(reading.text.strip())
 
 
 def _finished(reading: Reading, ruled: Ruled, ordered: Ordered | None) -> Refinement:

@@ -24,6 +24,7 @@ class Reading:
     text: str = ""
     dialect: str = ""
     truncated: bool = False
+    whole: str = ""  # the text that was read, as it came
 
 
 def read(source: str | Mapping[str, Any] | Sequence[Any], tools: Sequence[Tool]) -> Reading:
@@ -42,7 +43,7 @@ def read(source: str | Mapping[str, Any] | Sequence[Any], tools: Sequence[Tool])
 
 def _from_text(text: str, tools: Sequence[Tool]) -> Reading:
     found = parse_calls(text, tools)
-    return Reading(found.calls, found.text, found.dialect, found.truncated)
+    return Reading(found.calls, found.text, found.dialect, found.truncated, text)
 
 
 def _from_message(message: Mapping[str, Any], tools: Sequence[Tool]) -> Reading:
