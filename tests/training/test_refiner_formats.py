@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.training.refiner_formats import FORMATS, Invocation, fits
@@ -101,7 +101,11 @@ _JSON = st.recursive(
 )
 
 
-@given(st.sampled_from(["xlam", "toolace", "nestools"]), st.dictionaries(st.from_regex(r"x[a-z]{0,5}\Z"), _JSON))
+@settings(max_examples=40)
+@given(
+    st.sampled_from(["xlam", "toolace", "nestools"]),
+    st.dictionaries(st.from_regex(r"x[a-z]{0,5}", fullmatch=True), _JSON),
+)
 def test_what_is_written_is_read_again(name: str, arguments: dict[str, object]) -> None:
     calls = (Invocation("a.b", arguments), Invocation("c", {}))
     text = FORMATS[name].write(calls)

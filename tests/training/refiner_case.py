@@ -1,0 +1,106 @@
+"""A tiny language model made from a config, a tokenizer of bytes, and a few refiner samples."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from callwright.training.refiner_data import correct, erroneous, shuffled
+from callwright.training.refiner_sources import SOURCES, from_rows, in_steps
+from callwright.training.refiner_task import Sample, Task
+
+
+def xlam_tasks(count: int = 6) -> list[Task]:
+    """Tasks in xLAM's own layout, written for these tests."""
+    rows = [
+        {
+            "query": f"Weather in town{n} for {n} days",
+            "tools": json.dumps(
+                [
+                    {"name": "weather", "parameters": {"city": {"type": "str"}, "days": {"type": "int"}}},
+                    {"name": f"news_{n}", "parameters": {"topic": {"type": "str"}}},
+                ]
+            ),
+            "answers": f'[{{"name": "weather", "arguments": {{"city": "town{n}", "days": {n}}}}}]',
+        }
+        for n in range(1, count + 1)
+    ]
+    return list(from_rows(SOURCES["xlam"], rows))
+
+
+def nested_row(number: int) -> dict[str, Any]:
+    """A row in NesTools' own layout, written for these tests."""
+
+    def api(name: str, takes: str, gives: str) -> dict[str, Any]:
+        return {
+            "api_name": name,
+            "api_description": name,
+            "parameters": {takes: {"type": "str", "description": takes}},
+            "required": [takes],
+            "responses": {gives: {"type": "str", "description": gives}},
+        }
+
+    return {
+        "task": f"Find pen {number}, look at the weather and buy it",
+        "api": [api(f"find_{number}", "word", "item"), api("look", "place", "sky"), api("buy", "item", "receipt")],
+        "call": [
+            {"api_name": f"find_{number}", "parameters": {"word": "pen"}, "responses": ["API_call_0"]},
+            {"api_name": "look", "parameters": {"place": "here"}, "responses": ["API_call_1"]},
+            {"api_name": "buy", "parameters": {"item": "API_call_0"}, "responses": ["API_call_2"]},
+        ],
+    }
+
+
+def nested_tasks(count: int = 4) -> list[Task]:
+    return list(from_rows(SOURCES["nestools"], [nested_row(n) for n in range(count)]))
+
+
+def samples() -> list[Sample]:
+    """Some of each kind."""
+    rng, nested = random.Random(1), nested_tasks()
+    return [
+        *erroneous(xlam_tasks(), "format", 3, rng),
+        *correct(xlam_tasks(), 2, rng),
+        *shuffled(nested, "shuffled_full", 2, rng),
+        *shuffled([in_steps(t) for t in nested], "shuffled_simplified", 2, rng),
+    ]
+
+
+def tiny_tokenizer() -> Any:
+    """Every byte is a token; a chat template of two marks."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate(alphabet)}, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|im_end|>", pad_token="<|pad|>")
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|endoftext|>"]})
+    tokenizer.chat_template = (
+        "{% for m in messages %}{{ m['role'] + ':' + m['content'] + '<|im_end|>' }}{% endfor %}"
+        "{% if add_generation_prompt %}{{ 'assistant:' }}{% endif %}"
+    )
+    return tokenizer
+
+
+def tiny_model(tokenizer: Any, seed: int = 0) -> Any:
+    """Two layers of width 32, random."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=4096,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=None,
+    )
+    return LlamaForCausalLM(config)

@@ -1,0 +1,84 @@
+"""The refiner's data: kinds, errors and counts."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from tests.training.refiner_case import nested_tasks, xlam_tasks
+
+from callwright.errors import ConfigError
+from callwright.training.refiner_data import (
+    ABLATIONS,
+    ERROR_KINDS,
+    PAPER,
+    Recipe,
+    compose,
+    correct,
+    erroneous,
+    report,
+    shuffled,
+)  # fmt: skip
+from callwright.training.refiner_sources import in_steps
+from callwright.training.rewards import grade
+
+SMALL = Recipe(sources=("xlam",), upstreams=("rule",), each=4, correct=3, full=5, simplified=6)
+BY_SOURCE = {"xlam": xlam_tasks(), "nestools": nested_tasks()}
+
+
+def test_the_papers_recipe_has_the_papers_counts() -> None:
+    assert (PAPER.erroneous, PAPER.correct, PAPER.full, PAPER.simplified) == (2250, 450, 1000, 1000)
+    assert len(PAPER.upstreams) == 5
+    assert ERROR_KINDS == ("format", "name", "content")
+    assert set(ABLATIONS) == {"untrained", "overlong", "simplified"}
+
+
+def test_a_recipe_is_composed_by_count_and_the_same_again_by_seed() -> None:
+    made = compose(SMALL, BY_SOURCE, 3)
+    assert Counter(s.kind for s in made) == {
+        "erroneous": 12,
+        "correct": 3,
+        "shuffled_full": 5,
+        "shuffled_simplified": 6,
+    }
+    assert made == compose(SMALL, BY_SOURCE, 3)
+    assert made != compose(SMALL, BY_SOURCE, 4)
+
+
+@pytest.mark.parametrize("error", ERROR_KINDS)
+def test_an_erroneous_output_is_never_the_right_one(error: str) -> None:
+    for s in erroneous(xlam_tasks(), error, 10, random.Random(1)):
+        assert s.upstream != s.answer
+        assert (s.kind, s.error) == ("erroneous", error)
+
+
+def test_a_correct_output_has_full_marks() -> None:
+    for s in correct(xlam_tasks(), 4, random.Random(1)):
+        assert grade(s.format.read(s.upstream), s.task.gold, s.kind).value == 1
+
+
+def test_shuffled_samples_are_in_another_order_but_for_a_share() -> None:
+    rng = random.Random(5)
+    full = shuffled(nested_tasks(), "shuffled_full", 90, rng)
+    simple = shuffled([in_steps(t) for t in nested_tasks()], "shuffled_simplified", 90, rng)
+    for made in (full, simple):
+        errors = Counter(s.error for s in made)
+        assert set(errors) == {"none", "order", "order and format"}
+        assert errors["order"] > 20
+        for s in made:
+            value = grade(s.format.read(s.upstream), s.task.gold, s.kind).value
+            assert (value == 1) == (s.error == "none")
+    assert any('"step": 3' in s.upstream for s in simple)
+
+
+def test_the_report_counts_kinds_errors_and_tasks() -> None:
+    text = report(compose(SMALL, BY_SOURCE, 3))
+    assert "| erroneous | format | xlam | 4 | 4 | rule |" in text
+    assert "| correct | none | xlam | 3 | 3 | rule |" in text
+    assert "| all | | | 26 |" in text
+
+
+def test_a_source_without_tasks_is_named() -> None:
+    with pytest.raises(ConfigError, match="needs tasks of xlam"):
+        compose(SMALL, {"xlam": [], "nestools": nested_tasks()})

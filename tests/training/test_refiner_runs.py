@@ -1,0 +1,107 @@
+"""Warm start, DAPO and the held-out score, on a tiny random model."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+if find_spec("trl") is None or find_spec("torch") is None:
+    pytest.skip("extra 'train' is not installed", allow_module_level=True)
+
+from tests.training.refiner_case import samples, tiny_model, tiny_tokenizer
+
+from callwright.errors import ConfigError
+from callwright.training.refiner_runs import Score, dapo, dapo_config, fitting, learn_only_top, measure, sft, table
+from callwright.training.refiner_settings import CPU, PAPER, TOY
+
+
+@pytest.fixture(autouse=True)
+def _others_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def test_the_warm_start_lowers_the_loss_of_the_gold_answer(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    losses = sft(model, tokenizer, samples(), replace(TOY, sft_steps=25, sft_rate=1e-2), tmp_path)
+    assert len(losses) == 25
+    assert losses[-1] < losses[0] - 0.5
+
+
+def test_dapo_takes_its_steps_checkpoints_and_goes_on(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    found = samples()
+    with pytest.raises(ConfigError, match="no checkpoint"):
+        dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path / "none", resume=True)
+    rows = dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path)
+    assert [r["step"] for r in rows] == [1, 2]
+    assert {"dapo/dropped", "dapo/spread", "dapo/sampled", "completions/mean_length", "rewards/overlong/mean"} <= set(
+        rows[0]
+    )
+    more = dapo(tiny_model(tokenizer), tokenizer, found, replace(TOY, steps=3), tmp_path, resume=True)
+    assert more[-1]["step"] == 3
+    steps = [json.loads(line)["step"] for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert sorted(set(steps)) == [1, 2, 3]
+
+
+def test_a_time_limit_ends_the_run_with_a_checkpoint(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    dapo(tiny_model(tokenizer), tokenizer, samples(), replace(TOY, steps=50, save_every=40), tmp_path, seconds=1e-9)
+    assert [p.name for p in tmp_path.glob("checkpoint-*")] == ["checkpoint-1"]
+
+
+def test_trl_is_told_what_the_paper_says(tmp_path: Path) -> None:
+    config = dapo_config(replace(PAPER, bf16=False), tmp_path)
+    assert (config.loss_type, config.epsilon, config.epsilon_high, config.beta) == ("dapo", 0.2, 0.28, 0.0)
+    assert (config.num_generations, config.max_completion_length, config.learning_rate) == (16, 4096, 1e-6)
+    assert config.generation_batch_size == 16 * 16
+    assert config.gradient_accumulation_steps * config.per_device_train_batch_size == 16 * 16
+    assert (config.num_train_epochs, config.max_steps, config.scale_rewards) == (1, -1, "group")
+    packed = dapo_config(replace(CPU, bf16=False), tmp_path)
+    assert packed.gradient_accumulation_steps == 1
+
+
+def test_the_right_answer_scores_full_marks_and_the_upstreams_own_less(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    found = samples()
+    upstream = measure(None, tokenizer, found, TOY)
+    assert upstream["correct"].full == 1
+    assert upstream["erroneous"].full == 0
+    assert upstream["all"].count == len(found)
+    model = measure(tiny_model(tokenizer), tokenizer, found, TOY)
+    assert model["all"].full == 0
+    assert model["correct"].worse == 1
+    text = table({"upstream": upstream, "random": model})
+    assert f"| upstream | correct | {upstream['correct'].count} | 1.000 | 1.000 | 0.000 |" in text
+
+
+def test_a_model_that_learned_one_answer_by_heart_gets_full_marks(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    one = [samples()[-1]]
+    model = tiny_model(tokenizer)
+    settings = replace(TOY, sft_steps=150, sft_rate=1e-2, longest=200, free=100)
+    sft(model, tokenizer, one, settings, tmp_path)
+    assert measure(model, tokenizer, one, settings)["all"] == Score(1, 1.0, 1.0, 0.0)
+
+
+def test_only_samples_within_the_lengths_are_used() -> None:
+    tokenizer = tiny_tokenizer()
+    found = samples()
+    assert fitting(found, tokenizer, replace(TOY, longest=1000)) == found
+    assert fitting(found, tokenizer, replace(TOY, context=50, longest=1000)) == []
+
+
+def test_only_the_top_is_learned_where_asked() -> None:
+    model = tiny_model(tiny_tokenizer())
+    learn_only_top(model, 1)
+    learned = {name for name, p in model.named_parameters() if p.requires_grad}
+    assert any(name.startswith("model.layers.1.") for name in learned)
+    assert not any("layers.0." in name or "embed" in name for name in learned)

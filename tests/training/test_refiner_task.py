@@ -1,0 +1,45 @@
+"""Tasks and samples of the refiner."""
+
+from __future__ import annotations
+
+from tests.training.refiner_case import nested_tasks, samples, xlam_tasks
+
+from callwright.training.refiner_task import Sample, signature, split
+from callwright.types import Tool
+
+
+def test_the_papers_prompt_holds_system_query_and_upstream_output() -> None:
+    task = xlam_tasks()[0]
+    system, user = Sample(task, "erroneous", "format", "[BROKEN").messages("paper")
+    assert system.content.startswith("Your role is a highly professional tool-calling instruction corrector.")
+    assert f'tools are: "{task.system}"' in user.content
+    assert f'query is: "{task.query}"' in user.content
+    assert 'another model is: "[BROKEN".' in user.content
+
+
+def test_the_short_prompt_names_tools_and_format_in_a_line_each() -> None:
+    text = Sample(nested_tasks()[0], "correct", "none", "CALLS").messages("short")[1].content
+    assert "find_0(word: string) -> item" in text
+    assert "Format: <nested_function>[" in text
+    assert text.endswith("Call: CALLS")
+
+
+def test_a_signature_marks_what_may_be_left_out() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}, "c": True}, "required": ["a"]}
+    assert signature(Tool("t", input_schema=schema)) == "t(a: integer, b?, c?)"
+
+
+def test_the_answer_is_gold_in_the_tasks_format_and_read_as_right() -> None:
+    for s in samples():
+        reading = s.format.read(s.answer)
+        assert (reading.right, reading.calls) == (True, s.task.gold)
+
+
+def test_a_task_is_learned_from_or_measured_on_never_both() -> None:
+    found = samples()
+    learned, measured = split(found)
+    assert len(learned) + len(measured) == len(found)
+    tools = [{c.name for s in part for c in s.task.gold} for part in (learned, measured)]
+    combinations = [{tuple(sorted({c.name for c in s.task.gold})) for s in part} for part in (learned, measured)]
+    assert not combinations[0] & combinations[1]
+    assert tools[0]
