@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from callwright.dialects import untagged
+from callwright.dialects import pythonic, untagged
 from callwright.dialects.body import FENCES
 from callwright.dialects.marks import Marks
 from callwright.dialects.offer import MAX_NAME, Offer
@@ -50,8 +50,12 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     char = yield from tape.char()
     if not name or char not in "\n({":
         return None
-    if char and char in "({" and offer.calls(name):
-        return (yield from _direct(tape, offer, name, char))
+    if char and char in "({":
+        text, closed = yield from tape.value(round_=char == "(")
+        if char == "{" or not closed or not (yield from _labelled(tape)):
+            if not offer.calls(name):
+                return None
+            return Block("react", [_direct(offer, name, text, closed)])
     if not (yield from _input(tape)):
         if not offer.calls(name):
             return None
@@ -75,11 +79,19 @@ def _json_action(tape: Tape, offer: Offer) -> Steps[Block | None]:
     return block
 
 
-def _direct(tape: Tape, offer: Offer, name: str, char: str) -> Steps[Block | None]:
-    """``Action: f({…})`` and ``Action: f{…}``."""
-    text, closed = yield from tape.value(round_=char == "(")
-    inner = text[1:-1] if closed and char == "(" else text.removeprefix("(")
-    return Block("react", [_meant(offer, name, inner.strip(), not closed)])
+def _direct(offer: Offer, name: str, text: str, closed: bool) -> Meant:
+    """``Action: f({…})``, ``Action: f(a='x')`` and ``Action: f{…}``."""
+    if text[:1] == "{" or not closed:
+        return _meant(offer, name, text.removeprefix("("), not closed)
+    inner = text[1:-1].strip()
+    if not inner or inner[:1] in "{[":
+        return _meant(offer, name, inner or "{}", False)
+    return pythonic.read_call(name, text, offer)
+
+
+def _labelled(tape: Tape) -> Steps[bool]:
+    ahead = yield from tape.glance()
+    return ahead >= 0 and bool((yield from tape.marker(_INPUT, ahead)))
 
 
 def _input(tape: Tape) -> Steps[bool]:

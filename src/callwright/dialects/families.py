@@ -8,10 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from callwright.dialects import action, deepseek, fenced, gemma, harmony, markup, mistral, pythonic, tagged, untagged
+from callwright.dialects import (
+    action,
+    deepseek,
+    fenced,
+    gemma,
+    harmony,
+    marked,
+    markup,
+    mistral,
+    pythonic,
+    tagged,
+    untagged,
+)
 from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Dialect, Reading
 from callwright.dialects.tape import Tape
@@ -143,7 +156,15 @@ _ROWS = (
     Dialect("nestful", '`[{"name": N, "arguments": {…}, "label": "$var1"}, …]`', "IBM/NESTFUL", _nestful),
     Dialect("toolrl", "`<tool_call>` around one JSON object a line", "qiancheng0/ToolRL", _toolrl),
 )
-DIALECTS: Mapping[str, Dialect] = MappingProxyType({row.name: row for row in _ROWS})
+_VERIFIED = frozenset(
+    """hermes qwen_xml glm llama_json pythonic mistral mistral_args deepseek deepseek_v31 dsml harmony gemma
+    functiongemma react smolagents json nestful toolrl granite granite_20b phi cohere internlm jamba olmo3 lfm2 minimax
+    kimi glimmer functionary functionary_v32 glaive invoke anthropic xlam api_bank nestools llmcompiler""".split()
+)  # by tests/dialects/test_samples.py, which counts their upstreams' samples
+DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+    {row.name: replace(row, verified=row.name in _VERIFIED) for row in (*_ROWS, *marked.ROWS)}
+)
+_UNASKED = frozenset(name for name, row in DIALECTS.items() if not row.asked)
 
 _JSON_FAMILIES = frozenset({"json", "llama_json", "nestful"})
 _READERS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
@@ -154,19 +175,30 @@ _READERS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
     (frozenset({"fenced"}), frozenset({fenced.MARKER}), fenced.read),
     (_JSON_FAMILIES, frozenset("{["), untagged.bare),
     (frozenset({"pythonic"}), frozenset("["), untagged.bare),
+    *marked.READERS,
+)
+_STARTS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
+    (frozenset({"harmony"}), frozenset(harmony.STARTS), harmony.read),
 )
 
 
+def starts(dialects: frozenset[str] | None) -> dict[str, Reader]:
+    """The same for markers that count only where the reply begins, because its prompt ended in the middle of them."""
+    return {m: r for families, markers, r in _STARTS if dialects is None or families & dialects for m in markers}
+
+
 def openings(dialects: frozenset[str] | None) -> dict[str, Reader]:
-    """Marker -> who reads what it opens, for these families (None: all). Raises ValueError for a family unknown."""
+    """Marker -> who reads what it opens, for these families (None: all that need no asking). Raises ValueError for a
+    family unknown."""
     if dialects is not None and (wrong := dialects - set(DIALECTS)):
         raise ValueError(f"no such dialect: {', '.join(sorted(wrong))}; there are {', '.join(DIALECTS)}")
+    wanted = _UNASKED if dialects is None else dialects
     readers: dict[str, Reader] = {}
     for families, markers, reader in _READERS:
-        if dialects is None or families & dialects:
+        if families & wanted:
             readers |= dict.fromkeys(markers, reader)
     for marker, envelope in tagged.ENVELOPES.items():
-        if dialects is None or dialects & set(envelope.families.values()):
+        if wanted & set(envelope.families.values()):
             readers[marker] = tagged.read
     return readers
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from callwright.dialects import tagged
 from callwright.dialects.marks import Marks
 from callwright.dialects.offer import MAX_NAME, NAME, Offer
 from callwright.dialects.pieces import Block, Reading, Steps
@@ -14,41 +15,57 @@ from callwright.dialects.values import read_arguments
 from callwright.types import ToolCall
 
 OPENS = ("<|channel|>", "<|start|>", "=functions.")
+STARTS = (
+    " to=",
+    "to=",
+    "assistant to=",
+    "commentary to=",
+    "assistantcommentary to=",
+    " analysis to=",
+    "analysis to=",
+)
 _MESSAGE = Marks(["<|message|>", "<|call|>", "<|end|>", "<|return|>"])
-_HEADER_ENDS = Marks(["{", "\n\n", "<|call|>", "<|end|>"])
+_HEADER_ENDS = Marks(["<|message|>", "{", "\n\n", "<|call|>", "<|end|>"])
 _ENDS = Marks(["<|call|>", "<|end|>", "<|return|>"])
 _CALL = Marks(["<|call|>"])
+_ATEM, _MESSAGE_END = Marks([tagged.ATEM]), Marks(["<|eom|>", "<|eot|>"])
+_PEOPLE = frozenset({"user", "self"})  # whom a message may be for that are no tools
 _RECIPIENT = re.compile(r"\bto=(?:functions\.)?([\w.\-:/]{1,128})")
 _NO_END = "the closing marker is missing"
 
 
 def read(tape: Tape, offer: Offer, marker: str) -> Reading:
-    """A message with a recipient is a call; any other is text. ``=functions.N json{…}`` is what is left of one where
-    a server dropped the markers."""
+    """A message with a recipient is a call; any other is text. ``to=functions.N`` without a channel is a call whose
+    prompt ended inside of the header, or what is left where a server dropped the markers."""
     tape.at += len(marker)
-    if marker == "=functions.":
-        return (yield from _leaked(tape, offer))
+    if marker == "=functions." or marker in STARTS:
+        return (yield from _bare(tape, offer))
     header, end = yield from tape.until(_MESSAGE, 200)
     found = _RECIPIENT.search(header)
-    if end != "<|message|>" or found is None:
+    if end != "<|message|>" or found is None or (found[1] in _PEOPLE and found[1] not in offer.tools):
         return None
     tape.at += len(end)
     return (yield from _message(tape, offer, found[1]))
 
 
-def _leaked(tape: Tape, offer: Offer) -> Steps[Block | None]:
-    name = yield from tape.take(NAME, MAX_NAME)
-    _, end = yield from tape.until(_HEADER_ENDS, 64)
-    if not name or end != "{":
+def _bare(tape: Tape, offer: Offer) -> Steps[Block | None]:
+    name = (yield from tape.take(NAME, MAX_NAME)).removeprefix("functions.")
+    _, end = yield from tape.until(_HEADER_ENDS, 96)
+    if not name or end not in ("<|message|>", "{") or (end == "{" and not offer.calls(name)):
         return None
+    if name in _PEOPLE and name not in offer.tools:
+        return None
+    tape.at += len(end) if end != "{" else 0
     block = yield from _message(tape, offer, name)
-    if block.calls:
+    if end == "{":
         block.calls[0].problems.append("the message's markers are missing")
     return block
 
 
 def _message(tape: Tape, offer: Offer, name: str) -> Steps[Block]:
     char = yield from tape.space()
+    if char == "<" and (yield from tape.marker(_ATEM)):
+        return (yield from _glimmer(tape, offer))
     if char == "{":
         text, closed = yield from tape.value(_ENDS)
     else:
@@ -58,6 +75,13 @@ def _message(tape: Tape, offer: Offer, name: str) -> Steps[Block]:
     if not (yield from tape.closing(_CALL)) and not call.truncated and not (tape.ended and tape.at >= len(tape.text)):
         call.problems.append(_NO_END)
     return Block("harmony", [call])
+
+
+def _glimmer(tape: Tape, offer: Offer) -> Steps[Block]:
+    """Muse Glimmer's message: calls in tags, whose own names count, the recipient's is a repetition."""
+    block = yield from tagged.read(tape, offer, tagged.ATEM)
+    yield from tape.closing(_MESSAGE_END)
+    return block or Block("glimmer")
 
 
 def write(calls: Sequence[ToolCall]) -> str:

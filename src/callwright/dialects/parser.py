@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from callwright.dialects.families import openings
+from callwright.dialects.families import Reader, openings, starts
 from callwright.dialects.marks import Marks, marks
 from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, CallPiece, Data, Piece, Reading, TextPiece
@@ -27,8 +27,11 @@ _THOUGHTS = {  # what begins and ends reasoning; the tags themselves count as re
     "<|end|>": False,
     "<|channel>thought": True,
     "<channel|>": False,
+    "<|eom|>": False,
 }
+_SELF = " to=self<|message|>"  # Glimmer's reasoning, where a reply begins with it
 MAX_AGAIN = 262_144  # characters of a reply that are looked at again after a reader gave up; then they stay text
+_IN_TAG = re.compile(r"<[^<>\n]*\Z")
 _QUOTE_END = re.compile(r"[`\n]")
 _OUTSIDE = re.compile(r"[\"{}\[\]<]")
 _INSIDE = re.compile(r"[\"\\\n]")
@@ -49,6 +52,7 @@ class Parser:
         self._tape = Tape()
         self._readers = openings(None if dialects is None else frozenset(dialects))
         self._marks = _marks(frozenset(self._readers))
+        self._starts = starts(None if dialects is None else frozenset(dialects))
         self._tags = marks(frozenset(m for m in self._readers if m[0] == "<") or frozenset("<"))
         self._reading: Reading | None = None
         self._marker = ""
@@ -112,6 +116,8 @@ class Parser:
         """Hands out text up to where a call may begin. True: a reader is at work; False: more text is needed."""
         tape = self._tape
         start = at = tape.at
+        if self._starts and (opened := self._start()) is not None:
+            return opened
         while True:
             if self._quoted or self._data:
                 at = self._passed(at)
@@ -136,10 +142,25 @@ class Parser:
             tape.at = at
             if not word:
                 return False
-            tape.mark()
-            self._marker = word
-            self._reading = self._readers[word](tape, self._offer, word)
+            self._open(self._readers[word], word)
             return True
+
+    def _start(self) -> bool | None:
+        """Where the reply begins: whether a marker opens that counts only here (False: not known yet; None: none)."""
+        word = marks(frozenset([*self._starts, _SELF])).match(self._tape.text, self._tape.at, self._tape.ended)
+        if word == "":
+            return False
+        readers, self._starts = self._starts, {}
+        self._reasoning = word == _SELF
+        if word is None or word == _SELF:
+            return None
+        self._open(readers[word], word)
+        return True
+
+    def _open(self, reader: Reader, word: str) -> None:
+        self._tape.mark()
+        self._marker = word
+        self._reading = reader(self._tape, self._offer, word)
 
     def _passed(self, at: int) -> int:
         """Where a quotation or data ends: nothing in them is a call."""
@@ -156,10 +177,12 @@ class Parser:
         """Some markers count only in their place, and none inside a quotation amid a line (`` `<tool_call>…` ``)."""
         text = self._tape.text
         before = text[at - 1]
-        if text[at] == "A":
+        if text[at] in "Af":
             return _LINE.search(text, max(0, at - 18), at) is not None
         if text[at] == "=":
             return text[max(0, at - 2) : at] == "to"
+        if text[at] == ">":
+            return before not in "-=>" and _IN_TAG.search(text, max(0, at - 24), at) is None
         return not word or before != "`" or word == "```" or text[max(0, at - 2) : at - 1] in ("\n", "`", "")
 
     def _emit(self, start: int, end: int) -> None:

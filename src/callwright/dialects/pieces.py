@@ -72,10 +72,16 @@ Writer: TypeAlias = Callable[[Sequence[ToolCall]], str]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A family: how its calls look, where that is known from, and whether samples of its upstream are tested."""
+    """A family: how its calls look, where that is known from, and whether samples of its upstream are tested.
+
+    ``reads_as``: its shape is another family's, under whose name its calls are reported. ``asked``: it is read only
+    where ``Parser`` is asked for it by name, because prose looks the same.
+    """
 
     name: str
     shape: str
     source: str
     write: Writer
     verified: bool = False
+    reads_as: str = ""
+    asked: bool = False

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import io
 import keyword
+import tokenize
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 
-from callwright.dialects.offer import NAME, Offer
+from callwright.dialects.offer import MAX_NAME, NAME, Offer
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import BROKEN, STOPPED
@@ -15,6 +18,7 @@ from callwright.types import Json, JsonObject, ToolCall
 
 MAX_CHARS = 1_000_000
 _MAX_EXPRESSIONS = 16
+_MARK = "_spared_"
 _EXPRESSION = "an expression that is no literal, kept as text"
 _JSON_WORDS = {"true": True, "false": False, "null": None}
 
@@ -41,11 +45,20 @@ def calls(tape: Tape, name: str, offer: Offer) -> Steps[tuple[list[Meant], bool]
         char = yield from tape.space()
         if char == "]":
             continue
-        name = yield from tape.take(NAME)
+        name = yield from tool_name(tape, offer)
         if not name or (yield from tape.char()) != "(":
             break
         found.append((yield from call(tape, name, offer)))
     return found, False
+
+
+def tool_name(tape: Tape, offer: Offer) -> Steps[str]:
+    """Takes a name. Names with spaces, as ToolACE's tools have them, are taken as far as an offered one goes on."""
+    name = yield from tape.take(NAME, MAX_NAME)
+    while name and (yield from tape.char()) == " " and any(t.startswith(name + " ") for t in offer.tools):
+        tape.at += 1
+        name += " " + (yield from tape.take(NAME, MAX_NAME))
+    return name
 
 
 def read_call(name: str, text: str, offer: Offer) -> Meant:
@@ -56,7 +69,7 @@ def read_call(name: str, text: str, offer: Offer) -> Meant:
             raise ValueError("too long")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in a model's text is not this program's warning
-            node = ast.parse("f" + text.strip(), mode="eval").body
+            node, text = _parsed(text.strip())
         if not isinstance(node, ast.Call):
             raise ValueError("not a call")
         arguments = _keywords(node, text, problems)
@@ -66,12 +79,35 @@ def read_call(name: str, text: str, offer: Offer) -> Meant:
     return Meant(name, arguments, problems)
 
 
+def _parsed(text: str) -> tuple[ast.expr, str]:
+    """The call as Python reads it, and the text of its arguments as it was read."""
+    try:
+        return ast.parse("f" + text, mode="eval").body, text
+    except SyntaxError:
+        text = _spared(text)
+        return ast.parse("f" + text, mode="eval").body, text
+
+
+def _spared(text: str) -> str:
+    """Parameters that are called like Python's own words (``from=``, ``class=``) get a mark behind the name."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except tokenize.TokenError as exc:
+        raise ValueError("not Python") from exc
+    lines = text.splitlines(keepends=True)
+    for name, equals in reversed(list(pairwise(tokens))):
+        if name.type == tokenize.NAME and keyword.iskeyword(name.string) and equals.string == "=":
+            line, at = name.end
+            lines[line - 1] = f"{lines[line - 1][:at]}{_MARK}{lines[line - 1][at:]}"
+    return "".join(lines)
+
+
 def _keywords(node: ast.Call, text: str, problems: list[str]) -> JsonObject:
     arguments: JsonObject = {}
     for given in node.keywords:
         value = _literal(given.value, text, problems)
         if given.arg is not None:
-            arguments[given.arg] = value
+            arguments[given.arg.removesuffix(_MARK)] = value
         elif isinstance(value, dict):
             arguments |= value
         else:

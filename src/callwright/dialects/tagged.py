@@ -13,7 +13,9 @@ from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Steps
 from callwright.dialects.tape import Tape
 
+ATEM = "<atem:function_calls>"
 NO_CLOSE = "the closing tag is missing"
+NOTHING = "no_function"  # Granite's name for calling nothing
 _SURPLUS = frozenset("}])\"',;.`")
 _NS = ("｜DSML｜", "|DSML|")
 
@@ -24,11 +26,13 @@ class Envelope:
 
     closes: tuple[str, ...]
     families: Mapping[str, str] = field(default_factory=dict)
+    open_ended: bool = False  # the family itself writes no closing tag
 
 
 _TOOL_CALL = {
     "": "hermes",
     "lines": "toolrl",
+    "list": "granite",
     "markup": "qwen_xml",
     "function_json": "qwen_xml",
     "pairs": "glm",
@@ -37,8 +41,9 @@ _TOOL_CALL = {
     "python": "pythonic",
     "gemma": "gemma",
 }
-_MARKUP = {"": "qwen_xml", "invoke": "invoke", "dsml": "dsml"}
-_CALLS = {"": "invoke", "dsml": "dsml", "markup": "qwen_xml"}
+_MARKUP = {"": "qwen_xml", "invoke": "invoke", "dsml": "dsml", "function_json": "functionary"}
+_CALLS = {"": "invoke", "dsml": "dsml", "markup": "qwen_xml", "python": "olmo3"}
+_CALLS |= dict.fromkeys(("json", "lines", "list"), "jamba")
 _END = ("</tool_call>",)
 
 ENVELOPES: dict[str, Envelope] = {
@@ -48,6 +53,13 @@ ENVELOPES: dict[str, Envelope] = {
     **{f"<{ns}{t}>": Envelope((f"</{ns}{t}>",), _CALLS) for ns in _NS for t in ("function_calls", "tool_calls")},
     "<|tool_call>": Envelope(("<tool_call|>", "<|tool_call|>"), {"": "gemma"}),
     "<start_function_call>": Envelope(("<end_function_call>",), {"": "functiongemma"}),
+    "<|tool_call|>": Envelope(("<|/tool_call|>", *_END), {"": "granite"}, open_ended=True),
+    "<function_call>": Envelope(("</function_call>",), {"": "granite_20b"}, open_ended=True),
+    "<|START_ACTION|>": Envelope(("<|END_ACTION|>",), {"": "cohere"}),
+    **{f"<|action_start|>{s}<|plugin|>": Envelope(("<|action_end|>",), {"": "internlm"}) for s in ("", " ", "\n")},
+    "<minimax:tool_call>": Envelope(("</minimax:tool_call>",), {"": "minimax"}),
+    ATEM: Envelope(("</atem:function_calls>",), {"": "glimmer"}),
+    "<|tool_call_start|>": Envelope(("<|tool_call_end|>",), {"": "lfm2"}),
     "<|python_tag|>": Envelope(("<|eom_id|>", "<|eot_id|>"), {"": "llama_json", "python": "pythonic"}),
     "<|python_start|>": Envelope(("<|python_end|>",), {"": "pythonic"}),
     **{tag: Envelope((*_END, "</function_calls>"), _MARKUP) for tag in OPENS},  # the outer tag forgotten
@@ -63,10 +75,13 @@ def read(tape: Tape, offer: Offer, marker: str) -> Steps[Block | None]:
     body = Body(tape, offer, closes)
     if not (yield from body.read()) or not body.calls:
         return None
-    if not (yield from _closed(tape, closes)) and not body.calls[-1].truncated and marker not in OPENS:
+    family = envelope.families.get(body.kind, envelope.families[""])
+    may_lack = envelope.open_ended or family == "granite" or marker in OPENS
+    if not (yield from _closed(tape, closes)) and not body.calls[-1].truncated and not may_lack:
         body.calls[-1].problems.append(NO_CLOSE)
-    families = envelope.families
-    return Block(families.get(body.kind, families[""]), body.calls)
+    if len(body.calls) == 1 and body.calls[0].tool == NOTHING and NOTHING not in offer.tools:
+        return Block(family, reason=NOTHING)
+    return Block(family, body.calls)
 
 
 def _closed(tape: Tape, closes: Marks) -> Steps[bool]:

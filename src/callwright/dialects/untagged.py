@@ -5,7 +5,7 @@ from __future__ import annotations
 from callwright.dialects import pythonic
 from callwright.dialects.marks import Marks
 from callwright.dialects.objects import ARGUMENT_KEYS, LABELS, LISTS, NAME_KEYS, REASONS
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.offer import MAX_NAME, Offer
 from callwright.dialects.pieces import DATA, Block, Data, Meant, Reading, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import read_value, unquoted
@@ -63,13 +63,14 @@ def value(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
 
 
 def _may_stand(tape: Tape) -> bool:
-    """A Python list of calls begins a line, or follows a tag or a colon: amid prose it is a mention."""
+    """A Python list of calls begins a line, or follows a tag, a colon or a sentence (API-Bank's calls do): within a
+    sentence it is a mention."""
     before = tape.text[max(0, tape.at - 16) : tape.at].rstrip(" \t")
-    return before[-1:] in ("\n", ">", ":", "]", "`", "")
+    return before[-1:] in ("\n", ">", ":", "]", "`", "", ".", "!", "?")
 
 
 def _python(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
-    name = yield from tape.take(NAME, MAX_NAME)
+    name = yield from pythonic.tool_name(tape, offer)
     if (yield from tape.char()) != "(" or not offer.calls(name):
         return False
     calls, closed = yield from pythonic.calls(tape, name, offer)

@@ -1,0 +1,42 @@
+"""Functionary 3.1, ``<function=N>{…}</function>`` (read with the other tags), and 3.2, ``>>>N`` and JSON below it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.pieces import Block, Meant, Reading
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import STOPPED, read_arguments
+from callwright.types import ToolCall
+
+MARKER = ">>>"
+_ALL = "all"  # the recipient of plain text
+_NEXT = Marks([MARKER, "<|eot_id|>", "<|eom_id|>"])
+
+
+def read(tape: Tape, offer: Offer, marker: str) -> Reading:
+    """One call. ``>>>`` begins Python's examples, too: an offered name alone on its line, JSON below it, counts, and not
+    behind an arrow or in a tag (``Parser`` sees to that)."""
+    tape.at += len(marker)
+    name = yield from tape.take(NAME, MAX_NAME)
+    if name == _ALL or not name or (yield from tape.char()) != "\n" or not offer.calls(name):
+        return None
+    char = yield from tape.space()
+    if not char and name in offer.tools:
+        return Block("functionary_v32", [Meant(name, "", [STOPPED], truncated=True)])
+    if char != "{":
+        return None
+    text, closed = yield from tape.value(_NEXT)
+    at_end = tape.ended and tape.at >= len(tape.text)
+    return Block("functionary_v32", [read_arguments(name, text, closed, offer, at_end=at_end)])
+
+
+def write(calls: Sequence[ToolCall]) -> str:
+    return "".join(f"{MARKER}{c.tool}\n{json.dumps(c.arguments, ensure_ascii=False)}" for c in calls)
+
+
+def write_v31(calls: Sequence[ToolCall]) -> str:
+    return "".join(f"<function={c.tool}>{json.dumps(c.arguments, ensure_ascii=False)}</function>" for c in calls)

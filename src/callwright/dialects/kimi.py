@@ -1,0 +1,65 @@
+"""Kimi K2: ``<|tool_call_begin|>functions.N:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`` within a section."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.pieces import Block, Meant, Reading, Steps
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import STOPPED, read_arguments
+from callwright.types import ToolCall
+
+_SECTION, _SECTION_END = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
+_CALL, _ARGUMENT, _CALL_END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
+OPENS = (_SECTION, "<|tool_call_section_begin|>", _CALL)
+_BEGIN, _END = Marks([_CALL]), Marks([_CALL_END])
+_SECTION_ENDS = Marks([_SECTION_END, "<|tool_call_section_end|>"])
+_HEAD_ENDS = Marks([_ARGUMENT, _CALL_END, "{", "\n\n"])
+_STOPS = Marks([_CALL_END, _SECTION_END, _CALL])
+_COUNTER = re.compile(r":\d+\Z")
+_NO_END = "the closing marker is missing"
+
+
+def read(tape: Tape, offer: Offer, marker: str) -> Reading:
+    """The calls of a section, or those of one whose outer markers were lost. The name is what the id begins with."""
+    tape.at += len(marker)
+    if marker != _CALL and not (yield from tape.closing(_BEGIN)):
+        return None
+    block = Block("kimi")
+    while (call := (yield from _call(tape, offer))) is not None:
+        block.calls.append(call)
+        if call.truncated:
+            return block
+        if not (yield from tape.closing(_END)):
+            call.problems.append(_NO_END)
+        if not (yield from tape.closing(_BEGIN)):
+            break
+    if block.calls:
+        yield from tape.closing(_SECTION_ENDS)
+    return block if block.calls else None
+
+
+def _call(tape: Tape, offer: Offer) -> Steps[Meant | None]:
+    head, end = yield from tape.until(_HEAD_ENDS, MAX_NAME + 32)
+    name = _COUNTER.sub("", head.strip()).removeprefix("functions.")
+    if not name or end not in (_ARGUMENT, "{"):
+        return None
+    if end == _ARGUMENT:
+        tape.at += len(end)
+    char = yield from tape.space()
+    if char != "{":
+        return Meant(name, "", [STOPPED], truncated=True) if not char else None
+    text, closed = yield from tape.value(_STOPS)
+    return read_arguments(name, text, closed, offer, at_end=tape.ended and tape.at >= len(tape.text))
+
+
+def write(calls: Sequence[ToolCall]) -> str:
+    body = "".join(
+        f"{_CALL}functions.{c.tool}:{i}{_ARGUMENT}{json.dumps(c.arguments, ensure_ascii=False)}{_CALL_END}"
+        for i, c in enumerate(calls)
+    )
+    return f"{_SECTION}{body}{_SECTION_END}"
