@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -53,9 +54,16 @@ def _nestful(path: Path) -> Iterator[Case]:
         if calls and len(calls) >= len(row["output"]) - 1:
             yield Case(
                 row["input"],
-                tuple(tools.values())[:60],
+                _offered(tools, [c["name"] for c in calls]),
                 tuple(ToolCall(c["label"], c["name"], c["arguments"]) for c in calls),
             )
+
+
+def _offered(tools: dict[str, Tool], called: list[str]) -> tuple[Tool, ...]:
+    """The tools that are called, and six others."""
+    others = [name for name in tools if name not in called]
+    beside = random.Random(" ".join(called)).sample(others, min(6, len(others)))
+    return tuple(tools[name] for name in sorted({*called, *beside}))
 
 
 def _nestools(root: Path) -> Iterator[Case]:

@@ -1,0 +1,97 @@
+import json
+
+import pytest
+
+from callwright.errors import WeightsError
+from callwright.gate import Sources
+from callwright.refine.ranker import (
+    FEATURES,
+    Trees,
+    keep_features,
+    load,
+    parameter_features,
+    read,
+    tool_features,
+    type_fits,
+)
+from callwright.types import READ, JsonObject, Tool
+
+WEATHER = Tool(
+    "get_weather",
+    "Current weather of a city.",
+    {
+        "type": "object",
+        "properties": {"city": {"type": "string", "description": "the town"}, "unit": {"enum": ["c", "f"]}},
+        "required": ["city"],
+    },
+    effects=READ,
+)
+STOCK = Tool("get_stock_price", "Price of a share.", {"type": "object", "properties": {"symbol": {"type": "string"}}})
+
+# chooses by the first feature: at most 0.5 is no, above is yes
+ONE_TREE: JsonObject = {
+    "format": 1,
+    "card": {},
+    "tasks": {
+        "tool": {
+            "features": list(FEATURES["tool"]),
+            "trees": [[[0, 0.5, 1, 2], -3.0, 3.0]],
+            "least": 0.9,
+            "lead": 0.1,
+        }
+    },
+}
+
+
+def test_every_row_has_its_features_and_only_numbers() -> None:
+    rows = {
+        "tool": tool_features("fetch_weather", {"town": "Oslo"}, WEATHER, "Weather in Oslo?"),
+        "parameter": parameter_features("town", "Oslo", "city", WEATHER, 1, ["city"]),
+        "keep": keep_features("unit", "c", WEATHER, {"city": "Oslo", "unit": "c"}, Sources("Weather in Oslo?")),
+    }
+    for task, row in rows.items():
+        assert len(row) == len(FEATURES[task])
+        assert all(isinstance(x, float) for x in row)
+
+
+def test_a_nearer_tool_is_chosen_and_a_far_one_is_not() -> None:
+    ranker = read(json.dumps(ONE_TREE), "test")
+    found = ranker.tool("weather_get", {"city": "Oslo"}, [STOCK, WEATHER], "Weather in Oslo?")
+    assert found is not None
+    assert found[0] is WEATHER
+    assert found[1] > 0.9
+    assert ranker.tool("zzz", {}, [STOCK, WEATHER], "") is None
+
+
+def test_two_candidates_as_good_as_each_other_are_no_choice() -> None:
+    trees = Trees(("a",), ((3.0,),), 0.5, 0.1)
+    assert trees.choose([(1.0,), (1.0,)]) is None
+    assert trees.choose([(1.0,)]) is not None
+    assert trees.choose([]) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no json",
+        "[]",
+        '{"format": 99, "tasks": {}}',
+        '{"format": 1, "tasks": {"tool": {"features": ["x"], "trees": [], "least": 1, "lead": 0}}}',
+    ],
+)
+def test_a_file_of_another_making_is_refused_with_what_to_do(text: str) -> None:
+    with pytest.raises(WeightsError, match="train it anew"):
+        read(text, "ranker.json")
+
+
+def test_the_shipped_ranker_if_there_is_one_can_be_read() -> None:
+    found = load()
+    assert found is None or (found.tasks and found.card["test"])
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "fits"),
+    [(1, "integer", 1.0), ("1", "integer", 0.5), (True, "integer", 0.0), ([], "string", 0.0), ("x", None, 0.5)],
+)
+def test_how_well_a_value_fits_a_type(value: object, kind: str | None, fits: float) -> None:
+    assert type_fits(value, kind) == fits
