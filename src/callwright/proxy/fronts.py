@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
+from callwright.proxy.anthropic import Anthropic, count_tokens
+from callwright.proxy.ollama import Ollama
+from callwright.proxy.responses import Responses
 from callwright.proxy.sse import COMMENT
 from callwright.types import JsonObject
-
-
-class BadRequest(ValueError):
-    """The client's request cannot be turned into a chat completion; the message says why."""
 
 
 class Writer(Protocol):
     """Turns a chat completion, whole or streamed, into another API's answer as it comes. Pure."""
 
-    keep_alive: bytes
+    @property
+    def keep_alive(self) -> bytes:
+        """What may be sent while nothing is to be said; empty where the API has nothing of the kind."""
 
     def head(self, status: int, headers: dict[str, str]) -> dict[str, str]:
         """The client's headers for an upstream answer's status and headers (lower case names)."""
@@ -55,4 +57,12 @@ class Front(Protocol):
         """An error of the proxy's own in this API's shape."""
 
 
-FRONTS: dict[str, Front] = {}
+FRONTS: dict[str, Front] = {
+    "/v1/messages": Anthropic(),
+    "/v1/responses": Responses(),
+    "/responses": Responses(),
+    "/api/chat": Ollama(),
+}
+
+ANSWERS: dict[str, Callable[[JsonObject], bytes]] = {"/v1/messages/count_tokens": count_tokens}
+"""What the proxy answers itself."""

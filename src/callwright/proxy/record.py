@@ -34,6 +34,17 @@ class Record:
     first_byte: float = 0.0
     created: int = 0  # seconds since 1970
 
+    def marks(self) -> list[tuple[str, str]]:
+        """Headers for the client: what was done, as far as it is known by now."""
+        marks = [("x-callwright-request", self.id)]
+        if self.outcome in ("edited", "untouched"):
+            marks.append(("x-callwright-outcome", self.outcome))
+            marks.append(("x-callwright-edits", str(len(self.edits))))
+            marks.append(("x-callwright-questions", str(self.questions)))
+        if self.dialect:
+            marks.append(("x-callwright-dialect", self.dialect))
+        return marks
+
     def to_dict(self) -> JsonObject:
         """JSON-ready, long texts cut."""
         made = {name: to_json(getattr(self, name)) for name in self.__slots__}

@@ -7,11 +7,10 @@ grants them. Everything else passes as it is. Other APIs are turned into chat co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from callwright.errors import Failure
-from callwright.jsontext import JsonError, parse
 from callwright.proxy import again, compose, context, guided, headers, history
 from callwright.proxy.context import Context, Toolsets
 from callwright.proxy.events import (
@@ -34,12 +33,13 @@ from callwright.proxy.events import (
     UpstreamFailed,
     UpstreamHead,
 )
-from callwright.proxy.fronts import FRONTS, BadRequest, Front, Plain, Writer
+from callwright.proxy.fronts import ANSWERS, FRONTS, Front, Plain, Writer
 from callwright.proxy.record import Record
 from callwright.proxy.settings import Settings
 from callwright.proxy.settle import Found, Settled, Settling, settle
-from callwright.proxy.sse import json_bytes
+from callwright.proxy.sse import json_bytes, json_object
 from callwright.proxy.streaming import Streamed
+from callwright.proxy.translated import BadRequest
 from callwright.proxy.whole import Whole
 from callwright.types import JsonObject, Reply
 
@@ -81,7 +81,7 @@ class Session:
     def wake(self) -> float | None:
         """When a Tick is due; None while nothing waits."""
         times = []
-        if self._head_sent and self._stream and (self._phase == "question" or self._holding):
+        if self._silent:
             times.append(self._quiet_since + self._settings.keep_alive_seconds)
         if self._phase == "answer" and self._streamed is not None and self._streamed.wake is not None:
             times.append(self._streamed.wake)
@@ -115,8 +115,14 @@ class Session:
                 return self._gone(now)
 
     @property
-    def _holding(self) -> bool:
-        return self._streamed is not None and self._streamed.holding
+    def _silent(self) -> bool:
+        """Whether a streaming client waits for something that cannot be said yet."""
+        waits = self._phase == "question" or (self._streamed is not None and self._streamed.holding)
+        return waits and self._head_sent and self._stream and bool(self._writer.keep_alive)
+
+    @property
+    def _marks(self) -> tuple[tuple[str, str], ...]:
+        return tuple(self.record.marks()) if self._context is not None else ()
 
     # the request
 
@@ -125,13 +131,21 @@ class Session:
         self.record.path = request.path
         self._phase = "pass"
         self._front = FRONTS.get(request.path) if request.method == "POST" else None
+        if request.path in ANSWERS and request.method == "POST":
+            return self._answer_itself(ANSWERS[request.path])
         if self._front is None and (request.method != "POST" or request.path not in _CHATS):
             return [self._upstream(request.path, headers.upstream(request.headers), request.body)]
-        body = _object(request.body)
+        body = json_object(request.body)
         if body is None:
             return self._refuse(400, "the body is no JSON object") if self._front else [self._unchanged()]
         try:
             return self._chat(body)
+        except BadRequest as exc:
+            return self._refuse(400, str(exc))
+
+    def _answer_itself(self, answer: Callable[[JsonObject], bytes]) -> list[Command]:
+        try:
+            return self._reply_with(200, answer(json_object(self._request.body) or {}))
         except BadRequest as exc:
             return self._refuse(400, str(exc))
 
@@ -198,12 +212,15 @@ class Session:
 
     def _refuse(self, status: int, message: str) -> list[Command]:
         """An error of our own, in the shape of the API that the client speaks."""
-        self._phase = "over"
         self.record.status, self.record.outcome = status, "failed"
         self.record.notes.append(message)
         body = self._front.error(status, message) if self._front else compose.error(status, message)
-        given = (("content-type", "application/json"), ("content-length", str(len(body))), *self._marks())
-        return [SendHead(status, given), SendBody(body), Finish(), Log(self.record)]
+        return [*self._reply_with(status, body), Log(self.record)]
+
+    def _reply_with(self, status: int, body: bytes) -> list[Command]:
+        self._phase = "over"
+        given = (("content-type", "application/json"), ("content-length", str(len(body))), *self._marks)
+        return [SendHead(status, given), SendBody(body), Finish()]
 
     # the answer
 
@@ -230,22 +247,7 @@ class Session:
             kept = self._writer.head(self._status, kept)
         if length is not None and self._front is None:
             kept["content-length"] = str(length)
-        return SendHead(self._status, (*kept.items(), *self._marks()))
-
-    def _marks(self) -> tuple[tuple[str, str], ...]:
-        """What was done, as far as it is known when the headers go out."""
-        if self._context is None:
-            return ()
-        marks = [("x-callwright-request", self.record.id)]
-        if self.record.outcome in ("edited", "untouched"):
-            marks += [
-                ("x-callwright-outcome", self.record.outcome),
-                ("x-callwright-edits", str(len(self.record.edits))),
-                ("x-callwright-questions", str(self.record.questions)),
-            ]
-        if self.record.dialect:
-            marks.append(("x-callwright-dialect", self.record.dialect))
-        return tuple(marks)
+        return SendHead(self._status, (*kept.items(), *self._marks))
 
     def _data(self, data: bytes, now: float) -> list[Command]:
         if self._phase == "pass":
@@ -269,9 +271,9 @@ class Session:
             case "pass":
                 return self._finish(now)
             case "guided":
-                return self._guided_end(again.reply_of(_object(collected)), now)
+                return self._guided_end(again.reply_of(json_object(collected)), now)
             case "question":
-                return self._step(again.reply_of(_object(collected)), now)
+                return self._step(again.reply_of(json_object(collected)), now)
             case "answer" if self._streamed is not None:
                 out = self._body(self._streamed.end())
                 return out + (self._settle(self._streamed, now) if self._streamed.ready else self._broken(now))
@@ -400,8 +402,7 @@ class Session:
         out: list[Command] = []
         if self._phase == "answer" and self._streamed is not None:
             out += self._body(self._streamed.tick(now))
-        silent = self._head_sent and self._stream and now - self._quiet_since >= self._settings.keep_alive_seconds
-        if not out and silent and (self._phase == "question" or self._holding) and self._writer.keep_alive:
+        if not out and self._silent and now - self._quiet_since >= self._settings.keep_alive_seconds:
             out.append(SendBody(self._writer.keep_alive))
         return out
 
@@ -413,11 +414,3 @@ class Session:
         self.record.seconds = now - self._started
         logged: list[Command] = [Log(self.record)] if self._context is not None else []
         return [CloseUpstream(), *logged]
-
-
-def _object(body: bytes) -> JsonObject | None:
-    try:
-        value: Any = parse(body)
-    except JsonError:
-        return None
-    return value if isinstance(value, dict) else None

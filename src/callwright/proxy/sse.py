@@ -6,7 +6,8 @@ import re
 
 import orjson
 
-from callwright.types import Json
+from callwright.jsontext import JsonError, parse
+from callwright.types import Json, JsonObject
 
 DONE = b"data: [DONE]\n\n"
 COMMENT = b": keep-alive\n\n"
@@ -84,3 +85,14 @@ def json_bytes(value: Json) -> bytes:
         import json
 
         return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def json_object(data: bytes) -> JsonObject | None:
+    """The JSON object that these bytes are, or None."""
+    if not data:
+        return None
+    try:
+        value: Json = parse(data)
+    except JsonError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from callwright.dialects import CallPiece, Parser, Piece, TextPiece, parse_calls
-from callwright.jsontext import JsonError, parse
 from callwright.proxy.context import Context
 from callwright.proxy.native import NativeCalls
 from callwright.proxy.settle import Found, Settled
-from callwright.proxy.sse import EventSplitter, data_of, encoded
+from callwright.proxy.sse import EventSplitter, data_of, encoded, json_object
 from callwright.types import JsonObject
 from callwright.wire import chat
 
@@ -150,7 +148,7 @@ class Streamed:
         data = data_of(raw)
         if data == b"[DONE]":
             return self._done(raw, out)
-        document = _document(data)
+        document = json_object(data)
         choice = chat.only_choice(document) if document is not None else None
         if document is not None and (document.get("error") or (choice is None and document.get("choices"))):
             self._pass(raw, out)
@@ -319,13 +317,3 @@ class Streamed:
             self._queue.clear()
         self._pass(self._splitter.close(), out)
         return b"".join(out)
-
-
-def _document(data: bytes) -> JsonObject | None:
-    if not data:
-        return None
-    try:
-        value: Any = parse(data)
-    except JsonError:
-        return None
-    return value if isinstance(value, dict) else None

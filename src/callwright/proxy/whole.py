@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.dialects import CallPiece, Parser, parse_calls
-from callwright.jsontext import JsonError, parse
 from callwright.proxy.context import Context
 from callwright.proxy.native import NativeCalls
 from callwright.proxy.settle import Found, Settled
-from callwright.proxy.sse import json_bytes
-from callwright.types import JsonObject
+from callwright.proxy.sse import json_bytes, json_object
 from callwright.wire import chat
 
 
@@ -21,7 +19,7 @@ class Whole:
     def __init__(self, body: bytes, context: Context) -> None:
         self.body = body
         self._context = context
-        self._document = _object(body)
+        self._document = json_object(body)
         self._choice = chat.only_choice(self._document) if self._document else None
         message = self._choice.get("message") if self._choice else None
         self._message: Mapping[str, Any] = message if isinstance(message, Mapping) else {}
@@ -104,11 +102,3 @@ class Whole:
         complete = parsed.calls[:-1] if parsed.truncated else parsed.calls
         names = self._context.toolset.names
         self._calls = [CallPiece(c, "", parsed.dialect or "reasoning") for c in complete if c.tool in names]
-
-
-def _object(body: bytes) -> JsonObject | None:
-    try:
-        value: Any = parse(body)
-    except JsonError:
-        return None
-    return value if isinstance(value, dict) else None
