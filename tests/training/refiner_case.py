@@ -7,8 +7,29 @@ import random
 from typing import Any
 
 from callwright.training.refiner_data import correct, erroneous, shuffled
+from callwright.training.refiner_settings import Settings
 from callwright.training.refiner_sources import SOURCES, from_rows, in_steps
 from callwright.training.refiner_task import Sample, Task
+
+TOY = Settings(
+    model="",
+    rate=1e-3,
+    steps=2,
+    batch=2,
+    group=4,
+    attempts=4,
+    free=4,
+    longest=12,
+    context=2000,
+    prompt="short",
+    micro=8,
+    sft_steps=2,
+    sft_rate=1e-3,
+    sft_batch=2,
+    bf16=False,
+    vllm=False,
+    save_every=1,
+)
 
 
 def xlam_tasks(count: int = 6) -> list[Task]:

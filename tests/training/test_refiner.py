@@ -79,7 +79,7 @@ def test_every_stage_runs_and_leaves_its_result(data: Path, tmp_path: Path) -> N
     scores = json.loads((out / "scores.json").read_text())
     assert set(scores) == {"upstream", "sft", "sft + dapo", "sft alone, equal time"}
     assert json.loads((out / "seconds.json").read_text())["dapo"] > 0
-    assert (out / "dapo" / "curve.jsonl").is_file()
+    assert "tokens a reply" in (out / "curve.svg").read_text()
     assert main([*common, "--stages", "measure", "--ablate", "untrained"]) == 0
     assert set(json.loads((out / "scores.json").read_text())) == {"upstream", "untrained"}
     with pytest.raises(ConfigError, match="no DAPO run"):

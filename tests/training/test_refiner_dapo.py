@@ -17,11 +17,10 @@ if find_spec("trl") is None or find_spec("torch") is None:
 
 import torch
 from datasets import Dataset
-from tests.training.refiner_case import samples, tiny_model, tiny_tokenizer
+from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
 from callwright.training.refiner_dapo import DapoTrainer, OverlongPenalty, RefinerReward, decoded, packed_logits
 from callwright.training.refiner_runs import chat, dapo_config
-from callwright.training.refiner_settings import TOY
 
 
 @pytest.fixture(autouse=True)

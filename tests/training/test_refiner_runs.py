@@ -14,11 +14,11 @@ import pytest
 if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
-from tests.training.refiner_case import samples, tiny_model, tiny_tokenizer
+from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
 from callwright.errors import ConfigError
 from callwright.training.refiner_runs import Score, dapo, dapo_config, fitting, learn_only_top, measure, sft, table
-from callwright.training.refiner_settings import CPU, PAPER, TOY
+from callwright.training.refiner_settings import CPU, PAPER
 
 
 @pytest.fixture(autouse=True)

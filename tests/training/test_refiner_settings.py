@@ -25,7 +25,7 @@ def test_the_run_for_two_cores_stays_within_its_lengths() -> None:
     assert CPU.steps >= 100
 
 
-@pytest.mark.parametrize("change", [{"micro": 7}, {"attempts": 3}, {"free": 4096}])
-def test_settings_that_cannot_be_are_refused(change: dict[str, int]) -> None:
+@pytest.mark.parametrize("change", [{"variant": "mine"}, {"micro": 7}, {"attempts": 3}, {"free": 4096}])
+def test_settings_that_cannot_be_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         replace(PAPER, **change)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ Stages, in order, each leaving its result in ``--out``; ``--stages`` names those
 
 * ``data``: samples by recipe, ``data.jsonl`` and the counts in ``data.md``
 * ``sft``: the warm start, folder ``sft``
-* ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, the result in ``refiner``
+* ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg``; the result in ``refiner``
 * ``against``: the warm start trained on by SFT for the seconds that DAPO took, folder ``against``
 * ``measure``: all of them on tasks never learned from, ``scores.md`` and ``scores.json``
 """
@@ -24,6 +24,7 @@ from typing import Any
 
 from callwright.errors import ConfigError, MissingExtra
 from callwright.jsontext import parse
+from callwright.training.refiner_curve import curve_svg, read_curve
 from callwright.training.refiner_data import ABLATIONS, PAPER, Recipe, compose, report
 from callwright.training.refiner_settings import PRESETS, Settings
 from callwright.training.refiner_sources import tasks
@@ -144,7 +145,9 @@ def _train(args: argparse.Namespace, settings: Settings, samples: Sequence[Sampl
         rows = runs.dapo(model, tokenizer, learn, settings, args.out / "dapo", args.minutes * 60, args.resume)
         _save(model, tokenizer, args.out / "refiner")
         _spent(args.out, runs.clock() - began, args.resume)
-        _progress(f"dapo: {rows[-1]['step'] if rows else 0} steps")
+        curve = read_curve(args.out / "dapo" / "curve.jsonl")
+        (args.out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
+        _progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
     if "against" in stages:
         model, _ = runs.open_model(start)
         losses = runs.sft(model, tokenizer, learn, settings, args.out / "against-run", _spent(args.out))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from callwright.errors import ConfigError
 from callwright.training.refiner_task import Prompt
@@ -45,6 +46,11 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.variant not in get_args(Variant) or self.prompt not in get_args(Prompt):
+            raise ConfigError(
+                f"there is no reward {self.variant!r} or no prompt {self.prompt!r}",
+                hint=f"rewards: {', '.join(get_args(Variant))}; prompts: {', '.join(get_args(Prompt))}",
+            )
         if self.batch * self.group % self.micro and not self.shared:
             raise ConfigError(f"{self.batch} x {self.group} replies cannot be cut into passes of {self.micro}")
         if self.attempts < self.batch:
@@ -54,42 +60,23 @@ class Settings:
 
 
 PAPER = Settings()
-CPU = Settings(  # within 384 tokens of prompt and 96 of reply; smaller still, so that 100 steps end within the hour
+CPU = Settings(  # one prompt a step and short texts: what one core can do in minutes rather than days
     model="smollm2-135m",
     rate=2e-5,
-    steps=120,
+    steps=110,
     batch=1,
     group=8,
     attempts=3,
-    free=48,
-    longest=64,
-    context=224,
+    free=40,
+    longest=56,
+    context=208,
     prompt="short",
-    sft_steps=40,
+    sft_steps=12,
     sft_rate=2e-4,
     sft_batch=4,
     vllm=False,
     top=8,
     shared=True,
     save_every=10,
-)
-TOY = Settings(
-    model="",
-    rate=1e-3,
-    steps=2,
-    batch=2,
-    group=4,
-    attempts=4,
-    free=4,
-    longest=12,
-    context=2000,
-    prompt="short",
-    micro=8,
-    sft_steps=2,
-    sft_rate=1e-3,
-    sft_batch=2,
-    bf16=False,
-    vllm=False,
-    save_every=1,
 )
 PRESETS = {"paper": PAPER, "cpu": CPU}
