@@ -85,16 +85,20 @@ async def test_an_anthropic_conversation_goes_upstream_whole() -> None:
             {"type": "tool_use", "id": "t1", "name": "get_weather", "input": {"city": "Paris"}},
         ]},
         {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": [{"type": "text", "text": "down"}]},
+            {"type": "tool_result", "tool_use_id": "t1", "is_error": True,
+             "content": [{"type": "text", "text": "down"}]},
             {"type": "text", "text": "And now?"},
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QQ=="}},
         ]},
     ]  # fmt: skip
     reply = Reply([whole("Down.")], headers=JSON)
-    async with upstream(always(reply)) as up, proxy(up.url) as (address, _):
-        async with anthropic.AsyncAnthropic(base_url=address, api_key="k", max_retries=0) as client:
-            given: Any = turns
-            await client.messages.create(model="m", max_tokens=9, messages=given, tools=[THEIRS])
+    given: Any = turns
+    async with (
+        upstream(always(reply)) as up,
+        proxy(up.url) as (address, _),
+        anthropic.AsyncAnthropic(base_url=address, api_key="k", max_retries=0) as client,
+    ):
+        await client.messages.create(model="m", max_tokens=9, messages=given, tools=[THEIRS])
     sent = up.asked[0].json["messages"]
     assert [m["role"] for m in sent] == ["user", "assistant", "tool", "user"]
     assert sent[1]["tool_calls"][0]["function"] == {"name": "get_weather", "arguments": '{"city":"Paris"}'}
@@ -122,9 +126,11 @@ async def _read_all(address: str) -> None:
 
 
 async def test_tokens_are_counted_by_estimate() -> None:
-    async with proxy("http://127.0.0.1:9/v1") as (address, _):
-        async with anthropic.AsyncAnthropic(base_url=address, api_key="k", max_retries=0) as client:
-            counted = await client.messages.count_tokens(model="m", messages=TURN, tools=[THEIRS])
+    async with (
+        proxy("http://127.0.0.1:9/v1") as (address, _),
+        anthropic.AsyncAnthropic(base_url=address, api_key="k", max_retries=0) as client,
+    ):
+        counted = await client.messages.count_tokens(model="m", messages=TURN, tools=[THEIRS])
     assert 20 < counted.input_tokens < 200
 
 

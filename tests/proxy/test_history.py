@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import Any
+
+from callwright.proxy.history import NOT_CALLED, key, loops, paired, questions_spent
+from callwright.types import Message, ToolCall
+
+
+def entry(called: str) -> dict[str, Any]:
+    return {"id": called, "type": "function", "function": {"name": "t", "arguments": "{}"}}
+
+
+def assistant(*called: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": [entry(c) for c in called]}
+
+
+def result(called: str, text: str = "ok") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": called, "content": text}
+
+
+USER = {"role": "user", "content": "hi"}
+
+
+def test_paired_history_is_left_alone() -> None:
+    history = [USER, assistant("a", "b"), result("b"), result("a"), USER]
+    assert paired(history) == (history, ())
+
+
+def test_a_call_without_result_gets_one_that_says_so() -> None:
+    made, edits = paired([USER, assistant("a", "b"), result("a"), USER])
+    assert made[3] == {"role": "tool", "tool_call_id": "b", "content": NOT_CALLED}
+    assert [(e.path, e.rule) for e in edits] == [("/messages/1", "unpaired_call")]
+
+
+def test_a_result_without_call_becomes_what_the_user_says_and_nothing_is_lost() -> None:
+    made, edits = paired([USER, assistant("a"), result("x", "from x"), result("a"), USER])
+    assert [m["role"] for m in made] == ["user", "assistant", "tool", "user", "user"]
+    assert "from x" in made[3]["content"]
+    assert [e.rule for e in edits] == ["unpaired_result"]
+
+
+def test_a_second_result_of_the_same_call_is_dropped() -> None:
+    made, edits = paired([USER, assistant("a"), result("a", "1"), result("a", "2")])
+    assert [m["content"] for m in made if m["role"] == "tool"] == ["1"]
+    assert [e.rule for e in edits] == ["repeated_result"]
+
+
+def test_calls_without_ids_are_not_judged() -> None:
+    history = [USER, assistant(""), {"role": "tool", "content": "ok"}]
+    assert paired(history) == (history, ())
+
+
+def talk(*results: str, arguments: str = '{"a": 1}') -> list[Message]:
+    made = [Message("user", "go")]
+    for n, text in enumerate(results):
+        made.append(Message("assistant", "", (ToolCall(f"c{n}", "t", arguments),)))
+        made.append(Message("tool", text, tool_call_id=f"c{n}"))
+    return made
+
+
+def test_identical_failing_calls_in_a_row_are_a_loop() -> None:
+    (loop,) = loops(talk("Error: no", "Error: no", "Error: no"), 3)
+    assert loop.call == key(ToolCall("", "t", {"a": 1}))
+    assert loop.times == 3
+    assert "no" in loop.said
+
+
+def test_a_success_or_a_new_word_of_the_user_ends_a_loop() -> None:
+    assert loops(talk("Error: no", "Error: no", "fine", "Error: no"), 3) == ()
+    again = [*talk("Error: no", "Error: no"), *talk("Error: no")]
+    assert loops(again, 3) == ()
+    assert loops(talk(*["Error: no"] * 5), 0) == (), "0 switches it off"
+
+
+def test_questions_are_counted_by_message() -> None:
+    asked = Message("assistant", "", (ToolCall("cwr000001", "t", {}), ToolCall("cwr000002", "t", {})))
+    assert questions_spent([asked, Message("assistant", "", (ToolCall("cwp000001", "t", {}),)), asked]) == 2
