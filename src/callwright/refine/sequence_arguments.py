@@ -21,16 +21,17 @@ FEED_MARGIN = 0.3
 _QUOTED = re.compile(r"'([^'\n]{1,120})'(?!\w)|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|‘([^’\n]{1,120})’")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
-_NUMBER = re.compile(r"(?<![\w.,$-])-?\d+(?:\.\d+)?(?![\w-]|[.,]\d)")
-_NAME = re.compile(r"[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
+_NUMBER = re.compile(r"(?<![\w.,$-])-?\d+(?:\.\d+)?(?![\w-]|[.,]\d|\s?%)")
+_NAME = re.compile(r"(?:\d+ )?[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
 _NAMING = frozenset("query q name keyword title city location place term search text country address origin".split())
+MAX_NAMES = 3  # where more things are named, the one that is left over is not plainly meant
 _NEAR = 4  # words between what an argument is called and its value
 _OPENING = frozenset(
     "i i'm i'd i've the a an what which who when where how find get show tell give please could".split()
 )
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday"
-    " thursday friday saturday sunday today tomorrow".split()
+    " thursday friday saturday sunday today tomorrow am pm my".split()
 )
 
 
@@ -145,7 +146,8 @@ def _texts(query: str, key: str, part: JsonObject) -> Iterator[list[str]]:
     yield [_inner(m) for m in quoted if _by_name(query, m, key)]
     if _NAMING & set(named[-1:]):
         yield [_inner(m) for m in quoted]
-        yield [name for m in _NAME.finditer(query) if (name := _trimmed(m[0], m.start(), query))]
+        called = [name for m in _NAME.finditer(query) if (name := _trimmed(m[0], m.start(), query))]
+        yield called if len(set(called)) <= MAX_NAMES else []
 
 
 def _inner(match: re.Match[str]) -> str:
@@ -155,23 +157,26 @@ def _inner(match: re.Match[str]) -> str:
 def _by_name(query: str, match: re.Match[str], key: str) -> bool:
     """Whether a word of the argument's name stands just before the value."""
     telling = set(flow.words(key)) - {"id", "name", "number", "type"} or set(flow.words(key))
-    return bool(telling & set(flow.words(query[: match.start()])[-_NEAR:]))
+    before = flow.words(query[: match.start()])[-_NEAR:]
+    return bool(telling & set(before)) and not _CALENDAR & set(before[-1:])
 
 
 def _trimmed(name: str, at: int, query: str) -> str:
     """A capitalised name without the word that merely opens the sentence."""
-    opens = at == 0 or query[:at].rstrip()[-1:] in (".", "!", "?", ":", "\n")
-    words = name.rstrip(".'").split()
+    opens = not query[:at].strip() or query[:at].rstrip()[-1:] in (".", "!", "?", ":", ";", "\n")
+    words = re.sub(r"['’]s?\Z", "", name.rstrip(".")).split()
     while words and (words[0].lower() in _OPENING or (opens and len(words) > 0 and flow.verb(words[0]))):
         words = words[1:]
         opens = False
-    if (opens and len(words) == 1) or (words and words[0].lower() in _CALENDAR):
+    if (opens and len(words) == 1) or any(w.lower() in _CALENDAR for w in words):
         return ""
     return re.sub(r"(?:\s+(?:of|the|de|la|and))+$", "", " ".join(words))
 
 
 def _fresh(values: Sequence[str] | Iterator[str], used: set[str]) -> list[str]:
-    return list(dict.fromkeys(v for v in values if plain(v) and plain(v) not in used))
+    """Distinct values that no call uses as they are or in part ("New York City" where one has "New York")."""
+    found = [v for v in dict.fromkeys(values) if plain(v) and plain(v) not in used]
+    return [v for v in found if not any(len(u) > 3 and (u in plain(v) or plain(v) in u) for u in used)]
 
 
 def _fits(value: Json, part: JsonObject) -> bool:
