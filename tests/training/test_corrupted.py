@@ -24,6 +24,8 @@ def test_a_value_is_stated_where_the_query_holds_it() -> None:
     assert GIVEN.stated("lyon")
     assert not GIVEN.stated("Paris")
     assert not GIVEN.stated(3)
+    assert not GIVEN.stated("pa")  # part of "pay"
+    assert Given(CALLS, TOOLS, "for 12 nights", hermes).stated(12.0)
 
 
 def test_bare_names_drop_case_and_separators() -> None:

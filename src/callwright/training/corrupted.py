@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -70,9 +71,12 @@ class Given:
                 yield Site(i, key, value, schema if isinstance(schema, dict) else {})
 
     def stated(self, value: Json) -> bool:
-        """Whether the query gives the value verbatim (two characters or more, letter case aside)."""
+        """Whether the query gives the value verbatim, as whole words of two characters or more, letter case aside."""
         text = value if isinstance(value, str) else written(value)
-        return len(text) > 1 and text.casefold() in self.query.casefold()
+        texts = {text, text.removesuffix(".0")} if isinstance(value, float) else {text}
+        return any(
+            len(t) > 1 and re.search(rf"(?<!\w){re.escape(t)}(?!\w)", self.query, re.IGNORECASE) for t in texts
+        )
 
     def with_call(self, index: int, call: ToolCall) -> tuple[ToolCall, ...]:
         return (*self.calls[:index], call, *self.calls[index + 1 :])

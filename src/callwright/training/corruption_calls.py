@@ -145,13 +145,13 @@ def _placeholder(given: Given, rng: random.Random) -> Corrupted | None:
 
 
 def _wrong_value(given: Given, rng: random.Random) -> Corrupted | None:
-    """Another value of the same type: what the paper's third prompt asks for."""
+    """Another value of the same type: what the paper's third prompt asks for. Nothing shows that it is wrong."""
     site = draw(rng, [s for s in given.sites() if isinstance(s.value, str | int | float) and s.value != ""])
     if site is None:
         return None
     value: Json = _other(site, rng)
     note = f"{given.calls[site.call].tool}.{site.key}: {written(site.value)} became {written(value)}"
-    return _made("wrong_value", given, given.with_value(site, value), given.stated(site.value), note)
+    return _made("wrong_value", given, given.with_value(site, value), False, note)
 
 
 def _other(site: Site, rng: random.Random) -> Json:
