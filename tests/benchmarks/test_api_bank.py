@@ -39,8 +39,9 @@ def booked(guests: object, **more: object) -> ToolCall:
 def test_both_ways_of_listing_tools_are_read() -> None:
     book, tables = tools_in(SYSTEM)
     assert (book.name, book.required) == ("BookTable", ("guests", "names"))
-    assert book.properties["guests"]["type"] == "integer"
-    assert book.properties["names"]["type"] == "array"
+    assert book.properties["guests"]["type"] == ["integer", "string"]
+    assert [s["type"] for s in book.properties["names"]["anyOf"]] == ["array", "string"]
+    assert book.properties["note"]["type"] == "string"
     assert (tables.name, tables.description) == ("ListTables", "All tables of a place.")
 
 

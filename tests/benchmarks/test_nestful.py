@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.benchmarks.nestful import Nestful, aligned, grounded, label, partial, written
+from callwright.benchmarks.nestful import Nestful, aligned, equal, grounded, label, partial, written
 from callwright.benchmarks.refine_task import Found
 from callwright.types import ToolCall
 
@@ -47,7 +47,7 @@ def test_the_mathematical_layout_is_read_whether_its_lists_are_lists_or_text(exa
     assert first.tools[0].output_schema is not None
     assert "result" in first.tools[0].output_schema["properties"]
     score = exam.score(first, Found(first.gold))
-    assert score.metrics == {"partial": 1.0, "full": 1.0, "win": 1.0}
+    assert score.metrics == {"partial": 1.0, "full": 1.0, "equal": 1.0, "win": 1.0}
 
 
 def test_another_label_is_the_same_sequence(exam: Nestful) -> None:
@@ -62,14 +62,14 @@ def test_another_way_to_the_answer_wins_without_being_the_sequence(exam: Nestful
     task = exam.tasks()[0]
     other = calls(("var_1", "add", {"arg_0": 2, "arg_1": 3}))
     score = exam.score(task, Found(other))
-    assert score.metrics == {"partial": 0.0, "full": 0.0, "win": 1.0}
+    assert score.metrics == {"partial": 0.0, "full": 0.0, "equal": 0.0, "win": 1.0}
 
 
 def test_a_sequence_that_cannot_run_has_no_win_figure(exam: Nestful) -> None:
     task = exam.tasks()[0]
     dangling = calls(("var_1", "add", {"arg_0": "$var_5.result$", "arg_1": 3}))
     assert "win" not in exam.score(task, Found(dangling)).metrics
-    assert exam.score(task, Found()).metrics == {"partial": 0.0, "full": 0.0, "win": 0.0}
+    assert exam.score(task, Found()).metrics == {"partial": 0.0, "full": 0.0, "equal": 0.0, "win": 0.0}
 
 
 def test_a_missing_call_costs_its_share() -> None:
@@ -109,3 +109,11 @@ def test_version_one_scores_full_marks_with_its_gold() -> None:
     assert len(exam.tasks()) == 300
     assert all(exam.score(t, Found(t.gold)).right for t in exam.tasks())
     assert all({c.tool for c in t.gold} < {x.name for x in t.tools} for t in exam.tasks())
+
+
+def test_independent_calls_may_stand_in_any_order_but_a_reference_looks_back() -> None:
+    a, b, c = calls(("var1", "a", {}), ("var2", "b", {}), ("var3", "c", {"x": "$var1.y$"}))
+    assert equal([a, b, c], [b, a, c])
+    assert equal([a, b, c], [a, c, b])
+    assert not equal([a, b, c], [c, a, b])
+    assert not equal([a, b, c], [a, b])

@@ -98,7 +98,7 @@ def tools_in(system: str) -> tuple[Tool, ...]:
 
 
 def _or_text(declared: object) -> object:
-    """The declared type or a text: every gold value is the text of a value (the paper tells its refiner so, E.1.3)."""
+    """The declared type or a text: every gold value is a text (the paper tells its refiner so, E.1.3)."""
     return declared if declared in (None, "str") else f"{declared} or str"
 
 

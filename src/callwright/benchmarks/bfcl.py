@@ -71,6 +71,7 @@ class Bfcl:
 
     name = "bfcl"
     headline = "ast"
+    single = False
 
     def __init__(self, categories: Sequence[str] = CATEGORIES) -> None:
         self.categories = tuple(categories)

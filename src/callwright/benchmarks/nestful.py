@@ -4,8 +4,9 @@ Version 1 comes with ``nestful-wrapper`` (executable, glaive and sgd parts; thei
 2, the mathematical set of the paper's Table 2, is a file of the user's: ``nestful_data.jsonl`` with ``sample_id``,
 ``input``, ``output``, ``tools``, ``gold_answer``. Scores by the published scorer: labels in references are replaced
 by the names of the tools they label, calls are aligned by name, ``partial`` is the share of aligned calls that are
-equal and ``full`` is all of them. ``win`` is given only where every call could be run (:mod:`nestful_math`).
-The closing ``var_result`` of version 1 only repeats labels; it is left out on both sides.
+equal and ``full`` is all of them (``equal``: also in another order that serves). ``win`` is given only where every
+call could be run (:mod:`nestful_math`). The closing ``var_result`` of version 1 only repeats labels; it is left out
+on both sides.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 import orjson
 
 from callwright.benchmarks.nestful_math import run_sequence
-from callwright.benchmarks.refine_score import classify, same
+from callwright.benchmarks.refine_score import classify, same, same_calls
 from callwright.benchmarks.refine_task import Found, Score, Task
 from callwright.protocols import ChatRequest
 from callwright.training.data import object_schema, read_json, read_lines
@@ -71,7 +72,7 @@ class Nestful:
     def score(self, task: Task, found: Found) -> Score:
         calls = [c for c in found.calls if c.tool != "var_result"]
         part = partial(task.gold, calls)
-        metrics = {"partial": part, "full": float(part == 1.0)}
+        metrics = {"partial": part, "full": float(part == 1.0), "equal": float(equal(task.gold, calls))}
         if isinstance(task.aside, dict) and "gold_answer" in task.aside:
             answer, ran = run_sequence(calls)
             if ran or not calls:
@@ -95,6 +96,18 @@ def partial(gold: Sequence[ToolCall], calls: Sequence[ToolCall]) -> float:
     want, have = grounded(gold), grounded(calls)
     pairs = aligned(want, have)
     return sum(a is not None and b is not None and _same(a, b) for a, b in pairs) / len(pairs) if pairs else 0.0
+
+
+def equal(gold: Sequence[ToolCall], calls: Sequence[ToolCall]) -> bool:
+    """The same calls with the same references, in gold's order or another that serves: every reference looks back.
+
+    The published scorer knows one order only, also of calls that do not need each other.
+    """
+    if not same_calls(grounded(calls), grounded(gold)):
+        return False
+    labels = [label(call, n) for n, call in enumerate(calls, 1)]
+    named = [{m[1].replace("_", "") for m in _LABEL.finditer(canonical(c.arguments))} for c in calls]
+    return all(not needs & set(labels[n:]) - set(labels[:n]) for n, needs in enumerate(named))
 
 
 def _same(a: ToolCall, b: ToolCall) -> bool:

@@ -29,6 +29,7 @@ from callwright.benchmarks.refine_model import model_reader
 from callwright.benchmarks.refine_read import READERS, Reader, timed
 from callwright.benchmarks.refine_replies import Pair, generate, read_replies
 from callwright.benchmarks.refine_report import report
+from callwright.benchmarks.refine_spoiled import spoiled
 from callwright.benchmarks.refine_task import Examination, Found, Recorded, Score, Task
 from callwright.errors import CallwrightError, ConfigError
 from callwright.models import open_model
@@ -189,11 +190,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
-    if not options.replies:
-        raise ConfigError(
-            "there are no replies to read", hint="--replies FILE, or make them: --generate --model local"
-        )
     pairs = [pair for path in options.replies for pair in read_replies(path, examinations)]
+    for examination in examinations.values() if options.spoiled else ():
+        pairs += spoiled(examination, options.spoiled.split(","), options.count, options.seed)
+    if not pairs:
+        hint = "--replies FILE; or make them: --generate --model local; or --spoiled right"
+        raise ConfigError("there are no replies to read", hint=hint)
     readers = {name: READERS[name] for name in options.readers.split(",")}
     failures = Failures(options.failures, "model" if options.model_rung else list(readers)[-1])
     failures.see(pairs)

@@ -31,7 +31,7 @@ _ARGUMENTS = ("arguments", "parameters", "input", "args")
 
 
 def server(reply: Recorded, task: Task) -> Found:  # noqa: ARG001
-    """The calls of the message's ``tool_calls``, their arguments strictly parsed."""
+    """The calls of the message's ``tool_calls``, their arguments strictly parsed; the text is handed on as it is."""
     calls = []
     for number, item in enumerate(reply.message.get("tool_calls") or (), 1):
         function = item.get("function") or {}
@@ -56,7 +56,7 @@ def stripped(reply: Recorded, task: Task) -> Found:
         text = _SAID.sub("", _THOUGHT.sub("", reply.text))
         for piece in _FENCE.findall(text) or [text]:
             calls += _strict_calls(_TAG.sub("", piece).strip(), len(calls))
-    return Found(tuple(calls), reply.text)
+    return Found(tuple(calls))
 
 
 def repaired(reply: Recorded, task: Task) -> Found:
@@ -68,7 +68,7 @@ def repaired(reply: Recorded, task: Task) -> Found:
         text = _TAG.sub("", _SAID.sub("", _THOUGHT.sub("", reply.text)))
         value: Any = json_repair.loads(text)
         calls += _shaped(value, 0)
-    return Found(tuple(calls), reply.text)
+    return Found(tuple(calls))
 
 
 def parsed(reply: Recorded, task: Task) -> Found:
