@@ -212,6 +212,18 @@ def proxy_command(
     serve(upstream, model=model, host=host, port=port, guided=guided, reasks=reasks, strict=strict)
 
 
+@app.command("doctor")
+def doctor_command(
+    upstream: Annotated[str, typer.Option(help="The endpoint: http://host:8000/v1.")],
+    model: Annotated[str | None, typer.Option(help="Its model; default: the first it lists.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Find out what an endpoint does with tool calls and what the proxy would mend there."""
+    from callwright.cli.doctor import examine
+
+    raise typer.Exit(examine(upstream, model, as_json=as_json))
+
+
 @app.command("tools")
 def tools_command(
     tools: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
