@@ -112,7 +112,7 @@ odd_json = st.recursive(
 @given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=8), st.text(max_size=30), odd_json), max_size=5))
 def test_odd_tools_and_queries_still_get_a_place_each(query: str, rows: list[tuple[str, str, object]]) -> None:
     tools = [
-        Tool(f"{name}{i}", about, {"properties": schema, "required": schema}, {"properties": schema})  # type: ignore[dict-item]
+        Tool(f"{name}{i}", about, {"properties": schema, "required": schema}, {"properties": schema})  # type: ignore[dict-item, unused-ignore]
         for i, (name, about, schema) in enumerate(rows)
     ]
     plan = EdgePlanner().plan(query, tools)

@@ -33,7 +33,8 @@ class Words:
             for word in text.lower().replace(":", " ").replace(".", " ").replace(",", " ").split():
                 known = next((group[0] for group in self.SAME if word in group), word)
                 row[1 + hashlib.sha256(known.encode()).digest()[0] % (self.width - 1)] += 1
-        return made / np.linalg.norm(made, axis=1, keepdims=True)
+        out: np.ndarray[Any, Any] = made / np.linalg.norm(made, axis=1, keepdims=True)
+        return out
 
 
 def tool(name: str, about: str, takes: str, gives: str = "") -> Tool:

@@ -215,7 +215,8 @@ class Letters:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
         made = np.array([[1, *(t.lower().count(chr(97 + i)) for i in range(26))] for t in texts], np.float32)
-        return made / np.linalg.norm(made, axis=1, keepdims=True)
+        out: np.ndarray[Any, Any] = made / np.linalg.norm(made, axis=1, keepdims=True)
+        return out
 
 
 def test_with_an_encoder_half_of_the_trees_read_vectors_and_the_export_is_exact() -> None:
