@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.refine import surplus
+from callwright.refine import Settings, surplus
 from callwright.refine.situation import Situation
 from callwright.types import Tool, ToolCall
 
@@ -55,3 +55,22 @@ def test_a_call_waits_for_the_call_that_returns_what_it_lacks() -> None:
     calls = [call("GetUserToken", username="a"), call("SetAlarm", token="<token>")]
     assert dropped(calls, [[], ["token"]], [True, True]) == {1: surplus.WAIT}
     assert dropped(calls, [[], ["time"]], [True, True]) == {}
+
+
+def test_a_call_that_the_conversation_already_holds_goes_beside_a_new_one() -> None:
+    text = 'I did this:\n{"name": "GetUserToken", "parameters": {"username": "ann"}}\nit said ok. Now the alarm.'
+    calls = [call("GetUserToken", username="ann"), call("SetAlarm", token="t", time="7:00")]
+    assert dropped(calls, [[], []], [True, True], text) == {0: surplus.DONE}
+    assert dropped(calls[:1], [[]], [True], text) == {}
+
+
+def test_only_where_asked_for_a_call_that_adds_nothing_goes() -> None:
+    weather = Tool(
+        "get_weather", "Weather of a city.", {"type": "object", "properties": {"city": {"type": "string"}}}
+    )
+    news = Tool("list_events", "Events nearby.", {"type": "object", "properties": {"city": {"type": "string"}}})
+    calls = [call("get_weather", city="Oslo"), call("list_events", city="Oslo")]
+    for leave_out, wanted in ((True, {1: surplus.SURPLUS}), (False, {})):
+        situation = Situation([weather, news], "The weather in the city Oslo", settings=Settings(leave_out=leave_out))
+        found = surplus.surplus(calls, [[], []], [True, True], situation)
+        assert {i: d.rule for i, d in found.items()} == wanted

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.errors import Violation
+from callwright.flow import GENERIC, words
 from callwright.gate import Refusal
 from callwright.gate import keys as gate_keys
 from callwright.gate.coerce import coerce, pointer_join, types_of
@@ -24,6 +25,7 @@ ECHO, PLACEHOLDER, UNWRAP, STATED = "echoed_schema", "placeholder", "unwrap_argu
 LEFT_OUT = "drop_unsourced"
 
 
+_DAY_OR_TIME = re.compile(r"\d[-/:]\d")
 _OPTIONAL = re.compile(r"optional|default|if any\b", re.I)
 
 
@@ -217,7 +219,7 @@ class Mending:
             verdict = judge(key, value, part, self.situation.sources)
             if verdict == "held" and is_identifier(key, value, part) and not self._held(value):
                 verdict = "identifier"
-            if leave_out and verdict in ("identifier", "invented", "derived") and self._may_go(key):
+            if leave_out and verdict in ("identifier", "invented", "derived") and self._may_go(key, value):
                 self._edit(pointer_join("", key), None, LEFT_OUT, 0.9, drop=True)
             elif verdict == "identifier":
                 self._identifier(key, value)
@@ -293,11 +295,22 @@ class Mending:
         child = self._compiled().root.property(key)
         return child is None or child.resolved().accepts(value)
 
-    def _may_go(self, key: str) -> bool:
-        if key in self.tool.required or key not in self.arguments:
+    def _may_go(self, key: str, value: Json) -> bool:
+        """Whether an optional value can be left out: nothing said is about it, and the schema does not mind."""
+        if self.needs(key) or key not in self.arguments or self._alluded(key, value):
             return False
         kept = {k: v for k, v in self.arguments.items() if k != key}
         return self._compiled().accepts(kept) or not self._compiled().accepts(self.arguments)
+
+    def _alluded(self, key: str, value: Json) -> bool:
+        """Whether the conversation speaks of the parameter or has a word of the value; days and times are derived,
+        and what tells this call from another one was meant."""
+        if isinstance(value, str) and _DAY_OR_TIME.search(value):
+            return True
+        if any(key in other and other[key] != value for other in self.others):
+            return True
+        about = [*words(key), *(words(value) if isinstance(value, str) else ())]
+        return any(len(w) > 3 and w not in GENERIC and self.situation.sources.mentions(w) for w in about)
 
     def _compiled(self) -> Compiled:
         return compiled_for(self.tool)

@@ -28,8 +28,8 @@ _OPPOSITES = frozenset(
 
 SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
 CONFIDENCE = {SPELLING: 1.0, PREFIX: 0.99, SLIP: 0.98}
-LEAST_MEANING = 0.62  # score of a match by meaning; measured, see docs/refine.md
-LEAST_LEAD = 0.12
+LEAST_MEANING = 0.7  # score of a match by meaning; measured, see docs/refine.md
+LEAST_LEAD = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def likeness(name: str, keys: Iterable[str], query: str, tool: Tool) -> float:
     """How well name, keys and request fit a tool, 0..1: 45 % the name, 35 % the keys, 20 % the request."""
     called = _overlap(_meaning(name), _meaning(tool.name), content_words(tool.description))
     keyed = _keys_fit(tuple(keys), tool)
-    asked = _asked(query, tool)
+    asked = asked_for(query, tool)
     parts = [(0.45, called), (0.35, keyed), (0.2, asked)]
     known = [(w, s) for w, s in parts if s >= 0]
     return sum(w * s for w, s in known) / sum(w for w, _ in known)
@@ -229,7 +229,8 @@ def _keys_fit(keys: Collection[str], tool: Tool) -> float:
     return 0.5 * known + 0.5 * covered
 
 
-def _asked(query: str, tool: Tool) -> float:
+def asked_for(query: str, tool: Tool) -> float:
+    """How much a request speaks of a tool, by its name's and description's words, 0..1; -1 where nothing tells."""
     if not query:
         return -1.0
     asked = content_words(query[-4_000:])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright import flow
 from callwright.refine import echoes
+from callwright.refine.names import asked_for
+from callwright.refine.sequence_references import references
 from callwright.refine.situation import Situation, call_print
-from callwright.types import ToolCall
+from callwright.types import Json, ToolCall, canonical
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
-DONE = "already_called"
+DONE, SURPLUS = "already_called", "superfluous_call"
 _AGAIN = re.compile(r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from|more|of)|a second)\b", re.I)
 _FEEDS = 0.75  # how well another call's tool must provide a value for a call to wait for it
+_MUCH_MORE = 0.4  # of the request's words; measured, see docs/refine.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ def surplus(
             drops[i] = Drop(DUPLICATE, 0.98)
         seen.setdefault(print_, i)
     _drop_repeated(calls, known, drops, situation)
+    if situation.settings.leave_out and not any(unknown) and all(known):
+        _drop_superfluous(calls, drops, situation)
     good = [i for i in range(len(calls)) if known[i] and not unknown[i] and i not in drops]
     for i, call in enumerate(calls):
         if i in drops or not good:
@@ -61,6 +66,35 @@ def _drop_repeated(
     fresh = [i for i in range(len(calls)) if i not in drops and i not in repeated and known[i]]
     if repeated and fresh:
         drops.update({i: Drop(DONE, 0.93) for i in repeated})
+
+
+def _drop_superfluous(calls: Sequence[ToolCall], drops: dict[int, Drop], situation: Situation) -> None:
+    """A call of another tool that says nothing new goes: every value it has from the conversation stands in a call
+    whose tool the request speaks of much more. Calls that take another's result are left alone."""
+    if references(calls, situation.tools, situation.query):
+        return
+    said = [{_spelled(v) for v in _leaves(c.arguments) if situation.sources.holds(v)} for c in calls]
+    asked = [asked_for(situation.query, situation.by_name[c.tool]) for c in calls]
+    for i, call in enumerate(calls):
+        better = [
+            j
+            for j, other in enumerate(calls)
+            if j not in drops and other.tool != call.tool and said[i] and said[i] <= said[j]
+        ]
+        if i not in drops and any(asked[j] >= asked[i] + _MUCH_MORE for j in better):
+            drops[i] = Drop(SURPLUS, 0.9)
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield value
+
+
+def _spelled(value: Json) -> str:
+    return canonical(value).lower()
 
 
 def _provides(producer: ToolCall, consumer: ToolCall, keys: Sequence[str], situation: Situation) -> bool:
