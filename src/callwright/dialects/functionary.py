@@ -18,8 +18,8 @@ _NEXT = Marks([MARKER, "<|eot_id|>", "<|eom_id|>"])
 
 
 def read(tape: Tape, offer: Offer, marker: str) -> Reading:
-    """One call. ``>>>`` begins Python's examples, too: an offered name alone on its line, JSON below it, counts, and not
-    behind an arrow or in a tag (``Parser`` sees to that)."""
+    """One call. ``>>>`` begins Python's examples, too: an offered name alone on its line, JSON below it, counts, and
+    not behind an arrow or in a tag (``Parser`` sees to that)."""
     tape.at += len(marker)
     name = yield from tape.take(NAME, MAX_NAME)
     if name == _ALL or not name or (yield from tape.char()) != "\n" or not offer.calls(name):
