@@ -142,5 +142,9 @@ def test_the_reward_reads_what_special_tokens_say() -> None:
     assert decoded(tokenizer, tokenizer(glaive)["input_ids"] + [tokenizer.eos_token_id]) == glaive
 
 
-def test_the_penalty_counts_tokens() -> None:
+def test_the_penalty_counts_tokens_as_trls_own_does() -> None:
+    from trl.rewards import get_soft_overlong_punishment
+
+    lengths = [[1] * n for n in (0, 64, 65, 80, 96, 97, 200)]
+    assert OverlongPenalty(64, 96)(lengths) == get_soft_overlong_punishment(96, 32)(completion_ids=lengths)
     assert OverlongPenalty(2, 4)([[1], [1, 2, 3], [1] * 9]) == [0, -0.5, -1]

@@ -225,7 +225,9 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         rows: dict[tuple[int, ...], list[int]] = {}
         for i, (ids, mask) in enumerate(zip(input_ids[:, :width], attention_mask[:, :width], strict=True)):
             rows.setdefault(tuple(ids[mask.bool()].tolist()), []).append(i)
-        order, scores, entropies = [], [], []
+        order: list[int] = []
+        scores: list[Any] = []
+        entropies: list[Any] = []
         for prompt, members in rows.items():
             kept = attention_mask[members, width:].bool()
             replies = [input_ids[i, width:][m] for i, m in zip(members, kept, strict=True)]

@@ -109,7 +109,7 @@ def toolace(row: Json, id: str) -> Task | None:
         return None
     query = "\n".join(before) if len(before) > 1 else row["conversations"][0]["value"]
     start = row["system"].find('[{"')
-    listed = next(_objects(row["system"], start), []) if start >= 0 else []
+    listed: Json = next(_objects(row["system"], start), []) if start >= 0 else []
     system = row["system"].strip() + _TOOLACE_TAGS
     return Task(id, "toolace", "toolace", system, query, tuple(_tool(s) for s in listed), calls)
 

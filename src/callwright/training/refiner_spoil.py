@@ -7,7 +7,7 @@ in one way. Shuffled samples need one: gold itself is spoiled. The questions are
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 from callwright.errors import ModelError
 from callwright.prompts import render
@@ -54,7 +54,7 @@ async def ask(questions: Questions, model: ChatModel) -> Sample:
 
 
 async def spoil_with(
-    model: ChatModel, tasks: dict[str, Sequence[Task]], recipe: Recipe, seed: int = 0
+    model: ChatModel, tasks: Mapping[str, Sequence[Task]], recipe: Recipe, seed: int = 0
 ) -> tuple[list[Sample], int]:
     """One upstream's share of the erroneous samples, and how many replies were of no use (empty, or gold itself)."""
     rng = random.Random(f"spoil {model.name} {seed}")
