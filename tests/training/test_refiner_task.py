@@ -12,9 +12,10 @@ def test_the_papers_prompt_holds_system_query_and_upstream_output() -> None:
     task = xlam_tasks()[0]
     system, user = Sample(task, "erroneous", "format", "[BROKEN").messages("paper")
     assert system.content.startswith("Your role is a highly professional tool-calling instruction corrector.")
-    assert f'tools are: "{task.system}"' in user.content
+    assert f'tools are: "{task.system}' in user.content
     assert f'query is: "{task.query}"' in user.content
     assert 'another model is: "[BROKEN".' in user.content
+    assert user.content.endswith("output only the correct tool-calling instruction.")
 
 
 def test_the_short_prompt_names_tools_and_format_in_a_line_each() -> None:

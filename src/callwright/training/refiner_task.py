@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from callwright.prompts import render
@@ -74,9 +74,16 @@ class Sample:
         return self.format.write(self.task.gold)
 
     def messages(self, prompt: Prompt = "paper") -> tuple[Message, ...]:
-        """What the refiner is asked: the paper's prompt (Appendix A), or a short one for small models."""
+        """What the refiner is asked: the paper's prompt (Appendix A), or a short one for small models.
+
+        It is the prompt of :mod:`callwright.refine.model`; tools and format stand in the task's own system prompt.
+        """
         if prompt == "paper":
-            return render("refiner", system=self.task.system, query=self.task.query, upstream=self.upstream)
+            task = self.task
+            asked = render(
+                "refine", system=task.system, tools="", query=task.query, upstream=self.upstream, format=""
+            )
+            return tuple(replace(m, content=m.content.strip()) for m in asked)
         tools = "\n".join(signature(t) for t in self.task.tools)
         form = _FORMS[self.task.format]
         return render("refiner_short", tools=tools, form=form, query=self.task.query, upstream=self.upstream)
