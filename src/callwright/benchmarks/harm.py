@@ -1,6 +1,7 @@
 """``callwright bench harm``: what refinement does to calls that were right and to replies that call nothing.
 
-Every gold reply is written in every dialect, read and refined. Harm is any difference: a call lost, added or with
+Every gold reply is written in every dialect, read and refined (the time of the first row is that of refining, of the
+others that of reading, where it read the same calls). Harm is any difference: a call lost, added or with
 another name or argument. Calls whose gold violates the tool's own schema are counted apart, strictly and with a value
 equal to its own text (5 and "5"). Prose is harmed if a call is found in it or its text changes.
 """
@@ -22,6 +23,7 @@ from callwright.errors import CallwrightError
 from callwright.gate import Gate, Refusal
 from callwright.jsontext import JsonError, mend
 from callwright.refine import Refinement, refine
+from callwright.refine.reading import read
 from callwright.refine.sequence_references import references
 from callwright.refine.stand_ins import stand_in
 from callwright.training.sources import data_root
@@ -72,11 +74,25 @@ def lawful(case: GoldCase) -> list[bool]:
     return made
 
 
-def harm(case: GoldCase, dialect: str, rungs: Sequence[str], legal: Sequence[bool]) -> Count:
-    """One gold reply in one dialect through the ladder."""
-    source = list(case.calls) if dialect == NATIVE else write_calls(case.calls, dialect)
+def harm(
+    case: GoldCase,
+    dialect: str,
+    rungs: Sequence[str],
+    legal: Sequence[bool],
+    known: dict[str, Refinement] | None = None,
+) -> Count:
+    """One gold reply in one dialect through the ladder.
+
+    ``known`` keeps what became of each distinct list of calls that was read: refinement is a function of it, so that
+    a dialect which reads what another read is not refined twice.
+    """
+    known = {} if known is None else known
     started = time.process_time()
-    found = refine(source, case.tools, query=case.query, messages=case.messages, rungs=rungs)
+    calls = case.calls if dialect == NATIVE else read(write_calls(case.calls, dialect), case.tools).calls
+    key = canonical([[c.id, c.tool, c.arguments] for c in calls])
+    if key not in known:
+        known[key] = refine(list(calls), case.tools, query=case.query, messages=case.messages, rungs=rungs)
+    found = known[key]
     count = Count(seconds=time.process_time() - started)
     strict = Counter(_print(c) for c in found.calls)
     loose = Counter(_print(c, own_text=True) for c in found.calls)
@@ -166,8 +182,9 @@ def measured(
     found: dict[tuple[str, str], Count] = {}
     for case in cases:
         legal = lawful(case)
+        known: dict[str, Refinement] = {}
         for dialect in dialects:
-            found.setdefault((dialect, case.source), Count()).add(harm(case, dialect, rungs, legal))
+            found.setdefault((dialect, case.source), Count()).add(harm(case, dialect, rungs, legal, known))
     return found
 
 
@@ -201,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p.add_argument("--bfcl", type=Path, default=None, help="bfcl_eval/data of an unpacked bfcl-eval wheel")
     p.add_argument("--calls", type=int, default=5000, help="how many right calls (default 5000)")
     p.add_argument("--prose", type=int, default=1000, help="how many replies without calls (default 1000)")
-    p.add_argument("--dialects", default="", help="comma-separated; default: native and all")
+    p.add_argument("--dialects", default="", help="comma-separated; default: native and all that are read unasked")
     p.add_argument("--ladder", choices=LADDERS, default="sequence", help="how far up (default: rules and sequence)")
     p.add_argument("--most", type=float, default=0.2, help="harm rate in percent that still passes (default 0.2)")
     options = p.parse_args(arguments)
@@ -210,7 +227,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    dialects = [d for d in options.dialects.split(",") if d] or [NATIVE, *DIALECTS]
+    dialects = [d for d in options.dialects.split(",") if d] or [
+        NATIVE,
+        *(name for name, row in DIALECTS.items() if not row.asked),
+    ]
     found = measured(chosen(cases, options.calls), dialects, LADDERS[options.ladder])
     replies = prose_replies(cases, options.data or data_root(), options.prose)
     prose = [said for reply in replies if (said := harmed_prose(reply))]

@@ -307,6 +307,14 @@ def bench_refine(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("confidence", context_settings=_PASS)
+def bench_confidence(context: typer.Context) -> None:
+    """How often the rules' guesses are right: what their confidences are taken from."""
+    from callwright.benchmarks.confidence import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("statements", context_settings=_PASS)
 def bench_statements(context: typer.Context) -> None:
     """Planted true and false statements against the answer check."""
