@@ -133,8 +133,16 @@ def test_text_flows_on_at_once() -> None:
     assert parser.feed('{"result": ') == [TextPiece('{"result": ')]
     assert parser.feed('{"name": "Ada"') == [TextPiece('{"name": "Ada"')]
     assert parser.held == 0
+    parser = Parser(TOOLS)
     assert parser.feed('{"name": "f"') == []
     assert parser.held == len('{"name": "f"')
+
+
+def test_a_call_comes_out_with_the_last_character_of_its_closing_tag() -> None:
+    parser = Parser(TOOLS)
+    assert parser.feed('<tool_call>{"name": "f", "arguments": {}}</tool_call') == []
+    (piece,) = parser.feed(">")
+    assert isinstance(piece, CallPiece)
 
 
 def test_reasoning_is_told_apart() -> None:

@@ -6,7 +6,7 @@ import re
 
 from callwright.dialects import gemma, pythonic
 from callwright.dialects.marks import Marks, marks
-from callwright.dialects.markup import OPENS, Markup
+from callwright.dialects.markup import NAMELESS, OPENS, Markup
 from callwright.dialects.offer import NAME, Offer
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
@@ -16,7 +16,7 @@ FENCE = "```"
 FENCES = Marks([FENCE])
 _INFO = re.compile(r"[\w+\-]*")
 _HEADER = Marks(["{", "<tool_call>", "</"])
-_MARKUP = Marks(OPENS)
+_MARKUP = Marks(OPENS | NAMELESS)
 _PAIR = Marks(["<arg_key>"])
 FENCED = "code fence removed"
 
@@ -116,10 +116,11 @@ class Body:
         return True
 
     def _markup(self) -> Steps[bool]:
-        if not (yield from self._tape.marker(_MARKUP)):
+        found = yield from self._tape.marker(_MARKUP)
+        if not found:
             return False
         markup = Markup(self._tape, self._offer, self._closes)
-        self.calls = yield from markup.calls()
+        self.calls = yield from markup.calls(nameless=found in NAMELESS)
         self.kind = markup.kind
         return bool(self.calls)
 

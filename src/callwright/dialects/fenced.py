@@ -21,6 +21,7 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     yield from tape.take(_INFO, 32)
     char = yield from tape.space()
     block = Block("fenced")
+    python = char.isalpha() or char == "_"
     while char and (yield from _one(tape, offer, block, char)):
         if (yield from tape.closing(FENCES)):
             return block
@@ -31,7 +32,7 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
             more = yield from tape.glance(ahead)
             ahead += max(more, 0)
             char = tape.text[tape.at + ahead] if more >= 0 else ""
-        if char not in ("{", "[", "<") and not (block.dialect == "fenced_python" and (char.isalpha() or char == "_")):
+        if char not in ("{", "[", "<") and not (python and (char.isalpha() or char == "_")):
             break
         if char:
             tape.at += ahead
@@ -51,7 +52,6 @@ def _one(tape: Tape, offer: Offer, block: Block, char: str) -> Steps[bool]:
     if (yield from tape.char()) != "(" or not offer.tools or not offer.calls(name):
         return False
     block.calls.append((yield from pythonic.call(tape, name, offer)))
-    block.dialect = "fenced_python"
     return True
 
 

@@ -15,6 +15,7 @@ from callwright.dialects.values import STOPPED, read_arguments
 from callwright.jsontext import JsonError
 from callwright.types import JsonObject, ToolCall
 
+PAIR = "<arg_key>"
 _NS = ("", "｜DSML｜", "|DSML|", "minimax:", "antml:", "atem:")
 _NAMED = r"""(?:\s*=\s*|\s+name\s*=\s*)["']?(?P<name>[^"'<>]{1,128}?)["']?"""
 _PREFIX = r"(?:｜DSML｜|\|DSML\||\w+:)?"
@@ -25,11 +26,13 @@ _TAG_END = Marks([">"])
 _KEY_ENDS = Marks(["</arg_key>", "<arg_value>", "\n"])
 _PARAMETER_ENDS = [f"</{ns}parameter>" for ns in _NS] + ["</arg_value>"]
 _CALL_ENDS = [f"</{ns}{tag}>" for ns in _NS for tag in ("function", "invoke")]
-_PARAMETERS = [f"<{ns}parameter{c}" for ns in _NS for c in "= "] + ["<arg_key>"]
+_PARAMETERS = [f"<{ns}parameter{c}" for ns in _NS for c in "= "] + [PAIR]
 _CALLS = [f"<{ns}{tag}" for ns in _NS for tag in ("function=", "function name=", "invoke name=")]
 _BETWEEN, _ENDS, _VALUE = Marks([*_CALLS, *_CALL_ENDS]), Marks(_CALL_ENDS), Marks(["<arg_value>"])
 OPENS = frozenset(_CALLS)
+NAMELESS = frozenset(f"<parameter{c}" for c in ("=", " name="))
 _MAX_TAG = 256
+NO_NAME = "the tool's name is missing"
 NO_TAG = "a closing tag is missing"
 
 
@@ -57,9 +60,10 @@ class Markup:
         self._found: list[Meant] = []
         self.kind = "markup"
 
-    def calls(self) -> Steps[list[Meant]]:
-        """``<function=N>`` or ``<invoke name="N">`` and so on, one after the other."""
-        call: _Call | None = None
+    def calls(self, nameless: bool = False) -> Steps[list[Meant]]:
+        """``<function=N>`` or ``<invoke name="N">`` and so on, one after the other. ``nameless``: the opening of
+        the first is missing, its parameters come at once."""
+        call = _Call("", "", {}, problems=[NO_NAME]) if nameless else None
         while (yield from self._next_is_tag(call is None)):
             tag = yield from self._tape.ahead(_TAG_END, _MAX_TAG)
             opened = _CALL.fullmatch(tag)
@@ -69,7 +73,7 @@ class Markup:
                 if (yield from self._tape.space()) == "{":
                     yield from self._json(call)
                     call = None
-            elif call is not None and (_PARAMETER.fullmatch(tag) or tag == "<arg_key>"):
+            elif call is not None and (_PARAMETER.fullmatch(tag) or tag == PAIR):
                 yield from self._parameter(call, tag)
                 if call.truncated:
                     break
@@ -87,9 +91,9 @@ class Markup:
         self.kind = "pairs"
         call = _Call(name, "", self._offer.schema(name))
         while (yield from self._next_is_tag(False)) and not call.truncated:
-            if (yield from self._tape.ahead(_TAG_END, _MAX_TAG)) != "<arg_key>":
+            if (yield from self._tape.ahead(_TAG_END, _MAX_TAG)) != PAIR:
                 break
-            yield from self._parameter(call, "<arg_key>")
+            yield from self._parameter(call, PAIR)
         self._done(call, [])
         return self._found
 
@@ -136,7 +140,7 @@ class Markup:
         if call.truncated:
             self._tape.at = len(self._tape.text)
             raw = self._tape.raw()
-            at = raw.rfind(call.tag) + len(call.tag) if call.tag else raw.find("<arg_key>")
+            at = raw.rfind(call.tag) + len(call.tag) if call.tag else max(raw.find(PAIR), raw.find("<parameter"), 0)
             self._found.append(Meant(call.name, raw[at:], [*call.problems, STOPPED], truncated=True))
         else:
             self._found.append(Meant(call.name, call.arguments, [*call.problems, *problems]))
@@ -217,7 +221,7 @@ class Markup:
         tag = yield from self._tape.ahead(_TAG_END, _MAX_TAG)
         named = _PARAMETER.fullmatch(tag)
         if named is None:
-            return tag == "<arg_key>"
+            return tag == PAIR
         key = named["name"].strip()
         return key in call.properties and key not in call.arguments
 

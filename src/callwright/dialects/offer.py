@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
+from callwright.dialects.marks import marks
 from callwright.jsontext import JsonError, Mended, mend, parse
 from callwright.types import Json, JsonObject, Tool
 
@@ -26,6 +27,8 @@ class Offer:
         self.tools = {tool.name: tool for tool in tools}
         self.unknown = unknown or not self.tools
         self._plain = {_plain(name): name for name in self.tools}
+        named = [f"{name}(" for name in self.tools if 0 < len(name) <= MAX_NAME]
+        self.scripts = marks(frozenset(named)) if named else None  # an offered name and the bracket of its call
         self._known: dict[str, str] = {}
         self._left = _MEND_CHARS
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from callwright.dialects import untagged
 from callwright.dialects.families import Reader, openings, starts
 from callwright.dialects.marks import Marks, marks
 from callwright.dialects.offer import Offer
@@ -53,6 +54,8 @@ class Parser:
         self._readers = openings(None if dialects is None else frozenset(dialects))
         self._marks = _marks(frozenset(self._readers))
         self._starts = starts(None if dialects is None else frozenset(dialects))
+        if self._offer.scripts and (dialects is None or "pythonic" in dialects):
+            self._starts |= dict.fromkeys(self._offer.scripts.words, untagged.script)
         self._tags = marks(frozenset(m for m in self._readers if m[0] == "<") or frozenset("<"))
         self._reading: Reading | None = None
         self._marker = ""

@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 
 from callwright.dialects.body import Body
 from callwright.dialects.marks import Marks, marks
-from callwright.dialects.markup import OPENS
+from callwright.dialects.markup import OPENS, PAIR, Markup
 from callwright.dialects.offer import Offer
-from callwright.dialects.pieces import Block, Steps
-from callwright.dialects.tape import Tape
+from callwright.dialects.pieces import Block, Meant, Steps
+from callwright.dialects.tape import CONTEXT, Tape
 
 ATEM = "<atem:function_calls>"
 NO_CLOSE = "the closing tag is missing"
 NOTHING = "no_function"  # Granite's name for calling nothing
 _SURPLUS = frozenset("}])\"',;.`")
+_LAST_WORD = re.compile(r"[\n>]([\w.\-:/]+)\s*\Z")
+_DOUBLED = frozenset({"<tool_call|>"})  # looked for only where it is known to happen: looking waits for more text
 _NS = ("｜DSML｜", "|DSML|")
 
 
@@ -63,6 +65,7 @@ ENVELOPES: dict[str, Envelope] = {
     "<|python_tag|>": Envelope(("<|eom_id|>", "<|eot_id|>"), {"": "llama_json", "python": "pythonic"}),
     "<|python_start|>": Envelope(("<|python_end|>",), {"": "pythonic"}),
     **{tag: Envelope((*_END, "</function_calls>"), _MARKUP) for tag in OPENS},  # the outer tag forgotten
+    PAIR: Envelope(_END, {"": "glm"}),  # and the name lost with it, or run into the text before
 }
 
 
@@ -70,6 +73,8 @@ def read(tape: Tape, offer: Offer, marker: str) -> Steps[Block | None]:
     """The calls between a tag and its closing tag, which is forgiven where the calls are complete without it."""
     envelope = ENVELOPES[marker]
     closes = marks(frozenset(envelope.closes))
+    if marker == PAIR:
+        return (yield from _pairs(tape, offer, closes))
     if marker not in OPENS:
         tape.at += len(marker)
     body = Body(tape, offer, closes)
@@ -77,16 +82,30 @@ def read(tape: Tape, offer: Offer, marker: str) -> Steps[Block | None]:
         return None
     family = envelope.families.get(body.kind, envelope.families[""])
     may_lack = envelope.open_ended or family == "granite" or marker in OPENS
-    if not (yield from _closed(tape, closes)) and not body.calls[-1].truncated and not may_lack:
+    if not (yield from _closed(tape, closes, body.calls[-1])) and not body.calls[-1].truncated and not may_lack:
         body.calls[-1].problems.append(NO_CLOSE)
     if len(body.calls) == 1 and body.calls[0].tool == NOTHING and NOTHING not in offer.tools:
         return Block(family, reason=NOTHING)
     return Block(family, body.calls)
 
 
-def _closed(tape: Tape, closes: Marks) -> Steps[bool]:
-    """Takes the closing tag, and brackets or quotes that stand before it and close nothing."""
-    if (yield from tape.closing(closes)):
+def _pairs(tape: Tape, offer: Offer, closes: Marks) -> Steps[Block | None]:
+    """GLM's pairs without the tag before the name, which has flown on as text: the last word before them."""
+    name = _LAST_WORD.search(tape.text, max(0, tape.at - CONTEXT), tape.at)
+    if name is None or not offer.calls(name[1]):
+        return None
+    calls = yield from Markup(tape, offer, closes).pairs(name[1])
+    calls[-1].problems.append("the opening tag is missing")
+    yield from tape.closing(closes)
+    return Block("glm", calls)
+
+
+def _closed(tape: Tape, closes: Marks, last: Meant) -> Steps[bool]:
+    """Takes the closing tag, one that some write twice, and brackets or quotes before it that close nothing."""
+    if found := (yield from tape.closing(closes)):
+        if found in _DOUBLED and (yield from tape.marker(marks(frozenset({found})))):
+            tape.at += len(found)
+            last.problems.append("the closing tag twice")
         return True
     ahead = yield from tape.glance()
     if ahead < 0 or tape.text[tape.at + ahead] not in _SURPLUS:
@@ -94,5 +113,6 @@ def _closed(tape: Tape, closes: Marks) -> Steps[bool]:
     between = yield from tape.ahead(closes, 64)
     if between and re.match(r"[\s}\])\"',;.`]*<", between):
         tape.at += len(between)
+        last.problems.append("surplus brackets before the closing tag")
         return True
     return False

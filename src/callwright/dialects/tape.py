@@ -109,10 +109,10 @@ class Tape:
         """The marker that stands ``ahead`` characters on, not taken; "" where none does."""
         while True:
             found = marks.match(self.text, self.at + ahead, self.ended)
-            if found is None:
-                return ""
             if found:
                 return found
+            if self.ended or (found is None and self.at + ahead < len(self.text)):
+                return ""
             yield
 
     def closing(self, marks: Marks) -> Steps[str]:

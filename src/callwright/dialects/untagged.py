@@ -22,7 +22,7 @@ _STRAY = Marks(["</tool_call>", "</function_call>", "<|eom_id|>", "<|eot_id|>"])
 
 
 def bare(tape: Tape, offer: Offer, _marker: str) -> Reading:
-    """A reader for ``{`` and ``[``: one value, or several joined by semicolons (Llama)."""
+    """A reader for ``{`` and ``[``: one value, or several joined by semicolons (Llama) or commas."""
     block = Block("json")
     while True:
         if not (yield from value(tape, offer, block)):
@@ -30,13 +30,14 @@ def bare(tape: Tape, offer: Offer, _marker: str) -> Reading:
         if not block.calls or block.calls[-1].truncated:
             return block
         ahead = yield from tape.glance()
-        if ahead < 0 or tape.text[tape.at + ahead] != ";":
+        joint = tape.text[tape.at + ahead] if ahead >= 0 else ""
+        if not joint or joint not in ";,":
             break
         after = yield from tape.glance(ahead + 1)
         if after < 0 or tape.text[tape.at + ahead + 1 + after] != "{":
             break
         tape.at += ahead + 1 + after
-        block.dialect = "llama_json"
+        block.dialect = "llama_json" if joint == ";" else block.dialect
     if (yield from tape.closing(_STRAY)):
         block.calls[-1].problems.append("a closing tag that nothing opened")
     return block
@@ -81,6 +82,41 @@ def _python(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
     block.calls += calls
     block.dialect = "pythonic"
     return True
+
+
+def script(tape: Tape, offer: Offer, marker: str) -> Reading:
+    """``f(a='x')`` where the reply begins, one or several: calls only if nothing but calls stands on their lines."""
+    block = Block("pythonic")
+    name = marker[:-1]
+    tape.at += len(name)
+    while True:
+        call = yield from pythonic.call(tape, name, offer)
+        if not call.truncated and not _keyworded(call):
+            return None
+        block.calls.append(call)
+        if call.truncated:
+            return block
+        ahead = yield from tape.glance()
+        char = tape.text[tape.at + ahead] if ahead >= 0 else ""
+        if char and char not in ",;" and "\n" not in tape.text[tape.at : tape.at + ahead]:
+            return None
+        if char and char in ",;":
+            more = yield from tape.glance(ahead + 1)
+            ahead += 1 + max(more, 0)
+        name = yield from _next_name(tape, offer, ahead)
+        if not name:
+            return block
+
+
+def _next_name(tape: Tape, offer: Offer, ahead: int) -> Steps[str]:
+    """Takes the offered name that stands this far on, if a ``(`` follows it."""
+    if ahead < 0 or offer.scripts is None:
+        return ""
+    found = yield from tape.marker(offer.scripts, ahead)
+    if not found:
+        return ""
+    tape.at += ahead + len(found) - 1
+    return found[:-1]
 
 
 def _keyworded(call: Meant) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TypeVar
 
 from callwright.dialects.objects import ARGUMENT_KEYS, LABELS, LISTS, NAME_KEYS, Found, meant, read_object
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.offer import MAX_NAME, Offer
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
 from callwright.jsontext import JsonError
@@ -16,6 +17,7 @@ UNCLOSED = "the closing bracket of the call is missing"
 STOPPED = "the text stops inside the arguments"
 BROKEN = "the arguments cannot be read"
 _MEMBERS = 64
+_KEY = re.compile(r"[\w\-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def members(tape: Tape) -> Steps[list[Member]]:
             if not closed:
                 break
         else:
-            key = yield from tape.take(NAME, MAX_NAME)
+            key = yield from tape.take(_KEY, MAX_NAME)
         char = yield from tape.space()
         if not key or char != ":":
             break
