@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
 from callwright.benchmarks import refine_corrupt as bench
 from callwright.benchmarks.refine_read import READERS
 from callwright.benchmarks.refine_task import Found, Task
+from callwright.errors import ConfigError
 from callwright.training.corruption import KINDS, Corrupted
 from callwright.types import Message, Tool, ToolCall
 
@@ -84,6 +90,23 @@ def test_the_table_has_a_line_a_class_and_their_sum() -> None:
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len(lines) == 2 + len(kinds) + 1
     assert len({line.count("|") for line in lines}) == 1
-    assert "| fence | 1 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 |" in text
+    assert "| fence | 1 | 100.0 | 100.0 | 100.0 | 100.0 |" in text
     assert "| trailing_comma | 1 | 0.0 | 100.0 |" in text
     assert text.endswith(".")
+
+
+def test_a_class_is_measured_once_for_the_same_code(tmp_path: Path) -> None:
+    said: list[str] = []
+    plan = bench.Plan(("fence", "name_typo"), 1, results=tmp_path / "rows" / "c.jsonl", failures=tmp_path / "f.md")
+    first = bench.measure_all(plan, [TASK], said.append)
+    assert len(said) == 2
+    again = bench.measure_all(plan, [TASK], said.append)
+    assert len(said) == 2
+    assert again["fence"]["sequence"].mended == first["fence"]["sequence"].mended == 1
+    bench.measure_all(replace(plan, config="other code"), [TASK], said.append)
+    assert len(said) == 4
+
+
+def test_an_unknown_class_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no corruption 'nobody'"):
+        bench.measure_and_print(bench.Plan(("nobody",)))

@@ -176,17 +176,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return asyncio.run(run_and_print(options))
     if options.corruption:
-        from callwright.benchmarks.refine_corrupt import measure_and_print
-
-        return measure_and_print(
-            options.count, options.seed, options.kinds, options.failures, read_only=options.read_only
-        )
+        return _corrupt(options)
     examinations = {
         e.name: e for e in (open_examination(s, reasoning=options.mode == "cot") for s in options.sets.split(","))
     }
     if options.generate:
         return asyncio.run(_generate(examinations, options))
     return _measure(examinations, options)
+
+
+def _corrupt(options: argparse.Namespace) -> int:
+    from callwright.benchmarks.refine_corrupt import Plan, measure_and_print
+    from callwright.training.corruption import KINDS
+
+    kinds = tuple(filter(None, options.kinds.split(","))) or tuple(KINDS)
+    results = options.out.with_name("corruptions.jsonl")
+    plan = Plan(kinds, options.count, options.seed, options.read_only, results, options.failures, code_digest())
+    return measure_and_print(plan)
 
 
 def _measure(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
+import orjson
+
 from callwright.benchmarks.bfcl import PARALLEL, SINGLE, Bfcl
+from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.refine_read import READERS, Reader, timed
 from callwright.benchmarks.refine_score import same_calls
 from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.benchmarks.report import table
+from callwright.errors import ConfigError
 from callwright.gate import Gate
 from callwright.models.chat import Gathered
 from callwright.proxy.native import NativeCalls
@@ -27,10 +31,13 @@ from callwright.training.corrupted import hermes
 from callwright.training.corruption import KINDS, Corrupted, corrupt
 from callwright.types import READ, CheckedCall, JsonObject, Tool, ToolCall, canonical
 
-SHOWN = ("stripped", "json_repair", "parsed", "rules", "sequence")
+SHOWN = ("stripped", "json_repair", "parsed", "sequence")  # "rules" alone differs from "sequence" in no class
 IDS = ("missing_id", "reused_id")  # classes that only a native message can have
 OURS = ("parsed", "rules", "sequence")
 ROUNDS = 6  # how often the same calls may be spoiled in different places before a class has too few
+
+
+COUNTS = ("answerable", "mended", "unmended", "lost", "reported", "silent", "seconds")
 
 
 @dataclass
@@ -159,19 +166,62 @@ def is_mended(bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> bool:
     return _accepted(task.tools, found.calls) and bfcl.score(task, found).right
 
 
-def measure_and_print(count: int, seed: int, kinds: str, failures: Path | None, *, read_only: bool = False) -> int:
-    """The table over every class, and what went wrong after the last reader."""
-    chosen = list(filter(None, kinds.split(","))) or list(KINDS)
-    tasks = gold_tasks(read_only=read_only)
+@dataclass(frozen=True)
+class Plan:
+    """What is spoiled, how often, and where a row a class is kept. ``config`` tells the code that was measured."""
+
+    kinds: Sequence[str] = tuple(KINDS)
+    count: int = 1000
+    seed: int = 0
+    read_only: bool = False
+    results: Path | None = None
+    failures: Path | None = None
+    config: str = ""
+
+    def key(self, kind: str) -> tuple[object, ...]:
+        return kind, self.count, self.seed, self.read_only, self.config
+
+
+def measure_all(plan: Plan, tasks: Sequence[Task], say: Callable[[str], object] = str) -> dict[str, dict[str, Tally]]:
+    """Every class of the plan. A class whose row is there is not run again; each new one is written at once."""
+    done = {_key(row): row["tallies"] for row in (read_rows(plan.results) if plan.results else ())}
     readers = {name: READERS[name] for name in SHOWN}
     found: dict[str, dict[str, Tally]] = {}
-    for kind in chosen:
+    for kind in plan.kinds:
         started = time.monotonic()
-        found[kind] = measure(list(cases(tasks, kind, count, seed)), readers)
+        if plan.key(kind) in done:
+            found[kind] = {name: Tally(**counts) for name, counts in done[plan.key(kind)].items()}
+            continue
+        found[kind] = measure(list(cases(tasks, kind, plan.count, plan.seed)), readers)
         last = found[kind][SHOWN[-1]]
-        sys.stderr.write(f"{kind}: {last.mended}/{last.answerable}, {time.monotonic() - started:.1f} s\n")
-        if failures is not None:
-            _write(failures, found)
+        say(f"{kind}: {last.mended}/{last.answerable}, {time.monotonic() - started:.1f} s")
+        if plan.results:
+            _append(plan, kind, found[kind])
+        if plan.failures:
+            _write(plan.failures, found)
+    return found
+
+
+def _key(row: JsonObject) -> tuple[object, ...]:
+    return row["kind"], row["count"], row["seed"], row["read_only"], row["config"]
+
+
+def _append(plan: Plan, kind: str, tallies: Mapping[str, Tally]) -> None:
+    names = ("kind", "count", "seed", "read_only", "config")
+    row: JsonObject = dict(zip(names, plan.key(kind), strict=True))
+    row["tallies"] = {name: {count: getattr(t, count) for count in COUNTS} for name, t in tallies.items()}
+    assert plan.results is not None
+    plan.results.parent.mkdir(parents=True, exist_ok=True)
+    with plan.results.open("ab") as out:
+        out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def measure_and_print(plan: Plan) -> int:
+    """The table over every class, and what went wrong after the last reader."""
+    unknown = [kind for kind in plan.kinds if kind not in KINDS]
+    if unknown:
+        raise ConfigError(f"there is no corruption {unknown[0]!r}", hint="kinds: " + ", ".join(KINDS))
+    found = measure_all(plan, gold_tasks(read_only=plan.read_only), lambda line: sys.stderr.write(line + "\n"))
     sys.stdout.write(tables(found) + "\n")
     return 0
 
@@ -197,8 +247,7 @@ def _line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
-    counts = ("answerable", "mended", "unmended", "lost", "reported", "silent", "seconds")
-    return Tally(**{name: sum(getattr(t, name) for t in tallies) for name in counts})
+    return Tally(**{name: sum(getattr(t, name) for t in tallies) for name in COUNTS})
 
 
 def _share(part: int, whole: int) -> str:

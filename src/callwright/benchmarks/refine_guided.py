@@ -29,7 +29,6 @@ def guided_request(examination: Examination, task: Task) -> ChatRequest:
         settings=Settings(guided="on"),
         seed=b"",
         parallel=not examination.single,
-        messages=messages,
     )
     told = guided.body(context)["messages"]
     return replace(
