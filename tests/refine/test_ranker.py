@@ -9,6 +9,7 @@ from callwright.refine.ranker import (
     Trees,
     keep_features,
     load,
+    match,
     parameter_features,
     read,
     tool_features,
@@ -61,6 +62,27 @@ def test_a_nearer_tool_is_chosen_and_a_far_one_is_not() -> None:
     assert found[0] is WEATHER
     assert found[1] > 0.9
     assert ranker.tool("zzz", {}, [STOCK, WEATHER], "") is None
+
+
+def test_a_name_in_other_words_means_the_tool_that_reads_and_never_one_that_may_write() -> None:
+    query = "Retrieve the policy document with code PP-1"
+    code: JsonObject = {"policy_code": {"type": "string"}}
+    fields: JsonObject = {"type": "object", "properties": code, "required": ["policy_code"]}
+    about = "Retrieve the full policy document based on the provided code."
+    reads = Tool("get_policy_document", about, fields, effects=READ)
+    writes = Tool("get_policy_document", about, fields)
+    found = match("full_policy_retrieve", {"policy_code": "PP-1"}, [STOCK, reads], query)
+    assert found is not None
+    assert (found.tool, found.rule) == (reads, "tool_ranked")
+    assert match("full_policy_retrieve", {"policy_code": "PP-1"}, [STOCK, writes], query) is None
+    assert match("order_pizza", {"size": "L"}, [STOCK, reads], "Order a pizza") is None
+
+
+@pytest.mark.parametrize("name", ["delete_user", "create_user_account", "update_user", "ban_user"])
+def test_a_name_that_says_to_write_never_means_a_tool_that_reads(name: str) -> None:
+    fields: JsonObject = {"type": "object", "properties": {"user_id": {"type": "string"}}, "required": ["user_id"]}
+    reads = Tool("get_user", "Returns a user by id.", fields, effects=READ)
+    assert match(name, {"user_id": "7"}, [STOCK, reads], "Do it to user 7") is None
 
 
 def test_two_candidates_as_good_as_each_other_are_no_choice() -> None:

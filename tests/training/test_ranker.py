@@ -13,6 +13,7 @@ from callwright.training.ranker import (
     Choice,
     Gold,
     Score,
+    beats_rules,
     bounded,
     described_name,
     fit,
@@ -75,14 +76,15 @@ def test_training_writes_a_file_that_the_rung_reads(tmp_path: Path, capsys: pyte
     report = json.loads(capsys.readouterr().out)
     made = serving.load(out)
     assert made is not None
-    assert set(made.tasks) == set(report) == {"tool", "parameter", "keep"}
-    assert sum(report["tool"]["all"]["rules"]) == sum(report["tool"]["all"]["ranker"]) > 0
+    assert set(report) == {"tool", "parameter", "keep"}
+    assert set(made.tasks) == {task for task in report if beats_rules(report[task])}
+    assert sum(report["tool"]["all"]["rules"]) == sum(report["tool"]["all"]["with ranker"]) > 0
 
 
 def test_the_same_data_give_the_same_file(tmp_path: Path) -> None:
     pytest.importorskip("lightgbm")
     root = world(tmp_path)
-    assert canonical(train(root)) == canonical(train(root))
+    assert canonical(train(root, 0)) == canonical(train(root, 0))
 
 
 def test_a_tool_is_in_one_part_only() -> None:
@@ -101,13 +103,22 @@ def test_exported_trees_say_what_the_trainer_said() -> None:
     assert lightgbm.__version__
     made = serving.Trees(("a", "b"), trees, 0.0, 0.0)
     assert scored(choices, made).right > 280
+    assert scored(choices, None).none == 300
 
 
-def test_bounds_let_no_more_wrong_choices_through_than_allowed() -> None:
+def test_bounds_add_no_wrong_choice_to_those_of_the_rules() -> None:
     rng = random.Random(2)
-    choices = [Choice(((rng.random(),),), rng.choice((0, -1)), -1, "x") for _ in range(200)]
-    bound = bounded("keep", ((0.5,),), choices)
-    assert scored(choices, bound).wrong <= 2
+    choices = [Choice(((rng.random(),), (rng.random(),)), rng.choice((0, 1, -1)), -1, "x") for _ in range(200)]
+    sure = Choice(((5.0,), (0.0,)), 0, -1, "x")
+    bound = bounded("tool", (((0, 2.0, 1, 2), -1.0, 4.0),), [*choices, sure])
+    assert scored([*choices, sure], bound) == Score(right=1, wrong=0, none=200)
+
+
+def test_bounds_of_keeping_lose_nothing_that_the_rules_keep() -> None:
+    asked = [Choice(((0.9,),), 0, 0, "asked")] * 9 + [Choice(((0.1,),), 0, -1, "asked")]
+    filled = [Choice(((0.2,),), -1, 0, "filled_in")] * 5
+    bound = bounded("keep", (((0, 0.5, 1, 2), -3.0, 3.0),), [*asked, *filled])
+    assert scored([*asked, *filled], bound, alone=True) == Score(right=9, wrong=0, none=6)
 
 
 def test_the_rules_and_the_ranker_are_counted_alike() -> None:
@@ -133,3 +144,9 @@ def test_descriptions_and_verbs_give_other_names() -> None:
     assert set(described_name("Retrieve the policy document", rng).split("_")) <= {"retrieve", "policy", "document"}
     assert described_name("Go", rng) == ""
     assert reworded("get_weather", rng) != ""
+
+
+def test_more_right_choices_do_not_outweigh_a_wrong_one() -> None:
+    assert beats_rules({"all": {"rules": [5, 1, 4], "with ranker": [6, 1, 3]}})
+    assert not beats_rules({"all": {"rules": [5, 1, 4], "with ranker": [8, 2, 0]}})
+    assert not beats_rules({"all": {"rules": [5, 1, 4], "with ranker": [5, 0, 5]}})

@@ -24,12 +24,15 @@ from callwright.flow import STOP, content_words, verb, words
 from callwright.gate import Sources
 from callwright.gate.grounding import judge
 from callwright.jsontext import JsonError, parse
-from callwright.refine.names import likeness, squashed
+from callwright.refine.names import Match, likeness, squashed
 from callwright.refine.parameters import name_likeness
 from callwright.types import Json, JsonObject, Tool, canonical
 
 FORMAT = 1
 SHIPPED = "data/ranker.json"
+RULE = "tool_ranked"
+_WRITING = frozenset({"make", "change", "act", "remove"})
+CONFIDENCE = 0.95  # lower bound (19 of 20) on tools the trees never saw; see docs/lab-calls.md
 
 TOOL = (
     "likeness", "letters", "sorted_words", "partial", "name_in_own", "own_in_name", "name_in_description",
@@ -85,6 +88,20 @@ class Ranker:
         trees = self.tasks.get("tool")
         found = trees.choose([tool_features(name, arguments, t, query) for t in tools]) if trees else None
         return None if found is None else (tools[found[0]], found[1])
+
+
+def match(name: str, arguments: JsonObject | str, tools: Sequence[Tool], query: str) -> Match | None:
+    """What the shipped ranker takes a name to mean where the rules could not tell: only a tool known not to write."""
+    found = load()
+    chosen = found.tool(name, arguments, tools, query) if found is not None else None
+    if chosen is None or chosen[0].effects.may_write or _meant_to_write(name, chosen[0]):
+        return None
+    return Match(chosen[0], RULE, CONFIDENCE)
+
+
+def _meant_to_write(name: str, tool: Tool) -> bool:
+    """Whether the name says that something is made, changed or removed, and the tool's says another thing."""
+    return verb(name) in _WRITING and verb(name) != verb(tool.name)
 
 
 def load(path: Path | None = None) -> Ranker | None:

@@ -14,7 +14,7 @@ from callwright.errors import Violation
 from callwright.gate import Refusal
 from callwright.gate.coerce import pointer_join
 from callwright.jsontext import parse
-from callwright.refine import names
+from callwright.refine import names, ranker
 from callwright.refine.mending import Mending
 from callwright.refine.result import Abstention
 from callwright.refine.sequence_references import Labels, Reference, labels_of, references
@@ -139,6 +139,7 @@ def _named(one: One, situation: Situation) -> bool:
     """Give the call the name of the tool that is meant; False where that cannot be told."""
     call = one.call
     found, likely = names.match(call.tool, call.arguments, situation.tools, situation.query)
+    found = found or ranker.match(call.tool, call.arguments, situation.tools, situation.query)
     if found is not None and found.confidence >= situation.settings.least:
         one.edits.append(Edit("/name", call.tool, found.tool.name, found.rule))
         one.confidence = min(one.confidence, found.confidence)

@@ -24,7 +24,7 @@ _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _NUMBER = re.compile(r"(?<![\w.,$-])-?\d+(?:\.\d+)?(?![\w-]|[.,]\d|\s?%)")
 _NAME = re.compile(r"(?:\d+ )?[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
 _NAMING = frozenset("query q name keyword title city location place term search text country address origin".split())
-MAX_NAMES = 3  # where more things are named, the one that is left over is not plainly meant
+MAX_NAMES = 2  # where more things are named, the one that is left over is not plainly meant
 _NEAR = 4  # words between what an argument is called and its value
 _OPENING = frozenset(
     "i i'm i'd i've the a an what which who when where how find get show tell give please could".split()
