@@ -77,7 +77,9 @@ def bare(base: str) -> web.Application:
         body = await request.read()
         headers = {k: v for k, v in request.headers.items() if k.lower() not in ("host", "content-length")}
         async with request.app["session"].post(base + request.path, data=body, headers=headers) as given:
-            kept = {k: v for k, v in given.headers.items() if k.lower() not in ("transfer-encoding", "content-length")}
+            kept = {
+                k: v for k, v in given.headers.items() if k.lower() not in ("transfer-encoding", "content-length")
+            }
             response = web.StreamResponse(status=given.status, headers=kept)
             await response.prepare(request)
             async for piece in given.content.iter_any():

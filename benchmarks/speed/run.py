@@ -33,7 +33,10 @@ def request(kind: str) -> bytes:
     ]
     messages = [{"role": "system", "content": "You are a helpful assistant. " * 40}]
     for n in range(6):
-        messages += [{"role": "user", "content": f"Question {n} " * 10}, {"role": "assistant", "content": "Answer. " * 20}]
+        messages += [
+            {"role": "user", "content": f"Question {n} " * 10},
+            {"role": "assistant", "content": "Answer. " * 20},
+        ]
     messages.append({"role": "user", "content": "What is the weather in Paris for 3 days?"})
     body = {"model": kind, "messages": messages, "tools": tools, "stream": kind != "whole"}
     return json.dumps(body).encode()
@@ -91,10 +94,12 @@ async def load(url: str, kind: str, count: int, connections: int) -> float:
                 await given.read()
 
     began = time.perf_counter()
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(connections):
-                group.create_task(work(session))
+    async with (
+        aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session,
+        asyncio.TaskGroup() as group,
+    ):
+        for _ in range(connections):
+            group.create_task(work(session))
     return time.perf_counter() - began
 
 

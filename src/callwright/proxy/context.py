@@ -52,7 +52,7 @@ class Context:
     body: JsonObject
     toolset: Toolset
     settings: Settings
-    seed: bytes
+    raw: bytes = field(repr=False)  # the request as it came
     choice: chat.Choice = "auto"
     named: str = ""
     parallel: bool = True
@@ -60,8 +60,26 @@ class Context:
     local: bool = False  # the upstream is our own llama.cpp
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
     questions: int = 0
-    messages: tuple[Message, ...] = field(default=(), repr=False)
-    loops: tuple[history.Loop, ...] = ()
+    _messages: tuple[Message, ...] | None = field(default=None, repr=False)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation in our types, read when it is first needed."""
+        if self._messages is None:
+            self._messages = chat.messages(self.body)
+        return self._messages
+
+    @property
+    def loops(self) -> tuple[history.Loop, ...]:
+        """The calls that keep failing in this conversation."""
+        if not self.settings.loop_after or self.raw.count(b"tool_call_id") < self.settings.loop_after:
+            return ()
+        return history.loops(self.messages, self.settings.loop_after)
+
+    @property
+    def seed(self) -> bytes:
+        """What the ids of this request's calls are made of."""
+        return ids.seed(self.raw)
 
     @property
     def query(self) -> str:
@@ -91,17 +109,7 @@ def read(body: Mapping[str, Any], raw: bytes, toolsets: Toolsets, settings: Sett
     choice, named = chat.choice(body)
     if named and named not in toolset.names:
         choice, named = "auto", ""  # the upstream may know what is meant; we do not
-    messages = chat.messages(body)
-    left = settings.conversation_reasks - history.questions_spent(messages)
-    return Context(
-        dict(body),
-        toolset,
-        settings,
-        ids.seed(raw),
-        choice,
-        named,
-        body.get("parallel_tool_calls") is not False,
-        questions=max(0, min(settings.reasks, left)),
-        messages=messages,
-        loops=history.loops(messages, settings.loop_after),
-    )
+    made = Context(dict(body), toolset, settings, raw, choice, named, body.get("parallel_tool_calls") is not False)
+    spent = history.questions_spent(made.messages) if b"cwr" in raw else 0
+    made.questions = max(0, min(settings.reasks, settings.conversation_reasks - spent))
+    return made

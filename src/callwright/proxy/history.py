@@ -72,6 +72,8 @@ def paired(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
     """
     if not isinstance(raw, list):
         return [], ()
+    if not any(isinstance(m, dict) and ("tool_calls" in m or m.get("role") == "tool") for m in raw):
+        return raw, ()
     work = _Pairing()
     for place, message in enumerate(raw):
         work.add(place, message)
@@ -90,7 +92,7 @@ class _Pairing:
         self._later: list[Json] = []  # results of other calls, kept until this message's calls have theirs
 
     def add(self, place: int, message: Json) -> None:
-        if not isinstance(message, Mapping):
+        if not isinstance(message, dict):
             self.made.append(message)
         elif message.get("role") == "tool":
             self._result(place, message)
@@ -111,9 +113,7 @@ class _Pairing:
 
     def _open(self, place: int, message: Mapping[str, Any]) -> None:
         entries = message.get("tool_calls")
-        called = (
-            [str(e.get("id") or "") for e in entries if isinstance(e, Mapping)] if isinstance(entries, list) else []
-        )
+        called = [str(e.get("id") or "") for e in entries if isinstance(e, dict)] if isinstance(entries, list) else []
         if all(called):  # servers that give no ids cannot be paired by them
             self._waiting = dict.fromkeys(called, place)
             self._answered = set()

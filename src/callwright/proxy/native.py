@@ -42,14 +42,14 @@ class NativeCalls:
 
     def feed(self, deltas: Json) -> None:
         for delta in deltas if isinstance(deltas, list) else ():
-            if isinstance(delta, Mapping):
+            if isinstance(delta, dict):
                 self._piece(delta)
 
     def whole(self, entries: Json) -> None:
         """``message.tool_calls`` of an answer that was not streamed."""
         for place, entry in enumerate(entries if isinstance(entries, list) else ()):
-            function = entry.get("function") if isinstance(entry, Mapping) else None
-            if isinstance(function, Mapping):
+            function = entry.get("function") if isinstance(entry, dict) else None
+            if isinstance(function, dict):
                 given = entry.get("id")
                 made = NativeCall(str(given or ""), str(function.get("name") or ""), "", place)
                 made.arguments = _text(function.get("arguments"))
@@ -59,7 +59,7 @@ class NativeCalls:
 
     def _piece(self, delta: Mapping[str, Any]) -> None:
         function = delta.get("function")
-        function = function if isinstance(function, Mapping) else {}
+        function = function if isinstance(function, dict) else {}
         given, name = str(delta.get("id") or ""), str(function.get("name") or "")
         index = delta.get("index")
         index = index if isinstance(index, int) else -1

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.errors import Violation
+from callwright.gate import Refusal
 from callwright.proxy.context import Context
 from callwright.refine import Settings, refine
-from callwright.types import Edit, ToolCall
+from callwright.types import Edit, Json, ToolCall
+
+_MARKS = re.compile(r"[$<>{}\[\]]|API_call|\bvar_?\d", re.I)  # what references and placeholders are made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +26,47 @@ class Refined:
     notes: tuple[str, ...] = ()
 
 
+def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
+    """Whether nothing could be found to mend: the gate takes every call as it stands, no two are alike, and every
+    value stands in the conversation word for word. Spares most answers the reading of the whole conversation."""
+    said: str | None = None
+    seen = set()
+    for call in calls:
+        if not isinstance(call.arguments, dict) or call.tool not in context.toolset.names:
+            return False
+        verdict = context.toolset.gate.check(call)
+        if isinstance(verdict, Refusal) or verdict.edits:
+            return False
+        leaves = list(_leaves(call.arguments))
+        if not all(isinstance(leaf, str | int | float | bool) and leaf != "" for leaf in leaves):
+            return False
+        seen.add((call.tool, str(call.arguments)))
+        said = said if said is not None else "\n".join(m.content for m in context.messages).lower()
+        if not all(isinstance(leaf, bool) or str(leaf).lower() in said for leaf in leaves):
+            return False
+        if any(isinstance(leaf, str) and _MARKS.search(leaf) for leaf in leaves):
+            return False
+    return len(seen) == len(calls)
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    else:
+        yield value
+
+
 def refined(calls: Sequence[ToolCall], context: Context, *, leave_out: bool = False) -> Refined:
     """The calls as the rules would have them, given the tools and the conversation.
 
     ``leave_out``: values that nothing supports and calls that add nothing are left out (guided mode).
     """
+    if not leave_out and plainly_right(calls, context):
+        return Refined(tuple(calls), tuple(range(len(calls))))
     marked = [replace(call, id=f"at{place}") for place, call in enumerate(calls)]
     if not marked:
         return Refined((), ())

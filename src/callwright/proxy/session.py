@@ -90,7 +90,7 @@ class Session:
     def handle(self, event: Event, now: float) -> list[Command]:
         """What is to be done about an event."""
         commands = self._handle(event, now)
-        if any(isinstance(c, SendHead | SendBody) for c in commands):
+        if commands and self._head_sent:
             self._quiet_since = now
             self.record.first_byte = self.record.first_byte or now - self._started
         return commands

@@ -8,7 +8,6 @@ bytes that waited where nothing was changed, else the same answer with the settl
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from callwright.dialects import CallPiece, Parser, Piece, TextPiece, parse_calls
@@ -159,7 +158,7 @@ class Streamed:
 
     def _choice(self, raw: bytes, document: JsonObject, choice: JsonObject, out: list[bytes]) -> None:
         delta = choice.get("delta")
-        delta = delta if isinstance(delta, Mapping) else {}
+        delta = delta if isinstance(delta, dict) else {}
         self._like = self._like or document
         text = delta.get("content")
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")

@@ -22,7 +22,7 @@ class Whole:
         self._document = json_object(body)
         self._choice = chat.only_choice(self._document) if self._document else None
         message = self._choice.get("message") if self._choice else None
-        self._message: Mapping[str, Any] = message if isinstance(message, Mapping) else {}
+        self._message: Mapping[str, Any] = message if isinstance(message, dict) else {}
         self.readable = bool(self._message)
         self.finish = str((self._choice or {}).get("finish_reason") or "")
         self.truncated = False

@@ -52,9 +52,9 @@ def choice(body: Mapping[str, Any]) -> tuple[Choice, str]:
         return said, ""
     if said == "any":  # Mistral's word
         return "required", ""
-    if isinstance(said, Mapping):
+    if isinstance(said, dict):
         inner = said.get("function", said)
-        name = inner.get("name") if isinstance(inner, Mapping) else None
+        name = inner.get("name") if isinstance(inner, dict) else None
         if isinstance(name, str) and name:
             return "named", name
     return "auto", ""
@@ -69,13 +69,15 @@ def messages(body: Mapping[str, Any]) -> tuple[Message, ...]:
 
 def content_text(content: Json) -> str:
     """Text, or the text parts of a list of parts."""
+    if isinstance(content, str):
+        return content
     if isinstance(content, list):
-        return "\n".join(str(p.get("text") or "") for p in content if isinstance(p, Mapping) and "text" in p)
-    return content if isinstance(content, str) else ""
+        return "\n".join(str(p.get("text") or "") for p in content if isinstance(p, dict) and "text" in p)
+    return ""
 
 
 def _message(raw: Json) -> Message | None:
-    role = _ROLES.get(str(raw.get("role"))) if isinstance(raw, Mapping) else None
+    role = _ROLES.get(str(raw.get("role"))) if isinstance(raw, dict) else None
     if role is None:
         return None
     return Message(
@@ -91,8 +93,8 @@ def calls(raw: Json) -> tuple[ToolCall, ...]:
     """``tool_calls`` of a message. Arguments stay the text they are."""
     made = []
     for entry in raw if isinstance(raw, list) else ():
-        function = entry.get("function") if isinstance(entry, Mapping) else None
-        if isinstance(function, Mapping) and isinstance(function.get("name"), str):
+        function = entry.get("function") if isinstance(entry, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
             arguments = function.get("arguments")
             kept = arguments if isinstance(arguments, str | dict) else ""
             made.append(ToolCall(str(entry.get("id") or ""), function["name"], kept))
