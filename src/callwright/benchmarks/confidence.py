@@ -19,7 +19,8 @@ from callwright.benchmarks.harm import lawful
 from callwright.benchmarks.harm_gold import GoldCase, all_cases
 from callwright.errors import CallwrightError
 from callwright.flow import STOP, VERBS, words
-from callwright.refine import names, stated
+from callwright.gate.spellings import NONE
+from callwright.refine import formats, names, stated
 from callwright.training.sources import data_root
 from callwright.types import READ, Json, Tool, ToolCall
 
@@ -56,7 +57,8 @@ def _filled(case: GoldCase, call: ToolCall, key: str, tool: Tool, talk: stated.T
     made = stated.fill(key, tool.properties.get(key, {}), talk, used)
     if made is None:
         return "none", False
-    return made.kind, alike(made.value, call.arguments[key])
+    spelled = formats.documented(made.value, tool.properties.get(key))
+    return made.kind, alike(made.value if spelled is NONE else spelled, call.arguments[key])
 
 
 def alike(one: Json, other: Json) -> bool:

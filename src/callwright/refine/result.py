@@ -19,7 +19,7 @@ class Settings:
     """
 
     leave_out: bool = False
-    least: float = 0.9
+    least: float = 0.88
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,18 +16,18 @@ from callwright.gate.spellings import NONE, calendar_day, number
 from callwright.types import Json, JsonObject, canonical
 
 MAX_TEXT = 20_000  # of the conversation, its end
-CONFIDENCE = {  # share of such fills that were the gold value, measured: in replies of one call, of several
+CONFIDENCE = {  # share of such fills that were the gold value (bench confidence): replies of one call, of several
     "labelled": (0.99, 0.92),
     "identified": (0.98, 0.86),
     "address": (0.93, 0.97),
     "option": (0.99, 0.8),
     "counted": (0.98, 0.85),
-    "only_date": (0.9, 0.88),
+    "only_date": (0.88, 0.88),
     "only_time": (0.5, 0.6),
     "only_number": (0.96, 0.96),
     "only_quoted": (0.94, 0.95),
-    "place": (0.9, 0.91),
-    "between": (0.9, 0.8),
+    "place": (0.89, 0.92),
+    "between": (0.88, 0.8),
     "only_name": (0.46, 0.36),
 }
 _QUOTED = re.compile(r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<![\w])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`")
