@@ -48,3 +48,22 @@ def test_it_says_what_looking_at_each_place_says(words: set[str], text: str) -> 
 
 def test_a_set_of_words_is_made_once() -> None:
     assert marks(frozenset({"a"})) is marks(frozenset({"a"}))
+
+
+@given(
+    st.sets(st.text(alphabet="ab", min_size=1, max_size=4), min_size=1, max_size=5),
+    st.text(alphabet="ab", max_size=8),
+)
+def test_words_too_long_for_a_pattern_are_found_all_the_same(words: set[str], text: str) -> None:
+    short, long = Marks(words), Marks(words | {"c" * 200})
+    for ended in (False, True):
+        assert [long.match(text, i, ended) for i in range(len(text))] == [
+            short.match(text, i, ended) for i in range(len(text))
+        ]
+
+
+def test_thousands_of_words_are_no_burden() -> None:
+    many = Marks(f"tool_number_{i}(" for i in range(5_000))
+    assert many.match("tool_number_4999(", 0, False) == "tool_number_4999("
+    assert many.match("tool_number_49", 0, False) == ""
+    assert many.match("tool_number_x", 0, False) is None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
+_MANY, _LONG = 400, 64  # more words than this, or longer ones, are compared one by one: no pattern grows with tools
 _WORD = ""  # the key under which a node of the trie says that a marker ends here
 
 
@@ -21,19 +23,28 @@ class Marks:
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = frozenset(words)
+        self._first = re.compile("[" + re.escape("".join(sorted({w[0] for w in self.words}))) + "]")
+        ordered = sorted(self.words)
+        self._longer = frozenset(w for w, after in pairwise(ordered) if after.startswith(w))
+        self._longest = max(map(len, ordered))
+        self._listed: dict[str, list[str]] = {}
+        if len(ordered) > _MANY or self._longest > _LONG:
+            for word in sorted(ordered, key=len, reverse=True):
+                self._listed.setdefault(word[0], []).append(word)
+            return
         trie: dict[str, Any] = {}
-        for word in sorted(self.words):
+        for word in ordered:
             node = trie
             for char in word:
                 node = node.setdefault(char, {})
             node[_WORD] = True
         self._growing = re.compile(_branches(trie, partial=True))
         self._whole = re.compile(_branches(trie, partial=False))
-        self._longer = frozenset(w for w in self.words for v in self.words if v != w and v.startswith(w))
-        self._first = re.compile("[" + re.escape("".join(sorted({w[0] for w in self.words}))) + "]")
 
     def match(self, text: str, at: int, ended: bool) -> str | None:
         """The marker at ``text[at:]``; "" where one may still begin there once more has arrived; None where none."""
+        if self._listed:
+            return self._match_listed(text, at, ended)
         if ended:
             found = self._whole.match(text, at)
             return found[0] if found else None
@@ -44,6 +55,15 @@ class Marks:
         if found.end() == len(text) and (word not in self.words or word in self._longer):
             return ""
         return word
+
+    def _match_listed(self, text: str, at: int, ended: bool) -> str | None:
+        here = self._listed.get(text[at : at + 1], [])
+        left = len(text) - at
+        if not ended and left < self._longest:
+            rest = text[at:]
+            if any(len(word) > left and word.startswith(rest) for word in here):
+                return ""
+        return next((word for word in here if text.startswith(word, at)), None)
 
     def search(self, text: str, at: int, ended: bool) -> tuple[int, str]:
         """Where the first marker stands, and which; or how far there is none for certain, and ""."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from callwright.dialects import untagged
 from callwright.dialects.families import Reader, openings, starts
@@ -51,12 +52,10 @@ class Parser:
     ) -> None:
         self._offer = Offer(tools, unknown=unknown)
         self._tape = Tape()
-        self._readers = openings(None if dialects is None else frozenset(dialects))
-        self._marks = _marks(frozenset(self._readers))
-        self._starts = starts(None if dialects is None else frozenset(dialects))
+        self._readers, self._marks, self._tags, begin = _tables(None if dialects is None else frozenset(dialects))
+        self._starts = dict(begin)
         if self._offer.scripts and (dialects is None or "pythonic" in dialects):
             self._starts |= dict.fromkeys(self._offer.scripts.words, untagged.script)
-        self._tags = marks(frozenset(m for m in self._readers if m[0] == "<") or frozenset("<"))
         self._reading: Reading | None = None
         self._marker = ""
         self._reasoning = False
@@ -282,5 +281,9 @@ class _Pieces:
             self._parts.clear()
 
 
-def _marks(words: frozenset[str]) -> Marks:
-    return marks(words | frozenset(_THOUGHTS))
+@lru_cache(64)
+def _tables(dialects: frozenset[str] | None) -> tuple[dict[str, Reader], Marks, Marks, dict[str, Reader]]:
+    """What depends on the families alone: readers by marker, all markers, the tags among them, those of the start."""
+    readers = openings(dialects)
+    tags = frozenset(m for m in readers if m[0] == "<") or frozenset("<")
+    return readers, marks(frozenset(readers) | frozenset(_THOUGHTS)), marks(tags), starts(dialects)
