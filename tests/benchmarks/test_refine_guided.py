@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from callwright.benchmarks.bfcl import Bfcl
 from callwright.benchmarks.refine_guided import guided_request
 from callwright.benchmarks.refine_task import Task
+from callwright.errors import ConfigError
 from callwright.types import Message, Tool
 
 TOOL = Tool("f", "F.", {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]})
@@ -19,3 +24,8 @@ def test_a_chat_with_native_tools_keeps_its_system_prompt_behind_the_instruction
     assert "Be brief." in texts
     assert '"calls"' in texts
     assert made.messages[-1] == Message("user", "Both!")
+
+
+def test_a_task_without_tools_cannot_be_asked_so() -> None:
+    with pytest.raises(ConfigError, match="offers no tools"):
+        guided_request(Bfcl(()), replace(TASK, tools=()))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from callwright.benchmarks.refine_task import Examination, Task
+from callwright.errors import ConfigError
 from callwright.models.chat import messages_out, tool_out
 from callwright.protocols import ChatRequest
 from callwright.proxy import guided
-from callwright.proxy.context import Context, Toolsets
+from callwright.proxy.context import Toolsets, read
 from callwright.proxy.settings import Settings
-from callwright.types import Message
+from callwright.types import Message, canonical
 
 MODE = "guided"
 
@@ -22,14 +23,14 @@ def guided_request(examination: Examination, task: Task) -> ChatRequest:
     """
     free = examination.ask(task)
     messages = free.messages if free.tools else tuple(m for m in free.messages if m.role != "system")
-    tools = [tool_out(t) for t in task.tools]
-    context = Context(
-        body={"messages": messages_out(messages), "tools": tools},
-        toolset=Toolsets().get(tools),
-        settings=Settings(guided="on"),
-        seed=b"",
-        parallel=not examination.single,
-    )
+    body = {
+        "messages": messages_out(messages),
+        "tools": [tool_out(t) for t in task.tools],
+        "parallel_tool_calls": not examination.single,
+    }
+    context = read(body, canonical(body).encode(), Toolsets(), Settings(guided="on"))
+    if context is None:
+        raise ConfigError(f"task {task.id} of {task.set} offers no tools, so guided mode has nothing to ask")
     told = guided.body(context)["messages"]
     return replace(
         free,
