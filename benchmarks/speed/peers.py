@@ -9,6 +9,8 @@ import sys
 import aiohttp
 from aiohttp import web
 
+from callwright.jsontext import parse
+
 ARGUMENTS = json.dumps({"city": "Paris", "days": 3})
 
 
@@ -45,7 +47,7 @@ def whole() -> bytes:
 
 
 async def answer(request: web.Request) -> web.StreamResponse:
-    kind = json.loads(await request.read())["model"]
+    kind = parse(await request.read())["model"]
     if kind == "whole":
         return web.Response(body=whole(), content_type="application/json")
     response = web.StreamResponse(headers={"content-type": "text/event-stream"})

@@ -12,7 +12,7 @@ from callwright.proxy.streaming import Streamed
 TEXTS = (
     'Sure.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
     '```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```',
-    'One <b> and {two}.\n<tool_call>{"name": "get_weather", "arguments": {"city": "A </tool_call>"}}</tool_call> Done.',
+    'One <b> {two}.\n<tool_call>{"name": "get_weather", "arguments": {"city": "A </tool_call>"}}</tool_call> End.',
 )
 CONTEXT = read(body(), b"x", Toolsets(), Settings())
 
