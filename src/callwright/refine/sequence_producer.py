@@ -19,6 +19,7 @@ from callwright.types import CheckedCall, Edit, Json, Tool, ToolCall, to_json
 TOOL_FLOOR = 0.85  # how well a tool must answer an argument to be the missing producer
 TOOL_MARGIN = 0.25
 MAX_ADDED = 4
+_NOTHING = Sources()
 
 
 def add_for_reference(draft: Draft, ref: Reference) -> bool:
@@ -110,8 +111,11 @@ def wait_for_results(draft: Draft, seen: Sources | None) -> None:
     exactly one offered tool provides: that tool is called (rule ``producer_added``) unless it already is, and the
     call that needs its result is taken out for now (``wait_for_result``): it can be made once the result is there.
     """
-    sources = seen or Sources(draft.query)
+    sources = seen
     for i in range(len(draft.calls)):
+        if seen is None and not _unknown_value(draft, i, _NOTHING, identifiers=False):
+            continue  # what is no placeholder to somebody who has heard nothing is none: no index is made
+        sources = sources or Sources(draft.query)
         key = _unknown_value(draft, i, sources, identifiers=seen is not None)
         if not key:
             continue
