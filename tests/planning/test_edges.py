@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from callwright.errors import ConfigError, PlanError, WeightsError
+from callwright.errors import ConfigError, MissingExtra, PlanError, WeightsError
+from callwright.planning import open_planner
 from callwright.planning.edges import (
     MAX_TOOLS,
     SHIPPED,
+    WITH_ENCODER,
     Cut,
     EdgePlanner,
     acyclic_edges,
@@ -26,7 +28,7 @@ from callwright.planning.edges import (
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
-from callwright.planning.trees import Forest, write
+from callwright.planning.trees import Forest, read, write
 from callwright.types import Tool
 
 
@@ -244,9 +246,28 @@ def test_a_model_for_other_vectors_is_refused(tmp_path: Path) -> None:
         open_model(path, Flat())
 
 
-def test_the_shipped_card_says_where_the_weights_come_from() -> None:
-    card = open_model(SHIPPED).card
+@pytest.mark.parametrize("path", [SHIPPED, WITH_ENCODER], ids=lambda p: p.stem)
+def test_the_shipped_card_says_where_the_weights_come_from(path: Path) -> None:
+    card = read(path)[1]
+    assert card["features"] == DIGEST
+    assert card.get("meanings", MEANT) == MEANT
+    assert card.get("encoder") == (None if path == SHIPPED else "minilm-int8")
     assert card["private"] is False
     assert {"data", "command", "scores", "sha256", "settings"} <= set(card)
     assert not {"ultratool", "complextool_plan", "api_bank"} & set(card["data"])
-    assert SHIPPED.stat().st_size < 3_000_000
+    assert path.stat().st_size < 3_000_000
+
+
+def test_the_shipped_model_with_vectors_puts_a_plain_chain_in_order() -> None:
+    try:
+        planner = open_planner("edges-encoder")
+    except (MissingExtra, WeightsError) as exc:
+        pytest.skip(f"the weights of minilm-int8 cannot be had: {exc.message}")
+    assert planner.name == "edges-encoder"
+    plan = planner.plan(ASKED, TRIP)
+    assert [[s.tool for s in layer] for layer in plan.layers] == [
+        ["search_hotels"],
+        ["book_hotel"],
+        ["send_confirmation"],
+    ]
+    assert plan == planner.plan(ASKED, TRIP)

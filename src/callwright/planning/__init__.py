@@ -5,7 +5,9 @@ from __future__ import annotations
 from callwright.errors import ConfigError
 from callwright.protocols import Planner
 
-PLANNERS = ("default", "edges", "layers", "schema", "mention", "all-in-one")
+PLANNERS = ("default", "edges", "edges-encoder", "layers", "schema", "mention", "all-in-one")
+
+READ_VECTORS = ("edges-encoder", "layers")
 
 
 def default_planner() -> Planner:
@@ -16,16 +18,17 @@ def default_planner() -> Planner:
 
 
 def open_planner(spec: str | Planner | None = None, encoder: str | None = None) -> Planner:
-    """A planner by name, or the given one. ``encoder`` is for ``layers`` (see callwright.encoders.open_encoder).
+    """A planner by name, or the given one. ``encoder`` is for those of :data:`READ_VECTORS` (see open_encoder).
 
     Raises ConfigError for an unknown name and for an encoder that the planner would not use, MissingExtra where the
     encoder's library is missing.
     """
-    if encoder is not None and spec != "layers" and (not isinstance(spec, str) or spec in PLANNERS):
+    if encoder is not None and spec not in READ_VECTORS and (not isinstance(spec, str) or spec in PLANNERS):
         named = spec if isinstance(spec, str) else "default" if spec is None else spec.name
+        reading = " or ".join(f"--planner {name}" for name in READ_VECTORS)
         raise ConfigError(
             f"the planner {named!r} reads no vectors: the encoder {encoder!r} would go unused",
-            hint="take the planner that reads vectors (--planner layers), or leave --encoder out",
+            hint=f"take a planner that reads vectors ({reading}), or leave --encoder out",
         )
     if spec is not None and not isinstance(spec, str):
         return spec
@@ -36,6 +39,11 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         from callwright.planning.layers import LayerPredictor
 
         return LayerPredictor(open_encoder(encoder))
+    if spec == "edges-encoder":
+        from callwright.encoders import open_encoder
+        from callwright.planning.edges import WITH_ENCODER, EdgePlanner, open_model
+
+        return EdgePlanner(open_model(WITH_ENCODER, open_encoder(encoder)))
     if spec == "edges":
         from callwright.planning.edges import EdgePlanner
 
