@@ -113,8 +113,8 @@ def wait_for_results(draft: Draft, seen: Sources | None) -> None:
     """
     sources = seen
     for i in range(len(draft.calls)):
-        if seen is None and not _unknown_value(draft, i, _NOTHING, identifiers=False):
-            continue  # what is no placeholder to somebody who has heard nothing is none: no index is made
+        if seen is None and not _looks_unfilled(draft, i):
+            continue  # no index of the request is made for it
         sources = sources or Sources(draft.query)
         key = _unknown_value(draft, i, sources, identifiers=seen is not None)
         if not key:
@@ -131,6 +131,15 @@ def wait_for_results(draft: Draft, seen: Sources | None) -> None:
             draft.edits.append(Edit(f"/{len(draft.calls)}", None, to_json(verdict), "producer_added"))
             draft.calls.append(verdict)
             draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, (verdict.id,)])
+
+
+def _looks_unfilled(draft: Draft, call: int) -> bool:
+    """Whether a required argument is a placeholder to somebody who has heard and read nothing else."""
+    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    if tool is None or not isinstance(arguments, dict):
+        return False
+    values = [(k, arguments[k]) for k in tool.required if isinstance(arguments.get(k), str)]
+    return any(judge(key, value, None, _NOTHING) == "placeholder" for key, value in values)
 
 
 def _unknown_value(draft: Draft, call: int, sources: Sources, identifiers: bool) -> str:
