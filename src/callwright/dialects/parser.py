@@ -34,6 +34,7 @@ _THOUGHTS = {  # what begins and ends reasoning; the tags themselves count as re
 _SELF = " to=self<|message|>"  # Glimmer's reasoning, where a reply begins with it
 MAX_AGAIN = 262_144  # characters of a reply that are looked at again after a reader gave up; then they stay text
 _IN_TAG = re.compile(r"<[^<>\n]*\Z")
+_BRACKETS = {"{": re.compile(r"[\s\"']"), "[": re.compile(r"[\s{\w]")}  # what must follow for a reader to be asked
 _QUOTE_END = re.compile(r"[`\n]")
 _OUTSIDE = re.compile(r"[\"{}\[\]<]")
 _INSIDE = re.compile(r"[\"\\\n]")
@@ -139,6 +140,9 @@ class Parser:
             if at < len(tape.text) and not self._may_open(word, at):
                 at += 1
                 self._quoted = tape.text[at - 2] == "`"
+                continue
+            if word in _BRACKETS and at + 1 < len(tape.text) and not _BRACKETS[word].match(tape.text, at + 1):
+                at += 1
                 continue
             self._emit(start, at)
             tape.at = at
