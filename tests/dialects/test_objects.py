@@ -69,3 +69,10 @@ def test_an_empty_list_is_a_decision_and_its_reason_is_kept() -> None:
     found = read_object({"no_call": "nothing fits"})
     assert found is not None
     assert found.reason == "nothing fits"
+
+
+def test_several_names_of_one_result_are_one_label() -> None:
+    value = {"api_name": "f", "parameters": {}, "responses": ["API_call_0", "API_call_1"]}
+    found = read_object(value, ["f"])
+    assert found is not None
+    assert found.calls[0].slot == "API_call_0 API_call_1"

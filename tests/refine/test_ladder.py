@@ -179,3 +179,27 @@ def test_nothing_a_model_writes_raises_and_a_second_pass_changes_nothing(name: s
     second = refine(list(first.calls), TOOLS, query="Weather in Oslo for 3 days")
     assert second.calls == first.calls
     assert second.edits == ()
+
+
+def test_labels_of_a_list_stay_with_their_calls_whatever_its_order() -> None:
+    """A shuffled NESTFUL list: only the order changes, no reference is renumbered to another call."""
+
+    def tool(name: str, takes: str, gives: str) -> Tool:
+        schema = {"type": "object", "properties": {k: {"type": "string"} for k in takes.split()}}
+        out = {"type": "object", "properties": {gives: {"type": "string"}}}
+        return Tool(name, name, {**schema, "required": takes.split()}, out, READ)
+
+    tools = [tool("airport", "city", "skyId"), tool("flights", "a b", "price"), tool("hotels", "geoId", "name")]
+    tools.append(tool("location", "q", "geoId"))
+    text = """[
+      {"name": "flights", "arguments": {"a": "$var1.skyId$", "b": "$var2.skyId$"}, "label": "$var3"},
+      {"name": "location", "arguments": {"q": "London"}, "label": "$var4"},
+      {"name": "hotels", "arguments": {"geoId": "$var4.geoId$"}, "label": "$var5"},
+      {"name": "airport", "arguments": {"city": "New York"}, "label": "$var1"},
+      {"name": "airport", "arguments": {"city": "London"}, "label": "$var2"}]"""
+    done = refine(text, tools, query="Flights from New York to London, hotels in London.")
+    assert [e.rule for e in done.edits] == ["topological_order"]
+    by_label = {call.slot: call.arguments for call in done.calls}
+    assert by_label["$var3"] == {"a": "$var1.skyId$", "b": "$var2.skyId$"}
+    assert by_label["$var5"] == {"geoId": "$var4.geoId$"}
+    assert [c.slot for c in done.calls].index("$var3") > [c.slot for c in done.calls].index("$var2")

@@ -78,7 +78,7 @@ def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
     name = next((value[k] for k in NAME_KEYS if isinstance(value.get(k), str)), None)
     if name is not None:
         name = name.removeprefix("functions.").strip()
-        slot = next((value[k] for k in LABELS if isinstance(value.get(k), str)), "")
+        slot = _label(value)
         for key in ARGUMENT_KEYS:
             if key in value:
                 return meant(name, value[key], slot)
@@ -88,6 +88,14 @@ def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
         if key in tools and isinstance(inner, dict):
             return Meant(key, inner)
     return None
+
+
+def _label(value: JsonObject) -> str:
+    """What a call says its result is called; several names, as NesTools lists them, with spaces between."""
+    given = next((value[k] for k in LABELS if value.get(k)), "")
+    if isinstance(given, list) and all(isinstance(one, str) for one in given):
+        return " ".join(given)
+    return given if isinstance(given, str) else ""
 
 
 def meant(name: str, value: Json, slot: str = "") -> Meant:

@@ -11,13 +11,14 @@ from callwright.refine.reading import Reading, read
 from callwright.refine.result import Abstention, Refinement, Settings
 from callwright.refine.rules import Ruled, apply_rules
 from callwright.refine.sequence import Ordered, order
+from callwright.refine.sequence_references import labels_of
 from callwright.refine.situation import Situation
 from callwright.types import Edit, Message, Tool, ToolCall
 
 RUNGS = ("rules", "sequence")
 UNMARKED = frozenset({"json", "fenced", "pythonic", "xlam", "llama_json", "nestful", "nestools", "refinetoolbench"})
 """Dialects whose calls begin with nothing but a bracket, a name or a fence."""
-SEQUENCE_CONFIDENCE = {"producer_added": 0.9}
+SEQUENCE_CONFIDENCE = {"producer_added": 0.85}  # 189 of 222 on public gold sequences
 
 
 def refine(
@@ -52,7 +53,9 @@ def refine(
             return Refinement((), reading.whole, abstained=(Abstention("", said + "."),))
     if "sequence" not in rungs:
         return _finished(reading, ruled, None)
-    return _finished(reading, ruled, order(ruled.calls, tools, query="\n".join(situation.said)))
+    labelled = [replace(call, id=call.slot) if call.slot else call for call in ruled.calls]
+    labels = labels_of(labelled, situation.by_name) if any(call.slot for call in ruled.calls) else ()
+    return _finished(reading, ruled, order(ruled.calls, tools, query="\n".join(situation.said), labels=labels))
 
 
 def _reads_as_prose(reading: Reading, ruled: Ruled) -> bool:
