@@ -31,3 +31,8 @@ def test_the_picture_has_reward_and_length_of_replies() -> None:
     texts = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
     assert all(title in texts for _, title in PANELS)
     assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 3 * 8
+
+
+def test_a_curve_that_never_moves_is_drawn_too() -> None:
+    for value in (0.0, -1.0, 0.5):
+        assert "polyline" in curve_svg([{"step": 1, "reward": value}])

@@ -44,7 +44,8 @@ def _panel(number: int, title: str, steps: Sequence[float], values: Sequence[flo
     head = f'<text x="{_LEFT}" y="{base - 6}">{escape(title)}</text>'
     if not values:
         return head
-    low, high = min(0.0, *values), max(values) or 1.0
+    low, high = min(0.0, *values), max(0.0, *values)
+    high += high == low  # all of them 0
     first, last = steps[0], steps[-1]
 
     def x(step: float) -> float:
