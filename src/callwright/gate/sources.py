@@ -12,6 +12,7 @@ from callwright.gate.spellings import calendar_day
 from callwright.jsontext import JsonError, mend
 from callwright.types import Json, Message, ToolResult, canonical
 
+_NOT_ALNUM = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
 _COUNT_WORDS: dict[str, float] = {
@@ -215,7 +216,7 @@ def fold(text: str) -> str:
 
 def squash(text: str) -> str:
     """Letters and digits only, folded."""
-    return "".join(c for c in fold(text) if c.isalnum())
+    return _NOT_ALNUM.sub("", fold(text))
 
 
 def _leaves(value: Json, path: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], Json]]:
