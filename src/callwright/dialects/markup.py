@@ -17,7 +17,7 @@ from callwright.types import JsonObject, ToolCall
 
 PAIR = "<arg_key>"
 _NS = ("", "｜DSML｜", "|DSML|", "minimax:", "antml:", "atem:")
-_NAMED = r"""(?:\s*=\s*|\s+name\s*=\s*)["']?(?P<name>[^"'<>]{1,128}?)["']?"""
+_NAMED = r"""(?:\s*=\s*|\s+name\s*=\s*)["']?(?P<name>[^"'<>]{1,512}?)["']?"""
 _PREFIX = r"(?:｜DSML｜|\|DSML\||\w+:)?"
 _CALL = re.compile(rf"<{_PREFIX}(?:function|invoke){_NAMED}\s*>")
 _PARAMETER = re.compile(rf"""<{_PREFIX}parameter{_NAMED}(?:\s+string\s*=\s*["']?(?P<text>true|false)["']?)?\s*>""")
@@ -31,7 +31,7 @@ _CALLS = [f"<{ns}{tag}" for ns in _NS for tag in ("function=", "function name=",
 _BETWEEN, _ENDS, _VALUE = Marks([*_CALLS, *_CALL_ENDS]), Marks(_CALL_ENDS), Marks(["<arg_value>"])
 OPENS = frozenset(_CALLS)
 NAMELESS = frozenset(f"<parameter{c}" for c in ("=", " name="))
-_MAX_TAG = 256
+_MAX_TAG = 640  # a name of 512 characters and what stands around it
 NO_NAME = "the tool's name is missing"
 NO_TAG = "a closing tag is missing"
 
