@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from callwright.dialects import CallPiece, Parser
+from callwright.dialects import CallPiece, Parser, parse_calls
 from callwright.dialects.functionary import write, write_v31
 from callwright.types import Tool, ToolCall
 
@@ -8,6 +8,12 @@ from callwright.types import Tool, ToolCall
 def calls(text: str) -> list[CallPiece]:
     parser = Parser([Tool("f"), Tool("g")])
     return [p for p in [*parser.feed(text), *parser.close()] if isinstance(p, CallPiece)]
+
+
+def test_a_bracket_in_the_call_before_hides_no_call() -> None:
+    text = '>>>f\n{"0": "", "<": ""}>>>f\n{}'
+    found = parse_calls(text, [Tool("f")])
+    assert [call.arguments for call in found.calls] == [{"0": "", "<": ""}, {}]
 
 
 def test_calls_follow_each_other_without_a_break() -> None:

@@ -188,6 +188,8 @@ class Parser:
         if text[at] == "=":
             return text[max(0, at - 2) : at] == "to"
         if text[at] == ">":
+            if before == "}":  # behind the JSON of another call, whatever brackets that holds
+                return True
             return before not in "-=>" and _IN_TAG.search(text, max(0, at - 24), at) is None
         return not word or before != "`" or word == "```" or text[max(0, at - 2) : at - 1] in ("\n", "`", "")
 
