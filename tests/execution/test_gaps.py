@@ -117,6 +117,16 @@ def test_of_two_records_that_fed_a_call_the_one_that_gave_more_of_it_is_followed
     assert {"lat": 59.9167, "zone": "Europe/Lisbon"} not in found, "one city's latitude in another's zone"
 
 
+def test_a_record_is_passed_over_also_where_the_one_taken_up_has_no_name_in_the_request() -> None:
+    mine = result("r1", "find_place", {"latitude": 59.9167}, city="home")
+    lisbon = result("r2", "find_place", {"latitude": 38.7134}, city="Lisbon")
+    sun = result("r3", "sun_times", {"sunset": "22:43"}, lat=59.9167)
+    edges = (("find_place", "sun_times"),)
+    assert notes("Sunset here and in Lisbon?", mine, lisbon, sun, edges=edges) == [
+        "sun_times was not called for Lisbon yet"
+    ]
+
+
 def test_a_name_of_another_form_or_in_a_result_is_not_open() -> None:
     done = result("r1", "find", {"to": "Iceland", "code": "KEF"}, name="Henrik Dahl")
     assert notes("When does Henrik Dahl leave for Iceland?", done) == []

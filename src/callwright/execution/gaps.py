@@ -107,7 +107,7 @@ def _passed_over(query: str, results: Sequence[ToolResult], edges: Iterable[tupl
                     open_for[consumer][name] = max(known, like, key=lambda made: _changed(made, takers))
     gaps_found = []
     for tool, names_open in open_for.items():
-        left = {name: like for name, like in names_open.items() if name not in taken_for[tool]}
+        left = {name: like for name, like in names_open.items() if name not in taken_for.get(tool, ())}
         if left:
             like = tuple(call for made in left.values() for call in made)
             gaps_found.append(Gap(f"{tool} was not called for {', '.join(left)} yet", tool, like=like))

@@ -31,7 +31,7 @@ def mixed_records(arguments: JsonObject, sources: Sources) -> Violation | None:
         for key, value in list(arguments.items())[:_MOST_ARGUMENTS]
         if isinstance(value, str | int | float) and not isinstance(value, bool) and len(str(value)) >= _SHORTEST
     }
-    if len(told) < 2:
+    if len(told) < 2 or not sources.results:
         return None
     said = Sources(sources.query)
     told = {key: value for key, value in told.items() if not said.holds(value)}
