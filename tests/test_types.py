@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.types import DESTRUCTIVE, READ, CheckedCall, Edit, Effects, Tool, Usage, canonical, to_json
+from callwright.types import DESTRUCTIVE, READ, CheckedCall, Edit, Effects, Tool, Usage, canonical, scalars, to_json
+
+
+def test_the_scalars_of_a_value_come_in_order() -> None:
+    assert list(scalars({"a": [1, {"b": None}], "c": "x", "d": [], "e": True})) == [1, None, "x", True]
+    assert list(scalars(5)) == [5]
 
 
 def test_only_the_gate_can_make_a_checked_call() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -24,6 +24,15 @@ def to_json(value: Any) -> Json:
     if isinstance(value, list | tuple | set | frozenset):
         return [to_json(v) for v in value]
     return value
+
+
+def scalars(value: Json) -> Iterator[Json]:
+    """Every leaf of a JSON value, in order: texts, numbers, booleans and nulls."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from scalars(inner)
+    else:
+        yield value
 
 
 def canonical(value: Any) -> str:

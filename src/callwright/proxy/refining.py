@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright.errors import Violation
 from callwright.gate import Refusal
 from callwright.proxy.context import Context
 from callwright.refine import Settings, refine
-from callwright.types import Edit, Json, ToolCall
+from callwright.types import Edit, ToolCall, scalars
 
 _MARKS = re.compile(r"[$<>{}\[\]]|API_call|\bvar_?\d", re.I)  # what references and placeholders are made of
 
@@ -37,7 +37,7 @@ def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
         verdict = context.toolset.gate.check(call)
         if isinstance(verdict, Refusal) or verdict.edits:
             return False
-        leaves = list(_leaves(call.arguments))
+        leaves = list(scalars(call.arguments))
         if not all(isinstance(leaf, str | int | float | bool) and leaf != "" for leaf in leaves):
             return False
         seen.add((call.tool, str(call.arguments)))
@@ -47,17 +47,6 @@ def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
         if any(isinstance(leaf, str) and _MARKS.search(leaf) for leaf in leaves):
             return False
     return len(seen) == len(calls)
-
-
-def _leaves(value: Json) -> Iterator[Json]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _leaves(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner)
-    else:
-        yield value
 
 
 def refined(calls: Sequence[ToolCall], context: Context, *, leave_out: bool = False) -> Refined:

@@ -13,7 +13,7 @@ from callwright import flow
 from callwright.gate import Sources
 from callwright.refine.sequence_draft import Draft, best_feeder
 from callwright.refine.sequence_references import plain
-from callwright.types import Json, JsonObject, Tool, canonical
+from callwright.types import Json, JsonObject, Tool, canonical, scalars
 
 FEED_FLOOR = 0.9
 FEED_MARGIN = 0.3
@@ -116,7 +116,7 @@ def _said(draft: Draft, key: str, part: JsonObject) -> Json:
     A number must stand by the argument's name ("a term of 36 months"); so must a text, unless the argument is what
     names the thing (query, title, city …) and only one thing is named.
     """
-    used = {plain(str(v)) for call in draft.calls for v in _scalars(call.arguments)}
+    used = {plain(str(v)) for call in draft.calls for v in scalars(call.arguments)}
     kind = part.get("type")
     if kind in ("integer", "number"):
         near = (m for m in _NUMBER.finditer(draft.query) if _by_name(draft.query, m, key))
@@ -188,14 +188,3 @@ def _fits(value: Json, part: JsonObject) -> bool:
     if kind == "number":
         return isinstance(value, int | float) and not isinstance(value, bool)
     return kind in (None, "boolean") or isinstance(kind, list)
-
-
-def _scalars(value: Json) -> Iterator[Json]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _scalars(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _scalars(inner)
-    else:
-        yield value

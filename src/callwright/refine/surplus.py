@@ -11,7 +11,7 @@ from callwright.refine import echoes
 from callwright.refine.names import asked_for
 from callwright.refine.sequence_references import references
 from callwright.refine.situation import Situation, call_print
-from callwright.types import Json, ToolCall, canonical
+from callwright.types import Json, ToolCall, canonical, scalars
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
 DONE, SURPLUS = "already_called", "superfluous_call"
@@ -86,11 +86,7 @@ def _drop_superfluous(calls: Sequence[ToolCall], drops: dict[int, Drop], situati
 
 
 def _leaves(value: Json) -> Iterator[Json]:
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(inner)
-    elif value is not None and not isinstance(value, bool):
-        yield value
+    return (leaf for leaf in scalars(value) if leaf is not None and not isinstance(leaf, bool))
 
 
 def _spelled(value: Json) -> str:
