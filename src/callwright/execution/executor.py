@@ -91,12 +91,15 @@ class Executor:
             async with self._places:
                 done[place] = await call
 
+        failed: Exception | None = None
         try:
             async with asyncio.TaskGroup() as group:
                 for place, call in enumerate(work):
                     group.create_task(one(place, call))
         except* CallwrightError as errors:  # one dead endpoint is one error, however many calls asked it
-            raise errors.exceptions[0] from None
+            failed = errors.exceptions[0]
+        if failed is not None:  # raised out here: what is raised inside except* may come out as a group again
+            raise failed from None
         results = [r for r in done if r is not None]
         self.results += results
         for result in results:
