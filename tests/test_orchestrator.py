@@ -321,6 +321,10 @@ async def test_what_was_looked_up_for_one_name_is_looked_up_for_the_names_beside
     assert [c["iata"] for c in people.calls] == ["OSL1", "LIS1", "NBO1"]
     assert [r.purpose for r in model.requests] == ["bind", "bind", "answer"]
     assert [r.id for r in done.results] == [f"r{n}" for n in range(1, 7)]
+    shown = page(done.events)
+    assert (shown.count("The model wrote"), shown.count("By analogy")) == (2, 4), (
+        "nobody else's call is put to the model"
+    )
 
 
 async def test_a_call_with_a_day_from_nowhere_waits_until_a_tool_has_told_the_day() -> None:

@@ -70,8 +70,8 @@ class Executor:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
 
         A call of a ``patient`` tool with a number or date from nowhere is held instead of executed: a later result
-        may give it. ``ask=False``: what the gate refuses is dropped without a question. Tools whose call was held or
-        refused for a made-up value are in ``postponed``.
+        may give it. ``ask=False``: calls that no model wrote; what the gate refuses is dropped. Tools whose call was
+        held or refused for a made-up value are in ``postponed``.
         """
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
@@ -112,7 +112,8 @@ class Executor:
         return replace(call, id=f"r{self._numbered}")
 
     async def _settle_one(self, call: ToolCall, gate: Gate, patient: bool, ask: bool) -> ToolResult | None:
-        self._trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot)
+        by = "model" if ask else "analogy"
+        self._trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot, by=by)
         checked = await self._check(call, gate, ask)
         if checked is None:
             return None

@@ -99,7 +99,7 @@ def _stage(stage: Stage, texts: Mapping[str, str]) -> str:
 
 
 def _call(call: CallStory) -> str:
-    columns = [_column("The model wrote", _value(call.raw))]
+    columns = [_column("By analogy" if call.by == "analogy" else "The model wrote", _value(call.raw))]
     edits = call.edits
     if edits or call.refused:
         columns.append(_column("What was wrong, what was changed", _mending(call, edits)))

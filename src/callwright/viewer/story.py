@@ -13,12 +13,13 @@ Data = Mapping[str, Any]
 
 @dataclass(slots=True)
 class CallStory:
-    """One call from what the model wrote to what came back."""
+    """One call from what was written, by the model as a rule, to what came back."""
 
     id: str
     tool: str
     raw: Any = None
     slot: str = ""
+    by: str = "model"  # who wrote it: model | analogy
     refused: Data | None = None
     checked: Data | None = None
     repairs: list[Data] = field(default_factory=list)
@@ -112,7 +113,9 @@ def _sort(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
     elif event.kind == "limit":
         stage.notes.append(f"limit reached: {data.get('limit')}")
     elif event.kind == "call.raw":
-        call = CallStory(data["id"], data["tool"], data.get("arguments"), data.get("slot", ""))
+        call = CallStory(
+            data["id"], data["tool"], data.get("arguments"), data.get("slot", ""), data.get("by", "model")
+        )
         calls[call.id] = call
         stage.calls.append(call)
     elif data.get("id") in calls:
