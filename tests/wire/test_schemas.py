@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis_jsonschema import from_schema
 
 from callwright.errors import CatalogError
-from callwright.wire.schemas import MAX_DEPTH, any_schema, object_schema
+from callwright.types import Tool
+from callwright.wire.schemas import MAX_DEPTH, any_schema, closed_object, object_schema, required_first
 
 CITY = {"type": "str", "description": "the city"}
 META = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]}
@@ -177,3 +178,12 @@ PROPER = st.fixed_dictionaries(
 @given(PROPER, st.dictionaries(st.sampled_from(["a", "b", "type", "items"]), from_schema({}), max_size=4))
 def test_a_proper_schema_means_the_same_afterwards(schema: dict[str, Any], value: dict[str, Any]) -> None:
     assert jsonschema_rs.is_valid(object_schema(schema), value) == jsonschema_rs.is_valid(schema, value)
+
+
+def test_a_schema_for_decoding_names_the_required_properties_first_and_admits_no_others() -> None:
+    given = {"properties": {"b": {"type": "string"}, "a": {"type": "integer"}}, "required": ["a", "ghost"]}
+    made = required_first(Tool("t", input_schema=given))
+    assert list(made["properties"]) == ["a", "b"]
+    assert (made["type"], made["additionalProperties"]) == ("object", False)
+    assert "type" not in given, "the tool's own schema stays as it is"
+    assert closed_object(x={}, y={})["required"] == ["x", "y"]

@@ -15,6 +15,7 @@ from callwright.execution.render import results_text, signatures
 from callwright.jsontext import JsonError, mend
 from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import Json, JsonObject, Message, Reply, Skip, Tool, ToolCall, ToolResult
+from callwright.wire.schemas import closed_object, required_first
 
 FINISH = "finish"
 NONE = "none"
@@ -100,41 +101,20 @@ def layer_schema(tools: Sequence[Tool]) -> JsonObject:
 
     Naming the useful tools before any call is made is what keeps a small model from calling whatever it sees.
     """
-    calls = [_object(tool={"const": tool.name}, arguments=_arguments(tool)) for tool in tools]
+    calls = [closed_object(tool={"const": tool.name}, arguments=required_first(tool)) for tool in tools]
     names = {"type": "array", "items": {"enum": [t.name for t in tools]}, "minItems": 1, "maxItems": len(tools)}
-    chosen = _object(
+    chosen = closed_object(
         useful=names, calls={"type": "array", "items": {"anyOf": calls}, "maxItems": max(8, 2 * len(tools))}
     )
-    none = _object(useful={"const": [NONE]}, reason={"type": "string", "maxLength": 120})
+    none = closed_object(useful={"const": [NONE]}, reason={"type": "string", "maxLength": 120})
     return {"anyOf": [chosen, none]}
 
 
 def step_schema(tools: Sequence[Tool]) -> JsonObject:
     """The decoding schema of one turn: a short thought, then one call or the finish."""
-    actions: list[Json] = [_object(tool={"const": t.name}, arguments=_arguments(t)) for t in tools]
-    actions.append(_object(tool={"const": FINISH}, reason={"type": "string", "maxLength": 120}))
-    return _object(thought={"type": "string", "maxLength": 200}, action={"anyOf": actions})
-
-
-def _object(**properties: Json) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _arguments(tool: Tool) -> JsonObject:
-    """The input schema with required properties first: a small model fills what comes first best."""
-    schema = dict(tool.input_schema)
-    required = [k for k in tool.required if k in tool.properties]
-    order = required + [k for k in tool.properties if k not in required]
-    schema["properties"] = {k: tool.properties[k] for k in order}
-    schema.setdefault("type", "object")
-    if order:
-        schema.setdefault("additionalProperties", False)
-    return schema
+    actions: list[Json] = [closed_object(tool={"const": t.name}, arguments=required_first(t)) for t in tools]
+    actions.append(closed_object(tool={"const": FINISH}, reason={"type": "string", "maxLength": 120}))
+    return closed_object(thought={"type": "string", "maxLength": 200}, action={"anyOf": actions})
 
 
 def _read_schema(view: View, text: str) -> Bound:

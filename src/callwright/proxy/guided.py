@@ -10,7 +10,8 @@ from callwright.models.grammar import guidance
 from callwright.proxy import again
 from callwright.proxy.context import Context
 from callwright.proxy.sse import json_bytes
-from callwright.types import Json, JsonObject, Tool, ToolCall
+from callwright.types import Json, JsonObject, ToolCall
+from callwright.wire.schemas import closed_object, required_first
 
 _MOST_CALLS = 16
 
@@ -31,13 +32,13 @@ def body(context: Context) -> JsonObject:
 def schema(context: Context) -> JsonObject:
     """``{"calls": [...]}`` of the tools that may be called, or ``{"no_call": why}`` unless the client insists."""
     tools = [t for t in context.toolset.tools if context.named in ("", t.name)]
-    calls: list[Json] = [_object(name={"const": t.name}, arguments=_arguments(t)) for t in tools]
+    calls: list[Json] = [closed_object(name={"const": t.name}, arguments=required_first(t)) for t in tools]
     array = {"type": "array", "items": {"anyOf": calls}, "minItems": 1}
     array["maxItems"] = _MOST_CALLS if context.parallel else 1
-    some = _object(calls=array)
+    some = closed_object(calls=array)
     if context.demanded:
         return some
-    return {"anyOf": [some, _object(no_call={"type": "string", "maxLength": 120})]}
+    return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
 
 
 def calls_of(text: str, context: Context) -> tuple[ToolCall, ...] | None:
@@ -78,20 +79,3 @@ def _told(messages: Json, instructions: str) -> list[Json]:
             joined = f"{content}\n\n{instructions}"
         return [{**first, "content": joined}, *messages[1:]]
     return [{"role": "system", "content": instructions}, *messages]
-
-
-def _object(**properties: Json) -> JsonObject:
-    required = list(properties)
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-def _arguments(tool: Tool) -> JsonObject:
-    """The input schema, required properties first: a small model fills best what comes first."""
-    made = dict(tool.input_schema)
-    required = [k for k in tool.required if k in tool.properties]
-    order = required + [k for k in tool.properties if k not in required]
-    made["properties"] = {k: tool.properties[k] for k in order}
-    made.setdefault("type", "object")
-    if order:
-        made.setdefault("additionalProperties", False)
-    return made

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.errors import CatalogError
-from callwright.types import JsonObject
+from callwright.types import JsonObject, Tool
 from callwright.wire.keywords import ENUMS, EXAMPLES, KEYWORD_STEPS, ONLY_OF, names_of, truth
 from callwright.wire.typenames import any_of, says_optional, schema_of_type_name, without_marker
 
@@ -50,6 +50,24 @@ def object_schema(raw: Any, required: Any = None) -> JsonObject:
     names = [*names_of(required), *names_of(schema.get("required"))]
     if names:
         schema["required"] = list(dict.fromkeys(names))
+    return schema
+
+
+def closed_object(**properties: Any) -> JsonObject:
+    """The schema of an object with exactly these properties, in this order."""
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def required_first(tool: Tool) -> JsonObject:
+    """A tool's input schema for decoding, required properties first: a small model fills best what comes first."""
+    schema = dict(tool.input_schema)
+    required = [k for k in tool.required if k in tool.properties]
+    order = required + [k for k in tool.properties if k not in required]
+    schema["properties"] = {k: tool.properties[k] for k in order}
+    schema.setdefault("type", "object")
+    if order:
+        schema.setdefault("additionalProperties", False)
     return schema
 
 
