@@ -10,6 +10,7 @@ import callwright
 from callwright.errors import ConfigError
 from callwright.refine import Settings, refine
 from callwright.types import READ, Message, Tool, ToolCall
+from callwright.wire.tools import tools_from_wire
 
 WEATHER = Tool(
     "get_weather",
@@ -203,3 +204,26 @@ def test_labels_of_a_list_stay_with_their_calls_whatever_its_order() -> None:
     assert by_label["$var3"] == {"a": "$var1.skyId$", "b": "$var2.skyId$"}
     assert by_label["$var5"] == {"geoId": "$var4.geoId$"}
     assert [c.slot for c in done.calls].index("$var3") > [c.slot for c in done.calls].index("$var2")
+
+
+def test_an_added_call_bears_its_label_as_the_others_do() -> None:
+    def tool(name: str, takes: str, gives: str) -> Tool:
+        schema = {"type": "object", "properties": {takes: {"type": "string"}}, "required": [takes]}
+        out = {"type": "object", "properties": {gives: {"type": "string"}}}
+        return Tool(name, name, schema, out, READ)
+
+    text = '[{"name": "hotels", "arguments": {"geo_id": "$var1.geo_id$"}, "label": "$var2"}]'
+    done = refine(text, [tool("location", "query", "geo_id"), tool("hotels", "geo_id", "name")], query="in 'Lisbon'")
+    assert [(c.tool, c.slot) for c in done.calls] == [("location", "$var1"), ("hotels", "$var2")]
+
+
+def test_a_prompt_that_shows_the_notation_hides_no_reference() -> None:
+    """Bamboogle*: the system prompt lists every output name; the producer still comes first."""
+    person, content = {"celebrity_name": {"type": "string"}}, {"information_content": {"type": "string"}}
+    born = {"name": "find_birthplace", "parameters": person, "output_name": "output_birthplace"}
+    capital = {"name": "find_capital", "parameters": content, "output_name": "output_capital"}
+    text = "[find_capital(information_content='output_birthplace'), find_birthplace(celebrity_name='Ada Lovelace')]"
+    said = [Message("system", "Tools: output_name: output_birthplace …"), Message("user", "The capital of …?")]
+    done = refine(text, tools_from_wire([born, capital]), messages=said)
+    assert [c.tool for c in done.calls] == ["find_birthplace", "find_capital"]
+    assert [e.rule for e in done.edits] == ["topological_order"]

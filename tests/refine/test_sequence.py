@@ -63,10 +63,18 @@ def test_shuffled_calls_are_sorted_and_the_move_is_listed(places: list[int]) -> 
 
 
 def test_sorting_moves_as_little_as_possible() -> None:
-    locate, hotels, _ = trip()
-    other = ToolCall("var8", "search_location", {"query": "Porto"})
-    last = ToolCall("var9", "search_location", {"query": "Faro"})
+    locate = ToolCall("lisbon", "search_location", {"query": "Lisbon"})
+    hotels = ToolCall("hotels", "search_hotels", {"geo_id": "{lisbon.geo_id}", "check_in": "2025-03-01"})
+    other = ToolCall("porto", "search_location", {"query": "Porto"})
+    last = ToolCall("faro", "search_location", {"query": "Faro"})
     assert order([hotels, other, locate, last], TOOLS).calls == (other, locate, hotels, last)
+
+
+def test_calls_that_move_follow_the_numbers_of_their_labels() -> None:
+    locate, hotels, _ = trip()
+    other = ToolCall("var3", "search_location", {"query": "Porto"})
+    assert order([other, hotels, locate], TOOLS).calls == (locate, hotels, other)
+    assert order([other, locate, hotels], TOOLS).calls == (other, locate, hotels)  # nothing has to move
 
 
 def test_calls_counted_by_place_are_renumbered_when_they_move() -> None:

@@ -60,6 +60,24 @@ def test_output_names_count_only_where_tools_return_such_things() -> None:
     assert references(calls, [tool("capital", "capital")]) == []
 
 
+def test_an_output_name_that_another_call_returns_is_a_reference_whatever_the_prompt_says() -> None:
+    find, capital = tool("find_birthplace", "output_birthplace"), tool("capital", "output_capital")
+    calls = [ToolCall("1", "capital", {"of": "output_birthplace"}), ToolCall("2", "find_birthplace", {})]
+    prompt = 'give "output_birthplace" to a later call'
+    assert [r.label for r in references(calls, [find, capital], prompt)] == ["output_birthplace"]
+    assert references(calls[:1], [find, capital], prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "text"), [("$var_1", "$var_1.id$"), ("API_call_0", "API_call_0"), ("c1", "{c1.id}")]
+)
+def test_a_label_that_a_call_bears_is_referred_to_even_where_the_prompt_shows_the_notation(
+    label: str, text: str
+) -> None:
+    calls = [ToolCall("call_1", "a", {}, label), ToolCall("call_2", "b", {"x": text})]
+    assert [r.text for r in references(calls, [], f"for example: {text}")] == [text]
+
+
 def test_references_inside_lists_and_objects_are_found_and_rewritten_in_place() -> None:
     call = ToolCall("c", "t", {"a": [{"b": "from $var1.x$ to $var2.y$"}], "n": 3})
     found = references([call], [])

@@ -53,9 +53,20 @@ def refine(
             return Refinement((), reading.whole, abstained=(Abstention("", said + "."),))
     if "sequence" not in rungs:
         return _finished(reading, ruled, None)
+    asked = "\n".join(dict.fromkeys((*situation.asked, situation.query)))  # not a prompt that shows the notation
     labelled = [replace(call, id=call.slot) if call.slot else call for call in ruled.calls]
     labels = labels_of(labelled, situation.by_name) if any(call.slot for call in ruled.calls) else ()
-    return _finished(reading, ruled, order(ruled.calls, tools, query="\n".join(situation.said), labels=labels))
+    return _finished(reading, ruled, _with_slots(order(ruled.calls, tools, query=asked, labels=labels), ruled.calls))
+
+
+def _with_slots(ordered: Ordered, before: Sequence[ToolCall]) -> Ordered:
+    """In a labelled list, calls that were given a label or added bear it as the others do: as their slot."""
+    slots, ids = [c.slot for c in before if c.slot], {c.id for c in before}
+    if not slots:
+        return ordered
+    mark = "$" if slots[0].startswith("$") else ""
+    calls = tuple(c if c.slot or c.id in ids else replace(c, slot=mark + c.id.strip("$")) for c in ordered.calls)
+    return replace(ordered, calls=calls)
 
 
 def _reads_as_prose(reading: Reading, ruled: Ruled) -> bool:

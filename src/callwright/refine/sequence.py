@@ -15,7 +15,16 @@ from callwright.gate import Sources
 from callwright.refine.sequence_draft import Draft
 from callwright.refine.sequence_mend import label_unlabelled, mend_reference
 from callwright.refine.sequence_producer import add_for_reference, wait_for_results
-from callwright.refine.sequence_references import Labels, Reference, labels_of, named_outputs, references, rewritten
+from callwright.refine.sequence_references import (
+    Labels,
+    Reference,
+    label_number,
+    labels_of,
+    named_outputs,
+    references,
+    rewritten,
+    stem,
+)
 from callwright.types import Edit, Tool, ToolCall
 
 MAX_CALLS = 256  # a longer list is left as it is
@@ -49,6 +58,8 @@ def order(
 ) -> Ordered:
     """Mend the data flow between calls and sort them, moving as little as possible.
 
+    Where calls must move and bear the numbered labels that references use, calls that do not need each other follow
+    their numbers: whoever wrote the labels counted in the order that was meant.
     ``labels[i]`` name the results of call ``i`` (default: its id). ``chained``: whether whoever executes the calls
     replaces references by results; by default it does if the calls hold any reference. Otherwise a call that needs
     another's result is taken out until that is there; ``seen``, everything said and returned so far, lets it tell an
@@ -89,7 +100,7 @@ def _sorted(draft: Draft, calls: tuple[ToolCall, ...]) -> Ordered:
     """The finished list: sorted, references written anew, edits at their final places."""
     kept = [i for i in range(len(draft.calls)) if i not in draft.dropped]
     needs = {i: {j for j in draft.needs()[i] if j in kept} for i in kept}
-    places = _topological(kept, needs, len(calls))
+    places = _topological(_counted(draft, kept, needs), needs, len(calls))
     if places is None:
         said = "These calls wait for each other: " + ", ".join(draft.calls[i].tool for i in _stuck(kept, needs)) + "."
         draft.problems.append(Violation("ungrounded", said, "", "cycle"))
@@ -107,12 +118,25 @@ def _sorted(draft: Draft, calls: tuple[ToolCall, ...]) -> Ordered:
     )
 
 
+def _counted(draft: Draft, kept: list[int], needs: dict[int, set[int]]) -> list[int]:
+    """The calls as given, or by their labels' numbers where they must move and all bear such labels, each once."""
+    if all(j < i for i in kept for j in needs[i]):
+        return kept
+    used = {stem(r.label) for r in draft.references if draft.labels.explicit(r)}
+    numbers = {i: [label_number(x) for x in draft.labels.given[i] if stem(x) in used] for i in kept}
+    firsts = [own[0] for own in numbers.values() if own]
+    if len(used) != 1 or len(set(firsts)) < len(kept):
+        return kept
+    return sorted(kept, key=lambda i: numbers[i][0])
+
+
 def _topological(kept: list[int], needs: dict[int, set[int]], given: int) -> list[int] | None:
     """A stable order: always the first call, as given, that waits for nothing; added calls as late as possible."""
     done: list[int] = []
     left = list(kept)
-    wanted_by = {i: min((j for j in kept if i in needs[j]), default=i) for i in kept if i >= given}
-    left.sort(key=lambda i: (wanted_by.get(i, i), i < given))
+    at = {i: n for n, i in enumerate(kept)}
+    wanted_by = {i: min((at[j] for j in kept if i in needs[j]), default=at[i]) for i in kept if i >= given}
+    left.sort(key=lambda i: (wanted_by.get(i, at[i]), i < given))
     while left:
         free = next((i for i in left if needs[i] <= set(done)), None)
         if free is None:

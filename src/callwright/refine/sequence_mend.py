@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from callwright import flow
 from callwright.refine.sequence_draft import Draft, best_feeder, known_keys, offers, respelled
-from callwright.refine.sequence_references import Labels, Meaning, Reference, plain, stem
+from callwright.refine.sequence_references import Labels, Meaning, Reference, label_number, plain, stem
 from callwright.types import Edit, Tool
 
 FEED_FLOOR = 0.75  # what an output must score to be taken for the meant one where the reference names no field
@@ -45,15 +45,11 @@ def _missing_labels(draft: Draft) -> list[str]:
     for ref, meaning in draft.meant.items():
         if meaning is None and ref.notation in ("variable", "response") and draft.labels.explicit(ref):
             found.setdefault(plain(ref.label), ref.label)
-    return sorted(found.values(), key=_number)
+    return sorted(found.values(), key=label_number)
 
 
 def _of_kinds(labels: tuple[str, ...], stems: set[str]) -> bool:
     return any(stem(label) in stems for label in labels)
-
-
-def _number(label: str) -> int:
-    return int(re.sub(r"\D+", "", label) or 0)
 
 
 def _groups(draft: Draft, missing: list[str], bare: list[int]) -> dict[int, tuple[str, ...]]:
@@ -64,18 +60,18 @@ def _groups(draft: Draft, missing: list[str], bare: list[int]) -> dict[int, tupl
     if len(bare) == 1 and len(missing) == 1:
         return {bare[0]: (missing[0],)} if _could_be(draft, bare[0], missing[0]) else {}
     placed: dict[int, tuple[str, ...]] = {
-        i: (m,) for m in missing for i in bare if _number(m) == i + 1 and _could_be(draft, i, m)
+        i: (m,) for m in missing for i in bare if label_number(m) == i + 1 and _could_be(draft, i, m)
     }
     return placed if len(placed) == len(missing) else {}
 
 
 def _gap(draft: Draft, missing: list[str]) -> tuple[str, ...]:
     """The run of free numbers around the missing labels: what a call of several outputs must have been called."""
-    used = {_number(label) for own in draft.labels.given for label in own if label.startswith("API_call_")}
-    low = high = _number(missing[0])
+    used = {label_number(label) for own in draft.labels.given for label in own if label.startswith("API_call_")}
+    low = high = label_number(missing[0])
     while low - 1 >= 0 and low - 1 not in used:
         low -= 1
-    top = max([*used, *map(_number, missing)])
+    top = max([*used, *map(label_number, missing)])
     while high + 1 <= top and high + 1 not in used:
         high += 1
     run = tuple(f"API_call_{k}" for k in range(low, high + 1))
@@ -148,8 +144,8 @@ def _by_field(draft: Draft, ref: Reference) -> Meaning | None:
 
 def _was_removed(draft: Draft, ref: Reference) -> bool:
     """Whether the label is a gap between the labels in use: then the call is missing, the reference is right."""
-    numbers = {_number(label) for own in draft.labels.given for label in own if stem(label) == stem(ref.label)}
-    return bool(numbers) and _number(ref.label) not in numbers and _number(ref.label) < max(numbers)
+    numbers = {label_number(label) for own in draft.labels.given for label in own if stem(label) == stem(ref.label)}
+    return bool(numbers) and label_number(ref.label) not in numbers and label_number(ref.label) < max(numbers)
 
 
 def _by_flow(draft: Draft, ref: Reference, floor: float = FEED_FLOOR) -> Meaning | None:

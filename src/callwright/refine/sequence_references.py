@@ -98,25 +98,48 @@ def named_outputs(tool: Tool) -> tuple[str, ...]:
 def references(calls: Sequence[ToolCall], tools: Iterable[Tool], query: str = "") -> list[Reference]:
     """All references in the arguments, in order.
 
-    Not counted: what the query itself says in these words ("$20"); ``$1`` beside other text unless that call
-    exists; ``output_x`` unless tools return things of such names; ``{name}`` as part of a longer text.
+    Not counted: what the query itself says in these words ("$20"), unless another call bears that label or returns
+    a thing of that name (a prompt shows the notation); ``$1`` beside other text unless that call exists; ``output_x``
+    unless a tool returns that, or at least things of such names; ``{name}`` as part of a longer text.
     """
     read = [r for i, c in enumerate(calls) if isinstance(c.arguments, dict) for r in _in_value(i, c.arguments, ())]
     if not read:
         return []
-    offered = {name for tool in tools for name in named_outputs(tool) if name.startswith("output_")}
-    known = {plain(c.id) for c in calls} | {plain(c.tool) for c in calls}
-    return [r for r in read if _counts(r, len(calls), offered, known, query)]
+    tools = tuple(tools)
+    view = _View(
+        len(calls),
+        [frozenset(map(plain, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""} for c in calls],
+        {
+            t.name: named
+            for t in tools
+            if (named := frozenset(n for n in named_outputs(t) if n.startswith("output_")))
+        },
+        query,
+    )
+    return [r for r in read if view.counts(r, calls)]
 
 
-def _counts(ref: Reference, count: int, offered: set[str], known: set[str], query: str) -> bool:
-    if ref.text in query:
-        return False
-    if ref.notation == "numbered":
-        return ref.whole or 1 <= int(ref.label) <= count
-    if ref.notation == "braces":
-        return ref.whole or plain(ref.label) in known
-    return ref.notation != "output" or bool(offered)
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What decides whether a text in the shape of a reference is one."""
+
+    count: int
+    names: Sequence[frozenset[str]]  # of each call: its labels and its tool
+    outputs: Mapping[str, frozenset[str]]  # what tools return under names like output_…
+    query: str
+
+    def counts(self, ref: Reference, calls: Sequence[ToolCall]) -> bool:
+        if ref.notation == "numbered":
+            return ref.text not in self.query and (ref.whole or 1 <= int(ref.label) <= self.count)
+        if ref.notation == "output":
+            made = any(i != ref.call and ref.label in self.outputs.get(c.tool, ()) for i, c in enumerate(calls))
+            return made or (bool(self.outputs) and ref.text not in self.query)
+        label = plain(ref.label)
+        if any(label in names for i, names in enumerate(self.names) if i != ref.call):
+            return True
+        if ref.text in self.query:
+            return False
+        return ref.notation != "braces" or ref.whole or label in self.names[ref.call]
 
 
 def _in_value(call: int, value: Json, path: tuple[str | int, ...]) -> Iterator[Reference]:
@@ -223,6 +246,11 @@ class Labels:
 def stem(label: str) -> str:
     """A label without its number: labels of one kind share it."""
     return re.sub(r"\d+", "", plain(label))
+
+
+def label_number(label: str) -> int:
+    """The number in a label; 0 where there is none."""
+    return int(re.sub(r"\D+", "", label) or 0)
 
 
 def labels_of(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> list[tuple[str, ...]]:

@@ -186,6 +186,8 @@ def _output(raw: Mapping[str, Any]) -> JsonObject | None:
     if stated is not None:
         return any_schema(stated)
     found = _first(raw, _OUTPUTS)
+    if found is None and isinstance(raw.get("output_name"), str):
+        return {"type": "object", "properties": {raw["output_name"]: {}}}  # what later calls refer to (Bamboogle*)
     if isinstance(found, Mapping):
         by_status = next((found[k] for k in ("200", "201", "default") if isinstance(found.get(k), Mapping)), None)
         found = _body(by_status) if by_status is not None else found
