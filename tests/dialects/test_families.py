@@ -106,6 +106,44 @@ def test_several_calls_are_read_in_order(dialect: str, first: dict[str, Any], se
     assert [p.call.id for p in pieces] == ["call_1", "call_2", "call_3"]
 
 
+characters = st.sampled_from(list("abXZ09 _-./:()[]{}<>\"'`*=,;&|#@!?$%^~+\\éß名\u2003日")) | st.characters(
+    exclude_categories=["Cs", "Cc", "Zl", "Zp"]
+)
+ODD_NAMES = [
+    "Search Managers",
+    "web-search::v2",
+    "Get User's Posts",
+    "/v1/users/{id}",
+    "f()",
+    "functions.f",
+    "all",
+    "to",
+]
+odd_names = st.sampled_from(ODD_NAMES) | st.lists(
+    characters | st.sampled_from(["</", "call:", "[ARGS]"]), min_size=1
+).map("".join).filter(lambda name: name.strip() == name and any(c.isalpha() for c in name))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=15)
+@given(name=odd_names, ending=st.sampled_from(["", " x", "x", "(", "2"]))
+@example(name="Search Managers", ending=" x")
+@example(name="`web`", ending="")
+@example(name="9 lives", ending="'")
+@example(name="x" * 300, ending="")
+def test_an_offered_name_is_read_whatever_its_characters(dialect: str, name: str, ending: str) -> None:
+    """The others offered may begin like it."""
+    other = name + ending if ending else "another"
+    calls = [ToolCall("1", name, {"a": "x y"}), ToolCall("2", other, {}), ToolCall("3", name, {})]
+    tools = [_tool(name, {"a": ""}), _tool(other, {"a": ""})]
+    text = write_calls(calls, dialect, text="Ok.")
+    found = _calls(_parser(dialect, *tools), text)
+    assert [(p.call.tool, p.call.arguments) for p in found] == [(c.tool, c.arguments) for c in calls]
+    parser = _parser(dialect, *tools)
+    pieces = [p for char in text for p in parser.feed(char)] + parser.close()
+    assert [p for p in pieces if isinstance(p, CallPiece)] == found
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_family_recognises_its_own_writing(dialect: str) -> None:
     calls = [ToolCall("1", "f_one", {"a": "x", "n": 1}), ToolCall("2", "f_one", {"a": "y", "n": 2})]

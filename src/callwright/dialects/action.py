@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 
-from callwright.dialects import pythonic, untagged
+from callwright.dialects import names, pythonic, untagged
 from callwright.dialects.body import FENCES
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Meant, Reading, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import BROKEN, STOPPED
@@ -18,6 +18,7 @@ from callwright.types import ToolCall
 
 MARKER = "Action"
 _NUMBER = re.compile(r"[ \t\d]*")
+_BLANK = re.compile(r"[ \t]*")
 _DECORATION = re.compile(r"[ \t*`]*")
 _NAME = re.compile(r"[^\n`*({\[]*")
 _INFO = re.compile(r"[\w+\-]*")
@@ -31,6 +32,7 @@ _INPUT = Marks(
     ]
 )
 _LABELS = Marks(["Thought", "Action", "Observation", "Human:", "User:", "Assistant:", "Final Answer"])
+_AFTER_NAME = Marks(["\n", "(", "{", "`", "*"])
 _LINE_END = Marks(["\n"])
 
 
@@ -41,11 +43,16 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     if (yield from tape.char()) != ":":
         return None
     tape.at += 1
-    yield from tape.take(_DECORATION, 16)
+    yield from tape.take(_BLANK, 16)
+    known = yield from names.stands(tape, offer, _AFTER_NAME)
+    if not known:
+        yield from tape.take(_DECORATION, 16)
+        known = yield from names.stands(tape, offer, _AFTER_NAME)
     char = yield from tape.char()
-    if char in "\n{[" or (char == "`" and (yield from tape.marker(FENCES))):
+    if not known and (char in "\n{[" or (char == "`" and (yield from tape.marker(FENCES)))):
         return (yield from _json_action(tape, offer))
-    name = (yield from tape.take(_NAME, MAX_NAME)).strip().strip("\"'")
+    tape.at += len(known)
+    name = known or (yield from tape.take(_NAME, offer.longest)).strip().strip("\"'")
     yield from tape.take(_DECORATION, 16)
     char = yield from tape.char()
     if not name or char not in "\n({":

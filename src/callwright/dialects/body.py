@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from callwright.dialects import gemma, pythonic
+from callwright.dialects import gemma, names, pythonic
 from callwright.dialects.marks import Marks, marks
 from callwright.dialects.markup import NAMELESS, OPENS, Markup
-from callwright.dialects.offer import NAME, Offer
+from callwright.dialects.offer import Offer, said
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import read_arguments, read_value
@@ -16,6 +16,7 @@ FENCE = "```"
 FENCES = Marks([FENCE])
 _INFO = re.compile(r"[\w+\-]*")
 _HEADER = Marks(["{", "<tool_call>", "</"])
+_AFTER_RECIPIENT = Marks([" ", "\n", "<", "{"])
 _MARKUP = Marks(OPENS | NAMELESS)
 _PAIR = Marks(["<arg_key>"])
 FENCED = "code fence removed"
@@ -32,6 +33,7 @@ class Body:
         self._tape, self._offer = tape, offer
         self._closes = closes
         self._stops = marks(frozenset([*closes.words, "<tool_call>", "<|tool_call"]))
+        self._after_name = marks(frozenset([*closes.words, "(", "{", "\n", "<arg_key>"]))
         self.kind = ""
         self.calls: list[Meant] = []
 
@@ -43,7 +45,8 @@ class Body:
             self._tape.at += len(FENCE)
             yield from self._tape.take(_INFO)
             char = yield from self._tape.space()
-        if not (yield from self._dispatch(char)):
+        odd = (yield from names.stands(self._tape, self._offer, self._after_name)) if char else ""
+        if not (yield from (self._named() if odd else self._dispatch(char))):
             return False
         if fence:
             yield from self._tape.closing(FENCES)
@@ -103,11 +106,11 @@ class Body:
         char = self._tape.text[self._tape.at + 1 + ahead] if ahead >= 0 else ""
         if char == "{":
             return (yield from self._values())
-        if not (char.isalpha() or char == "_"):
+        if not char:
             return False
         self._tape.at += 1 + ahead
-        name = yield from self._tape.take(NAME)
-        if (yield from self._tape.char()) != "(":
+        name = yield from names.take(self._tape, self._offer, pythonic.OPENS)
+        if not name or (yield from self._tape.char()) != "(":
             return False
         self.kind = "python"
         self.calls, closed = yield from pythonic.calls(self._tape, name, self._offer)
@@ -126,8 +129,8 @@ class Body:
 
     def _named(self) -> Steps[bool]:
         """A name, and what follows it: ``(…)``, ``{…}``, ``<arg_key>``, nothing, or a Harmony or Gemma header."""
-        name = yield from self._tape.take(NAME)
-        if name.startswith("call:"):
+        name = yield from names.take(self._tape, self._offer, self._after_name)
+        if name.startswith("call:") and name not in self._offer.tools:
             return (yield from self._gemma(name))
         char = yield from self._tape.char()
         if char == "=" and name == "to":
@@ -155,10 +158,13 @@ class Body:
         while True:
             self.calls.append((yield from pythonic.call(self._tape, name, self._offer)))
             ahead = yield from self._tape.glance()
-            if self.calls[-1].truncated or ahead < 0 or not _begins_name(self._tape.text[self._tape.at + ahead]):
+            if self.calls[-1].truncated or ahead < 0:
+                return True
+            odd = yield from names.stands(self._tape, self._offer, pythonic.OPENS, ahead)
+            if not odd and not _begins_name(self._tape.text[self._tape.at + ahead]):
                 return True
             self._tape.at += ahead
-            name = yield from self._tape.take(NAME)
+            name = yield from names.take(self._tape, self._offer, pythonic.OPENS)
             if (yield from self._tape.char()) != "(":
                 self.calls[-1].problems.append("text after the call dropped")
                 return True
@@ -173,7 +179,7 @@ class Body:
     def _recipient(self) -> Steps[bool]:
         """``to=functions.N …{…}``: the rest of a Harmony header, then JSON."""
         self._tape.at += 1
-        name = (yield from self._tape.take(NAME)).removeprefix("functions.")
+        name = said((yield from names.take(self._tape, self._offer, _AFTER_RECIPIENT)), self._offer.tools)
         _, brace = yield from self._tape.until(_HEADER, 96)
         if brace != "{" or not name:
             return False

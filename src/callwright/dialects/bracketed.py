@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from callwright.dialects import names
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Meant, Reading
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import read_arguments
@@ -15,6 +16,7 @@ from callwright.types import ToolCall
 MARKER = "[TOOL: "
 _END = Marks(["]", "\n"])
 _CLOSE = Marks(["[/TOOL]"])
+_AFTER = Marks(["]", " "])
 _MAX_TEXT = 4_096
 _PLAIN = "arguments are plain text"
 
@@ -22,7 +24,7 @@ _PLAIN = "arguments are plain text"
 def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     """An offered tool's name, then text: the value of its only parameter, if it has but one, of type string."""
     tape.at += len(marker)
-    name = yield from tape.take(NAME, MAX_NAME)
+    name = yield from names.take(tape, offer, _AFTER)
     if not offer.calls(name):
         return None
     text, end = yield from tape.until(_END, _MAX_TEXT)

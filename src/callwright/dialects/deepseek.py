@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 
+from callwright.dialects import names
 from callwright.dialects.body import FENCE, FENCES
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Meant, Reading, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import STOPPED, read_arguments
@@ -55,21 +56,19 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
 
 
 def _call(tape: Tape, offer: Offer, block: Block) -> Steps[Meant | None]:
-    head, sep = yield from tape.until(_SEP, 160)
-    name = head.strip()
+    name, sep = yield from _head(tape, offer, _SEP)
     if sep[:1] == "<" and "sep" in sep:
         tape.at += len(sep)
-        if name in ("function", "tool", ""):
+        if name in ("function", "tool", "") and not (yield from _arguments_next(tape, offer)):
             block.dialect = "deepseek"
-            head, _ = yield from tape.until(_NAME_ENDS, 160)
-            name = head.strip()
+            name, _ = yield from _head(tape, offer, _NAME_ENDS)
     char = yield from tape.space()
     fence = char == "`" and bool((yield from tape.marker(FENCES)))
     if fence:
         tape.at += len(FENCE)
         yield from tape.take(_INFO, 32)
         char = yield from tape.space()
-    if not name or len(name) > MAX_NAME or "\n" in name:
+    if not name or len(name) > offer.longest or ("\n" in name and name not in offer.tools):
         return None
     if char != "{":
         return Meant(name, "", [STOPPED], truncated=True) if not char and tape.ended else None
@@ -79,6 +78,19 @@ def _call(tape: Tape, offer: Offer, block: Block) -> Steps[Meant | None]:
     if fence:
         yield from tape.closing(FENCES)
     return call
+
+
+def _arguments_next(tape: Tape, offer: Offer) -> Steps[bool]:
+    """Whether the arguments come at once: ``function`` is the tool's own name, not V3's word before one."""
+    return (yield from tape.space()) == "{" and not (yield from names.stands(tape, offer, _NAME_ENDS))
+
+
+def _head(tape: Tape, offer: Offer, ends: Marks) -> Steps[tuple[str, str]]:
+    """Takes a name up to one of ``ends``; (the name, the end, which is not taken)."""
+    name = yield from names.stands(tape, offer, ends)
+    tape.at += len(name)
+    rest, end = yield from tape.until(ends, 32 + offer.longest)
+    return name or rest.strip(), end
 
 
 def write_v3(calls: Sequence[ToolCall]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from callwright.dialects import pythonic, tagged, untagged
+from callwright.dialects import names, pythonic, tagged, untagged
 from callwright.dialects.body import FENCE, FENCES
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Reading, Steps
 from callwright.dialects.tape import Tape
 
@@ -21,7 +21,7 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     yield from tape.take(_INFO, 32)
     char = yield from tape.space()
     block = Block("fenced")
-    python = char.isalpha() or char == "_"
+    python = _begins(char, offer)
     while char and (yield from _one(tape, offer, block, char)):
         if (yield from tape.closing(FENCES)):
             return block
@@ -32,7 +32,7 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
             more = yield from tape.glance(ahead)
             ahead += max(more, 0)
             char = tape.text[tape.at + ahead] if more >= 0 else ""
-        if char not in ("{", "[", "<") and not (python and (char.isalpha() or char == "_")):
+        if char not in ("{", "[", "<") and not (python and _begins(char, offer)):
             break
         if char:
             tape.at += ahead
@@ -41,14 +41,17 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     return block if block.calls or block.reason else None
 
 
+def _begins(char: str, offer: Offer) -> bool:
+    """Whether a name may begin so."""
+    return char.isalpha() or char == "_" or (offer.odd is not None and offer.odd.begins(char))
+
+
 def _one(tape: Tape, offer: Offer, block: Block, char: str) -> Steps[bool]:
     if char in "{[":
         return (yield from untagged.value(tape, offer, block))
     if char == "<":
         return (yield from _tagged(tape, offer, block))
-    if not (char.isalpha() or char == "_"):
-        return False
-    name = yield from tape.take(NAME, MAX_NAME)
+    name = yield from names.take(tape, offer, pythonic.OPENS)
     if (yield from tape.char()) != "(" or not offer.tools or not offer.calls(name):
         return False
     block.calls.append((yield from pythonic.call(tape, name, offer)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from callwright.dialects import names
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Meant, Reading
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import STOPPED, read_arguments
@@ -14,6 +15,7 @@ from callwright.types import ToolCall
 
 MARKER = ">>>"
 _ALL = "all"  # the recipient of plain text
+_LINE_END = Marks(["\n"])
 _NEXT = Marks([MARKER, "<|eot_id|>", "<|eom_id|>"])
 
 
@@ -21,8 +23,10 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     """One call. ``>>>`` begins Python's examples, too: an offered name alone on its line, JSON below it, counts, and
     not behind an arrow or in a tag (``Parser`` sees to that)."""
     tape.at += len(marker)
-    name = yield from tape.take(NAME, MAX_NAME)
-    if name == _ALL or not name or (yield from tape.char()) != "\n" or not offer.calls(name):
+    name = yield from names.take(tape, offer, _LINE_END)
+    if not name or (name == _ALL and name not in offer.tools):
+        return None
+    if (yield from tape.char()) != "\n" or not offer.calls(name):
         return None
     char = yield from tape.space()
     if not char and name in offer.tools:

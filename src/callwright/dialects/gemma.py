@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Sequence
 
+from callwright.dialects import names
 from callwright.dialects.marks import Marks, marks
-from callwright.dialects.offer import NAME, Offer
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.typed import escaped, unescaped
@@ -16,6 +17,7 @@ from callwright.jsontext import JsonError
 from callwright.types import Json, ToolCall
 
 QUOTES = ('<|"|>', "<escape>")  # Gemma 4, FunctionGemma
+_BRACE = Marks(["{"])
 _QUOTES = Marks(QUOTES)
 _KEY_ENDS = Marks([":", "}", "\n"])
 _KEY = re.compile(r"[A-Za-z_][\w\-]*\Z")
@@ -31,7 +33,7 @@ class _Broken(Exception):
 
 def call(tape: Tape, offer: Offer, closes: Marks) -> Steps[Meant | None]:
     """The call whose ``call:`` is read already; None where no name and brace follow."""
-    name = yield from tape.take(NAME)
+    name = yield from names.take(tape, offer, _BRACE)
     if not name or (yield from tape.space()) != "{":
         return None
     before = len(tape.raw())

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from callwright.dialects.body import Body
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.offer import Offer, said
 from callwright.dialects.pieces import Block, Meant, Reading, Steps
 from callwright.dialects.tape import Tape
-from callwright.dialects.values import STOPPED, read_arguments
+from callwright.dialects.values import STOPPED, read_arguments, unquoted
 from callwright.types import ToolCall
 
 MARKER = "<functioncall>"
-_HEAD = re.compile(rf"""\{{\s*"name"\s*:\s*"([^"\n]{{1,{MAX_NAME}}})"\s*,\s*"arguments"\s*:\s*'""")
-_HEAD_ENDS = Marks(["'", ": {", ":{"])
+_HEAD = re.compile(r"""\{\s*"name"\s*:\s*("(?:[^"\\\n]|\\.)+")\s*,\s*"arguments"\s*:\s*'""")
+_HEAD_ENDS = Marks(["'{", "' {", "'\n", "''", ": {", ":{"])
 _CLOSES = Marks(["</functioncall>"])
 _QUOTE = Marks(["'"])
 _BRACE = Marks(["}"])
@@ -27,14 +27,14 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     tape.at += len(marker)
     if (yield from tape.space()) != "{":
         return None
-    head = yield from tape.ahead(_HEAD_ENDS, MAX_NAME + 64)
-    quoted = _HEAD.fullmatch(head)
+    head = yield from tape.ahead(_HEAD_ENDS, 2 * offer.longest + 64)
+    quoted = _HEAD.match(head)
     if quoted is None:
         body = Body(tape, offer, _CLOSES)
         calls = body.calls if (yield from body.read()) else []
     else:
-        tape.at += len(head)
-        calls = [(yield from _quoted(tape, offer, quoted[1]))]
+        tape.at += quoted.end()
+        calls = [(yield from _quoted(tape, offer, said(unquoted(quoted[1]), offer.tools)))]
     if calls:
         yield from tape.closing(_CLOSES)
     return Block("glaive", calls) if calls else None

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Sequence
 
-from callwright.dialects import tagged
+from callwright.dialects import names, tagged
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects.offer import MAX_NAME, NAME, Offer, said
 from callwright.dialects.pieces import Block, Reading, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import read_arguments
@@ -30,7 +30,8 @@ _ENDS = Marks(["<|call|>", "<|end|>", "<|return|>"])
 _CALL = Marks(["<|call|>"])
 _ATEM, _MESSAGE_END = Marks([tagged.ATEM]), Marks(["<|eom|>", "<|eot|>"])
 _PEOPLE = frozenset({"user", "self"})  # whom a message may be for that are no tools
-_RECIPIENT = re.compile(r"\bto=(?:functions\.)?([\w.\-:/]{1,128})")
+_TO = re.compile(r"\bto=")
+_AFTER_NAME = Marks([" ", "\n", "<", "{"])
 _NO_END = "the closing marker is missing"
 
 
@@ -40,16 +41,28 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     tape.at += len(marker)
     if marker == "=functions." or marker in STARTS:
         return (yield from _bare(tape, offer))
-    header, end = yield from tape.until(_MESSAGE, 200)
-    found = _RECIPIENT.search(header)
-    if end != "<|message|>" or found is None or (found[1] in _PEOPLE and found[1] not in offer.tools):
+    header, end = yield from tape.until(_MESSAGE, 200 + offer.longest)
+    name = _recipient(header, offer)
+    if end != "<|message|>" or not name:
         return None
     tape.at += len(end)
-    return (yield from _message(tape, offer, found[1]))
+    return (yield from _message(tape, offer, name))
+
+
+def _recipient(header: str, offer: Offer) -> str:
+    """The tool that a message is for; "" where it is for people."""
+    found = _TO.search(header)
+    if found is None:
+        return ""
+    rest = header[found.end() :]
+    name = names.in_header(rest, offer) or names.in_header(rest.removeprefix("functions."), offer)
+    given = NAME.match(rest, 0, MAX_NAME)
+    name = name or said(given[0] if given else "", offer.tools)
+    return "" if name in _PEOPLE and name not in offer.tools else name
 
 
 def _bare(tape: Tape, offer: Offer) -> Steps[Block | None]:
-    name = (yield from tape.take(NAME, MAX_NAME)).removeprefix("functions.")
+    name = said((yield from names.take(tape, offer, _AFTER_NAME)), offer.tools)
     _, end = yield from tape.until(_HEADER_ENDS, 96)
     if not name or end not in ("<|message|>", "{") or (end == "{" and not offer.calls(name)):
         return None

@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Sequence
 
+from callwright.dialects import names
 from callwright.dialects.marks import Marks
-from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.offer import Offer, said
 from callwright.dialects.pieces import Block, Meant, Reading, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import STOPPED, read_arguments
@@ -21,6 +22,7 @@ _SECTION_ENDS = Marks([_SECTION_END, "<|tool_call_section_end|>"])
 _HEAD_ENDS = Marks([_ARGUMENT, _CALL_END, "{", "\n\n"])
 _STOPS = Marks([_CALL_END, _SECTION_END, _CALL])
 _COUNTER = re.compile(r":\d+\Z")
+_NAMESPACE, _AFTER_NAME = Marks(["functions."]), Marks([_ARGUMENT, "{", ":"])
 _NO_END = "the closing marker is missing"
 
 
@@ -44,8 +46,9 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
 
 
 def _call(tape: Tape, offer: Offer) -> Steps[Meant | None]:
-    head, end = yield from tape.until(_HEAD_ENDS, MAX_NAME + 32)
-    name = _COUNTER.sub("", head.strip()).removeprefix("functions.")
+    known = yield from _known(tape, offer)
+    head, end = yield from tape.until(_HEAD_ENDS, offer.longest + 32)
+    name = known or said(_COUNTER.sub("", head.strip()), offer.tools)
     if not name or end not in (_ARGUMENT, "{"):
         return None
     if end == _ARGUMENT:
@@ -55,6 +58,17 @@ def _call(tape: Tape, offer: Offer) -> Steps[Meant | None]:
         return Meant(name, "", [STOPPED], truncated=True) if not char else None
     text, closed = yield from tape.value(_STOPS)
     return read_arguments(name, text, closed, offer, at_end=tape.ended and tape.at >= len(tape.text))
+
+
+def _known(tape: Tape, offer: Offer) -> Steps[str]:
+    """Takes an offered name that no pattern covers, and the namespace before it."""
+    for before in ("functions.", ""):
+        stands = not before or (yield from tape.marker(_NAMESPACE))
+        name = (yield from names.stands(tape, offer, _AFTER_NAME, len(before))) if stands else ""
+        if name:
+            tape.at += len(before) + len(name)
+            return name
+    return ""
 
 
 def write(calls: Sequence[ToolCall]) -> str:

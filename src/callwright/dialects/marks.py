@@ -41,6 +41,10 @@ class Marks:
         self._growing = re.compile(_branches(trie, partial=True))
         self._whole = re.compile(_branches(trie, partial=False))
 
+    def begins(self, char: str) -> bool:
+        """Whether one of the markers begins with this character."""
+        return self._first.match(char) is not None
+
     def match(self, text: str, at: int, ended: bool) -> str | None:
         """The marker at ``text[at:]``; "" where one may still begin there once more has arrived; None where none."""
         if self._listed:

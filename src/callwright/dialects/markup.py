@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from callwright.dialects import names
 from callwright.dialects.marks import Marks, marks
-from callwright.dialects.offer import Offer
+from callwright.dialects.offer import Offer, said
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.typed import escaped, plain, typed, unescaped
@@ -29,6 +30,8 @@ _CALL_ENDS = [f"</{ns}{tag}>" for ns in _NS for tag in ("function", "invoke")]
 _PARAMETERS = [f"<{ns}parameter{c}" for ns in _NS for c in "= "] + [PAIR]
 _CALLS = [f"<{ns}{tag}" for ns in _NS for tag in ("function=", "function name=", "invoke name=")]
 _BETWEEN, _ENDS, _VALUE = Marks([*_CALLS, *_CALL_ENDS]), Marks(_CALL_ENDS), Marks(["<arg_value>"])
+_OPENINGS = Marks([f"{c}{q}" for c in _CALLS for q in ("", "'", '"')])
+_AFTER_NAME = Marks([">", "'>", '">', " >"])
 OPENS = frozenset(_CALLS)
 NAMELESS = frozenset(f"<parameter{c}" for c in ("=", " name="))
 _MAX_TAG = 640  # a name of 512 characters and what stands around it
@@ -65,11 +68,10 @@ class Markup:
         the first is missing, its parameters come at once."""
         call = _Call("", "", {}, problems=[NO_NAME]) if nameless else None
         while (yield from self._next_is_tag(call is None)):
-            tag = yield from self._tape.ahead(_TAG_END, _MAX_TAG)
-            opened = _CALL.fullmatch(tag)
-            if opened:
+            tag, name = yield from self._tag()
+            if name:
                 self._done(call, [NO_TAG])
-                call = self._opened(opened["name"].strip(), tag)
+                call = self._opened(name, tag)
                 if (yield from self._tape.space()) == "{":
                     yield from self._json(call)
                     call = None
@@ -85,6 +87,18 @@ class Markup:
                 break
         self._done(call, [NO_TAG])
         return self._found
+
+    def _tag(self) -> Steps[tuple[str, str]]:
+        """The tag that begins here, not taken; and the name of the call that it opens, "" where it opens none."""
+        quoted = (yield from self._tape.marker(_OPENINGS)) if self._offer.odd is not None else ""
+        for opening in dict.fromkeys((quoted, quoted.rstrip("\"'"))) if quoted else ():
+            name = yield from names.stands(self._tape, self._offer, _AFTER_NAME, len(opening))
+            if name:
+                end = yield from self._tape.marker(_AFTER_NAME, len(opening) + len(name))
+                return f"{opening}{name}{end}", name
+        tag = yield from self._tape.ahead(_TAG_END, _MAX_TAG)
+        opened = _CALL.fullmatch(tag)
+        return tag, said(opened["name"], self._offer.tools) if opened else ""
 
     def pairs(self, name: str) -> Steps[list[Meant]]:
         """GLM's ``<arg_key>K</arg_key><arg_value>V</arg_value>`` after the name, which is read already."""

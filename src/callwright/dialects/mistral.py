@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from callwright.dialects import names
 from callwright.dialects.body import Body
 from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer
@@ -15,9 +16,10 @@ from callwright.dialects.values import STOPPED, read_arguments
 from callwright.types import ToolCall
 
 MARKER = "[TOOL_CALLS]"
-_NAME = re.compile(r"[\w.\-:/]*")
+_CALL_ID = re.compile(r"[\w.\-:/]*")
 _ID = Marks(["[CALL_ID]"])
 _ARGS = Marks(["[ARGS]"])
+_AFTER_NAME = Marks(["[ARGS]", "[CALL_ID]", "{"])
 _NEXT = Marks([MARKER])
 _ENDS = Marks(["</s>", "[/TOOL_CALLS]"])
 _NO_ARGS = "no arguments after the name"
@@ -26,7 +28,7 @@ _NO_ARGS = "no arguments after the name"
 def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     tape.at += len(marker)
     char = yield from tape.space()
-    if char and char in "{[":
+    if char and char in "{[" and not (yield from names.stands(tape, offer, _AFTER_NAME)):
         body = Body(tape, offer, _ENDS)
         if not (yield from body.read()):
             return None
@@ -40,9 +42,9 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
 
 
 def _named(tape: Tape, offer: Offer) -> Steps[Meant | None]:
-    name = yield from tape.take(_NAME)
+    name = yield from names.take(tape, offer, _AFTER_NAME)
     if (yield from tape.closing(_ID)):
-        yield from tape.take(_NAME)
+        yield from tape.take(_CALL_ID)
     args = yield from tape.closing(_ARGS)
     ahead = yield from tape.glance()
     char = tape.text[tape.at + ahead] if ahead >= 0 else ""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from callwright.dialects import pythonic
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects import names, pythonic
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Reading
 from callwright.dialects.tape import Tape
 from callwright.types import ToolCall
@@ -23,7 +23,7 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     if tape.text[tape.at - 1] != "\n":
         return None
     tape.at += len(marker)
-    name = yield from tape.take(NAME, MAX_NAME)
+    name = yield from names.take(tape, offer, pythonic.OPENS)
     if (yield from tape.char()) != "(" or not offer.calls(name):
         return None  # ``join()``, which ends a plan, is nobody's tool
     call = yield from pythonic.call(tape, name, offer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from callwright.dialects.offer import said
 from callwright.dialects.pieces import Meant
 from callwright.jsontext import JsonError, parse
 from callwright.types import Json, JsonObject, canonical
@@ -77,7 +78,7 @@ def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
         return call
     name = next((value[k] for k in NAME_KEYS if isinstance(value.get(k), str)), None)
     if name is not None:
-        name = name.removeprefix("functions.").strip()
+        name = said(name, tools)
         slot = _label(value)
         for key in ARGUMENT_KEYS:
             if key in value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from callwright.dialects.marks import marks
 from callwright.jsontext import JsonError, Mended, mend, parse
@@ -13,6 +13,7 @@ from callwright.types import Json, JsonObject, Tool
 FINISH = "Finish"  # the name by which models say that they are done (RETO A.6)
 MAX_NAME = 128
 NAME = re.compile(r"[\w.\-:/]*")
+_EVEN = re.compile(rf"[^\W\d][\w.\-:/]{{0,{MAX_NAME - 1}}}")
 _MEND_CHARS = 65_536  # of one reply: mending is not linear, a reply of nothing but broken values would never end
 _CLOSE = (
     0.82  # likeness (difflib) from which a name is taken for a misspelt one; the refiner decides what to make of it
@@ -27,15 +28,20 @@ class Offer:
         self.tools = {tool.name: tool for tool in tools}
         self.unknown = unknown or not self.tools
         self._plain = {_plain(name): name for name in self.tools}
-        named = [f"{name}(" for name in self.tools if 0 < len(name) <= MAX_NAME]
+        self.longest = max([MAX_NAME, *map(len, self.tools)])  # characters of a name
+        named = [f"{name}(" for name in self.tools if name]
         self.scripts = marks(frozenset(named)) if named else None  # an offered name and the bracket of its call
+        odd = frozenset(name for name in self.tools if name.strip() and not _EVEN.fullmatch(name))
+        self.odd = marks(odd) if odd else None  # those that NAME does not take: with spaces, brackets, …
         self._known: dict[str, str] = {}
         self._left = _MEND_CHARS
 
     def means(self, name: str) -> str:
         """The offered name that this name is or resembles (case, separators, prefix, typo); "" where none."""
-        if name in self.tools or not name or len(name) > MAX_NAME:
-            return name if name in self.tools else ""
+        if name in self.tools:
+            return name
+        if not name or len(name) > MAX_NAME:
+            return ""
         if name not in self._known:
             if len(self._known) > 256:
                 self._known.clear()
@@ -59,7 +65,7 @@ class Offer:
 
     def calls(self, name: str) -> bool:
         """Whether a call of this name counts where nothing but its shape says that it is one."""
-        if self.unknown:
+        if self.unknown and name not in self.tools:
             return 0 < len(name) <= MAX_NAME and "\n" not in name
         return name == FINISH or bool(self.means(name))
 
@@ -80,6 +86,13 @@ class Offer:
 
     def strict(self, text: str) -> Json:
         return parse(text)
+
+
+def said(name: str, tools: Collection[str]) -> str:
+    """The name that a header or a member says: as it stands where it is offered, else without what models put around
+    names, spaces and the namespace ``functions.``."""
+    stripped = name if name in tools else name.strip()
+    return stripped if stripped in tools else stripped.removeprefix("functions.").strip()
 
 
 def _plain(name: str) -> str:

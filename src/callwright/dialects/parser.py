@@ -137,11 +137,11 @@ class Parser:
                 self._reasoning = on
                 start = at = at + len(word)
                 continue
-            if at < len(tape.text) and not self._may_open(word, at):
+            if at < len(tape.text) and not self._may_open(word, at) and (word or tape.text[at - 1] != "`"):
+                self._quoted = tape.text[at - 1] == "`"
                 at += 1
-                self._quoted = tape.text[at - 2] == "`"
                 continue
-            if word in _BRACKETS and at + 1 < len(tape.text) and not _BRACKETS[word].match(tape.text, at + 1):
+            if word in _BRACKETS and at + 1 < len(tape.text) and not self._follows(word, tape.text[at + 1]):
                 at += 1
                 continue
             self._emit(start, at)
@@ -150,6 +150,12 @@ class Parser:
                 return False
             self._open(self._readers[word], word)
             return True
+
+    def _follows(self, bracket: str, char: str) -> bool:
+        """Whether a call may go on so after this bracket."""
+        if _BRACKETS[bracket].match(char):
+            return True
+        return bracket == "[" and self._offer.odd is not None and self._offer.odd.begins(char)
 
     def _start(self) -> bool | None:
         """Where the reply begins: whether a marker opens that counts only here (False: not known yet; None: none)."""

@@ -10,13 +10,16 @@ import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
-from callwright.dialects.offer import MAX_NAME, NAME, Offer
+from callwright.dialects import names
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import BROKEN, STOPPED
 from callwright.types import Json, JsonObject, ToolCall
 
 MAX_CHARS = 1_000_000
+OPENS = Marks(["("])
 _MAX_EXPRESSIONS = 16
 _MARK = "_spared_"
 _EXPRESSION = "an expression that is no literal, kept as text"
@@ -43,22 +46,13 @@ def calls(tape: Tape, name: str, offer: Offer) -> Steps[tuple[list[Meant], bool]
             break
         tape.at += 1
         char = yield from tape.space()
-        if char == "]":
+        if char == "]" and not (yield from names.stands(tape, offer, OPENS)):
             continue
-        name = yield from tool_name(tape, offer)
+        name = yield from names.take(tape, offer, OPENS)
         if not name or (yield from tape.char()) != "(":
             break
         found.append((yield from call(tape, name, offer)))
     return found, False
-
-
-def tool_name(tape: Tape, offer: Offer) -> Steps[str]:
-    """Takes a name. Names with spaces, as ToolACE's tools have them, are taken as far as an offered one goes on."""
-    name = yield from tape.take(NAME, MAX_NAME)
-    while name and (yield from tape.char()) == " " and any(t.startswith(name + " ") for t in offer.tools):
-        tape.at += 1
-        name += " " + (yield from tape.take(NAME, MAX_NAME))
-    return name
 
 
 def read_call(name: str, text: str, offer: Offer) -> Meant:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from callwright.dialects import pythonic
+from callwright.dialects import names, pythonic
 from callwright.dialects.marks import Marks
 from callwright.dialects.objects import ARGUMENT_KEYS, LABELS, LISTS, NAME_KEYS, REASONS
-from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.offer import Offer, said
 from callwright.dialects.pieces import DATA, Block, Data, Meant, Reading, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.values import read_value, unquoted
@@ -56,9 +56,10 @@ def value(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
     python = _may_stand(tape)
     tape.at += 1
     char = yield from tape.space()
-    if char == "{":
+    odd = (yield from names.stands(tape, offer, pythonic.OPENS)) if char else ""
+    if char == "{" and not odd:
         return (yield from _object(tape, offer, block, "[", "]"))
-    if not python or not (char.isalpha() or char == "_"):
+    if not python or not char:
         return False
     return (yield from _python(tape, offer, block))
 
@@ -71,8 +72,8 @@ def _may_stand(tape: Tape) -> bool:
 
 
 def _python(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
-    name = yield from pythonic.tool_name(tape, offer)
-    if (yield from tape.char()) != "(" or not offer.calls(name):
+    name = yield from names.take(tape, offer, pythonic.OPENS)
+    if not name or (yield from tape.char()) != "(" or not offer.calls(name):
         return False
     calls, closed = yield from pythonic.calls(tape, name, offer)
     if not offer.tools and not (closed and all(_keyworded(c) for c in calls)):
@@ -149,7 +150,7 @@ def _decided(tape: Tape, offer: Offer) -> Steps[tuple[str, bool]]:
     for _ in range(_MAX_MEMBERS):
         if (yield from tape.space()) not in _QUOTES:
             break
-        quoted, closed = yield from tape.string(_MAX_KEY)
+        quoted, closed = yield from tape.string(_MAX_KEY + 2 * offer.longest)
         key = unquoted(quoted)
         if not closed or not _may_be(key, offer) or (yield from tape.space()) != ":":
             break
@@ -177,9 +178,8 @@ def _may_be(key: str, offer: Offer) -> bool:
 def _member(tape: Tape, offer: Offer, key: str, char: str) -> Steps[tuple[str, str]]:
     """("named" | "shape" | "on" to the next member | "" for no call, what was taken)."""
     if key in NAME_KEYS and char in _QUOTES:
-        name, closed = yield from tape.string(MAX_NAME + 32)
-        plain = unquoted(name).removeprefix("functions.").strip()
-        return ("named" if closed and offer.calls(plain) else ""), name
+        name, closed = yield from tape.string(2 * offer.longest + 32)
+        return ("named" if closed and offer.calls(said(unquoted(name), offer.tools)) else ""), name
     if key == "function" and char == "{":
         return "shape", ""
     if key in LISTS:

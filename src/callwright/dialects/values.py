@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from callwright.dialects.objects import ARGUMENT_KEYS, LABELS, LISTS, NAME_KEYS, Found, meant, read_object
-from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.offer import MAX_NAME, Offer, said
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
-from callwright.jsontext import JsonError
+from callwright.jsontext import JsonError, parse
 
 T = TypeVar("T")
 UNCLOSED = "the closing bracket of the call is missing"
@@ -97,9 +97,11 @@ def _torn_object(given: list[Member], offer: Offer, at_end: bool) -> Found | Non
         return read_value(inner.value, inner.closed, offer, at_end=at_end)
     name = next((first[k] for k in NAME_KEYS if k in first and first[k].value[:1] in ("'", '"')), None)
     arguments = next((first[k] for k in ARGUMENT_KEYS if k in first), None)
-    if name is None or not name.closed or not 0 < len(unquoted(name.value)) <= MAX_NAME:
+    if name is None or not name.closed:
         return None
-    label = unquoted(name.value).removeprefix("functions.").strip()
+    label = said(unquoted(name.value), offer.tools)
+    if not 0 < len(label) <= offer.longest:
+        return None
     if arguments is None:
         stops = at_end and label in offer.tools
         return Found([Meant(label, "", [STOPPED], truncated=True)]) if stops else None
@@ -158,8 +160,13 @@ def _member(tape: Tape, key: str) -> Steps[Member]:
 
 
 def unquoted(text: str) -> str:
-    """What a quoted string says, escapes aside: for names and keys, which have none."""
+    """What a quoted string says: for names and keys, which rarely hold an escape."""
     text = text.strip()
+    if "\\" in text:
+        try:
+            return str(parse(text))
+        except JsonError:
+            pass
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text.strip("\"'")
 
 

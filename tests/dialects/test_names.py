@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from callwright.dialects import names
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import Offer
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import drain
+from callwright.types import Tool
+
+OFFER = Offer([Tool("Search"), Tool("Search Managers"), Tool("f"), Tool("f()"), Tool("web-search::v2"), Tool("a\nb")])
+AFTER = Marks(["(", "{"])
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Search Managers(", "Search Managers"),
+        ("Search Managers  {", "Search Managers"),
+        ("Search Managers today", "Search"),  # nothing follows that may: the name that its characters make
+        ("Search(", "Search"),
+        ("f(", "f"),
+        ("f()(", "f()"),
+        ("web-search::v2{", "web-search::v2"),
+        ("other.thing(", "other.thing"),
+        ("a\nb(", "a\nb"),
+        ("Search Managers", "Search Managers"),
+        ("", ""),
+    ],
+)
+def test_the_longest_offered_name_that_fits_is_taken(text: str, name: str) -> None:
+    tape = Tape(text, ended=True)
+    assert drain(names.take(tape, OFFER, AFTER)) == name
+    assert tape.text[tape.at :] == text[len(name) :]
+
+
+def test_it_waits_while_a_longer_name_may_come() -> None:
+    tape = Tape("Search Mana")
+    steps = names.take(tape, OFFER, AFTER)
+    next(steps)
+    tape.add("gers(")
+    assert drain(steps) == "Search Managers"
+
+
+def test_a_header_begins_with_the_longest_name_that_a_space_a_tag_or_nothing_follows() -> None:
+    assert names.in_header("Search Managers <|constrain|>json", OFFER) == "Search Managers"
+    assert names.in_header("Search Managers<|message|>", OFFER) == "Search Managers"
+    assert names.in_header("Search Managersx", OFFER) == ""
+    assert names.in_header("Search Managers", Offer([Tool("f")])) == ""
