@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.benchmarks.nestful import Nestful, aligned, equal, grounded, label, partial, written
+from callwright.benchmarks.nestful import Nestful, aligned, equal, grounded, label, partial, same_answer, written
 from callwright.benchmarks.refine_task import Found
 from callwright.types import ToolCall
 
@@ -65,11 +65,34 @@ def test_another_way_to_the_answer_wins_without_being_the_sequence(exam: Nestful
     assert score.metrics == {"partial": 0.0, "full": 0.0, "equal": 0.0, "win": 1.0}
 
 
-def test_a_sequence_that_cannot_run_has_no_win_figure(exam: Nestful) -> None:
+def test_a_sequence_that_cannot_run_is_lost(exam: Nestful) -> None:
     task = exam.tasks()[0]
     dangling = calls(("var_1", "add", {"arg_0": "$var_5.result$", "arg_1": 3}))
-    assert "win" not in exam.score(task, Found(dangling)).metrics
-    assert exam.score(task, Found()).metrics == {"partial": 0.0, "full": 0.0, "equal": 0.0, "win": 0.0}
+    for found in (Found(dangling), Found(), Found(calls(("var_1", "teleport", {"arg_0": 1})))):
+        assert exam.score(task, found).metrics == {"partial": 0.0, "full": 0.0, "equal": 0.0, "win": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"), [("sort_words", "a"), ("add", 7)], ids=["a tool that is not ours", "another answer than ours"]
+)
+def test_there_is_no_win_where_gold_itself_does_not_run_to_its_answer(
+    tmp_path: Path, name: str, answer: object
+) -> None:
+    output = [{"name": name, "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}]
+    path = tmp_path / "nestful_data.jsonl"
+    path.write_text(json.dumps({**ROW, "output": output, "gold_answer": answer}))
+    exam = Nestful(path)
+    (task,) = exam.tasks()
+    assert "win" not in exam.score(task, Found(task.gold)).metrics
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "same"),
+    [(40, 40.0, True), (0.1 + 0.2, 0.3, True), (2 / 3, 0.67, True), (0.46, 0.5, False), (40.3, 40.0, False),
+     (True, 1, False), ("a", "a", True)],
+)  # fmt: skip
+def test_an_answer_is_the_gold_one_exactly_or_as_gold_is_rounded(answer: object, gold: object, same: bool) -> None:
+    assert same_answer(answer, gold) is same
 
 
 def test_a_missing_call_costs_its_share() -> None:

@@ -4,13 +4,16 @@ Version 1 comes with ``nestful-wrapper`` (executable, glaive and sgd parts; thei
 2, the mathematical set of the paper's Table 2, is a file of the user's: ``nestful_data.jsonl`` with ``sample_id``,
 ``input``, ``output``, ``tools``, ``gold_answer``. Scores by the published scorer: labels in references are replaced
 by the names of the tools they label, calls are aligned by name, ``partial`` is the share of aligned calls that are
-equal and ``full`` is all of them (``equal``: also in another order that serves). ``win`` is given only where every
-call could be run (:mod:`nestful_math`). The closing ``var_result`` of version 1 only repeats labels; it is left out
-on both sides.
+equal, ``full`` is all of them (``equal``: also in another order that serves). ``win`` (E.2: every call ran and the
+last result is the gold answer) is given for the tasks whose gold runs here (:mod:`nestful_math`) and gives that
+answer, for every reader alike; the set's coding tools are not ours, so their tasks have none. The closing
+``var_result`` of version 1 only repeats labels; it is left out on both sides.
 """
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -73,10 +76,9 @@ class Nestful:
         calls = [c for c in found.calls if c.tool != "var_result"]
         part = partial(task.gold, calls)
         metrics = {"partial": part, "full": float(part == 1.0), "equal": float(equal(task.gold, calls))}
-        if isinstance(task.aside, dict) and "gold_answer" in task.aside:
+        if isinstance(task.aside, dict) and task.aside["runs"]:
             answer, ran = run_sequence(calls)
-            if ran or not calls:
-                metrics["win"] = float(ran and _equal_answer(answer, task.aside["gold_answer"]))
+            metrics["win"] = float(ran and same_answer(answer, task.aside["gold_answer"]))
         error = "" if part == 1.0 else classify(grounded(calls), grounded(task.gold), task.tools) or "order"
         return Score(metrics, error)
 
@@ -158,10 +160,18 @@ def _ground(value: Json, names: dict[str, str]) -> Json:
     return [_ground(v, names) for v in value] if isinstance(value, list) else value
 
 
-def _equal_answer(answer: Json, gold: Json) -> bool:
-    if isinstance(answer, int | float) and isinstance(gold, int | float):
-        return abs(answer - gold) <= 1e-2 * max(1.0, abs(gold)) if isinstance(gold, float) else answer == gold
-    return canonical(answer) == canonical(gold)
+def same_answer(answer: Json, gold: Json) -> bool:
+    """Exactly the gold answer (E.2), but for a float's last digits: or rounded to the places that gold shows."""
+    if isinstance(answer, bool) or isinstance(gold, bool) or not _numbers(answer, gold):
+        return canonical(answer) == canonical(gold)
+    if math.isclose(answer, gold, rel_tol=1e-9, abs_tol=1e-12):
+        return True
+    places = len(str(gold).partition(".")[2]) if "e" not in str(gold).lower() else 0
+    return places > 1 and round(answer, places) == gold
+
+
+def _numbers(*values: Json) -> bool:
+    return all(isinstance(v, int | float) for v in values)
 
 
 def written(calls: Sequence[ToolCall]) -> str:
@@ -228,8 +238,10 @@ def _task_v2(row: JsonObject) -> Task:
     output, tools = (_listed(row[key]) for key in ("output", "tools"))
     message = Message("user", str(row["input"]).strip())
     offered = tuple(_tool_v2(spec) for spec in tools)
-    aside = {"gold_answer": _value(row["gold_answer"])}
-    return Task(str(row["sample_id"]), "nestful_v2", "v2", (message,), offered, _calls(output), aside)
+    gold, wanted = _calls(output), _value(row["gold_answer"])
+    answer, ran = run_sequence(gold)
+    aside = {"gold_answer": wanted, "runs": ran and same_answer(answer, wanted)}
+    return Task(str(row["sample_id"]), "nestful_v2", "v2", (message,), offered, gold, aside)
 
 
 def _listed(value: Json) -> list[JsonObject]:
@@ -238,10 +250,13 @@ def _listed(value: Json) -> list[JsonObject]:
 
 
 def _value(value: Json) -> Json:
-    try:
-        return orjson.loads(value) if isinstance(value, str) else value
-    except orjson.JSONDecodeError:
-        return value
+    """The answer as a value: the published copies give it as itself, as JSON text or as a Python literal."""
+    for read in (orjson.loads, ast.literal_eval):
+        try:
+            return read(value) if isinstance(value, str) else value
+        except (ValueError, SyntaxError):
+            continue
+    return value
 
 
 def _tool_v2(spec: JsonObject) -> Tool:

@@ -3,7 +3,7 @@
 Every reply goes through every reader (:mod:`refine_read`): the server's own tool calls, fences and tags stripped and
 strictly parsed (the baseline of every figure), json-repair alone, our parser, and the refiner's rungs one above the
 other. One JSON line per (task, reply, reader) is appended to the results; started again, only what is missing is run.
-The configuration's digest covers the code of the rooms that are measured: change it and the rows are new ones.
+The configuration's digest covers the code that is measured and judges: change it and the rows are new ones.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from callwright.benchmarks.bfcl import Bfcl
 from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.nestful import Nestful
 from callwright.benchmarks.refine_model import model_reader
+from callwright.benchmarks.refine_peers import PEERS
 from callwright.benchmarks.refine_read import READERS, Reader, timed
 from callwright.benchmarks.refine_replies import Pair, generate, read_replies
 from callwright.benchmarks.refine_report import report
@@ -42,16 +43,19 @@ EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
     "bamboogle": BamboogleStar,
 }
 MEASURED = ("refine", "dialects", "gate", "jsontext")  # rooms whose code decides a reader's result
+JUDGING = ("refine_read", "refine_peers", "refine_baml", "refine_score", "bfcl", "api_bank", "bamboogle", "nestful")
+"""Files of this room, by how they begin, that decide it as well: what readers do, and what is right."""
 
 
 @cache
 def code_digest() -> str:
-    """Changes whenever the code of a measured room does."""
+    """Changes whenever the code of a measured room, of a reader or of a scorer does."""
     root = Path(str(callwright.__file__)).parent
     total = hashlib.sha256()
-    for room in MEASURED:
-        for path in sorted((root / room).rglob("*.py")):
-            total.update(path.name.encode() + path.read_bytes())
+    read = [path for room in MEASURED for path in sorted((root / room).rglob("*.py"))]
+    read += [path for start in JUDGING for path in sorted((root / "benchmarks").glob(f"{start}*.py"))]
+    for path in read:
+        total.update(path.name.encode() + path.read_bytes())
     return total.hexdigest()[:12]
 
 
@@ -202,7 +206,7 @@ def _measure(examinations: Mapping[str, Examination], options: argparse.Namespac
     if not pairs:
         hint = "--replies FILE; or make them: --generate --model local; or --spoiled right"
         raise ConfigError("there are no replies to read", hint=hint)
-    readers = {name: READERS[name] for name in options.readers.split(",")}
+    readers = _readers(options.readers)
     failures = Failures(options.failures, "model" if options.model_rung else list(readers)[-1])
     failures.see(pairs)
     with ExitStack() as stack:
@@ -215,6 +219,18 @@ def _measure(examinations: Mapping[str, Examination], options: argparse.Namespac
     rows = current(read_rows(options.out), code_digest())
     sys.stdout.write(report([r for r in rows if (r["set"], r["task"], r["reply"]) in chosen]) + "\n")
     return 0
+
+
+def _readers(names: str) -> dict[str, Reader]:
+    """The named readers, "peers" for all libraries; raises ConfigError for an unknown one."""
+    known = {**READERS, **PEERS}
+    wanted = [n for name in names.split(",") for n in (PEERS if name == "peers" else [name])]
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ConfigError(
+            f"there is no reader {unknown[0]!r}", hint=f"readers: {', '.join(known)}, or all peers: peers"
+        )
+    return {name: known[name] for name in wanted}
 
 
 async def _generate(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
@@ -254,7 +270,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="callwright bench refine", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", default="bfcl,api_bank", help="sets with commas between (%(default)s)")
     parser.add_argument("--replies", type=Path, nargs="*", default=[], help="files of recorded replies")
-    parser.add_argument("--readers", default=",".join(READERS), help="readers with commas between (%(default)s)")
+    parser.add_argument(
+        "--readers", default=",".join(READERS), help="readers with commas between; peers: all libraries (%(default)s)"
+    )
     parser.add_argument(
         "--model-rung", default="", help="also the model rung, asked of this model (local, URL#MODEL)"
     )

@@ -16,6 +16,7 @@ from typing import Any
 from callwright.benchmarks.refine_guided import MODE as GUIDED
 from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.dialects import parse_calls
+from callwright.errors import MissingExtra
 from callwright.jsontext import JsonError, parse
 from callwright.proxy.native import NativeCalls
 from callwright.types import Json, JsonObject, ToolCall
@@ -36,7 +37,7 @@ def server(reply: Recorded, task: Task) -> Found:  # noqa: ARG001
     for number, item in enumerate(reply.message.get("tool_calls") or (), 1):
         function = item.get("function") or {}
         arguments = function.get("arguments", "")
-        made = _call(number, str(function.get("name", "")), _strict_object(arguments))
+        made = _call(number, str(function.get("name", "")), strict_object(arguments))
         calls.append(ToolCall(str(item.get("id") or ""), made.tool, made.arguments))
     return Found(tuple(calls), reply.text)
 
@@ -61,13 +62,15 @@ def stripped(reply: Recorded, task: Task) -> Found:
 
 def repaired(reply: Recorded, task: Task) -> Found:
     """json-repair on what the baseline would parse: the library alone, nothing known of tools."""
-    import json_repair
-
+    try:
+        import json_repair
+    except ImportError:
+        raise MissingExtra("the reader 'json_repair'", "bench") from None
     calls = list(server(reply, task).calls)
     if not calls:
         text = _TAG.sub("", _SAID.sub("", _THOUGHT.sub("", reply.text)))
         value: Any = json_repair.loads(text)
-        calls += _shaped(value, 0)
+        calls += shaped(value, 0)
     return Found(tuple(calls))
 
 
@@ -114,7 +117,8 @@ def _call(number: int, name: str, arguments: JsonObject | str) -> ToolCall:
     return ToolCall(f"call_{number}", name, arguments)
 
 
-def _strict_object(arguments: Json) -> JsonObject | str:
+def strict_object(arguments: Json) -> JsonObject | str:
+    """An object, or the one that a text strictly is; any other text stays one."""
     if isinstance(arguments, dict):
         return arguments
     try:
@@ -127,18 +131,18 @@ def _strict_object(arguments: Json) -> JsonObject | str:
 def _strict_calls(text: str, before: int) -> list[ToolCall]:
     """The calls of one piece: the whole of it as one value, else every line that is one."""
     try:
-        return _shaped(parse(text), before)
+        return shaped(parse(text), before)
     except JsonError:
         calls: list[ToolCall] = []
         for line in text.splitlines():
             try:
-                calls += _shaped(parse(line), before + len(calls))
+                calls += shaped(parse(line), before + len(calls))
             except JsonError:
                 continue
         return calls
 
 
-def _shaped(value: Json, before: int) -> list[ToolCall]:
+def shaped(value: Json, before: int) -> list[ToolCall]:
     """The calls a JSON value plainly is; nothing of any other shape."""
     calls: list[ToolCall] = []
     for item in value if isinstance(value, list) else [value]:
@@ -150,6 +154,6 @@ def _shaped(value: Json, before: int) -> list[ToolCall]:
         if name is not None and key is not None:
             number = before + len(calls) + 1
             label = item.get("label")
-            made = _call(number, name, _strict_object(inner[key]))
+            made = _call(number, name, strict_object(inner[key]))
             calls.append(ToolCall(str(label).strip("$"), made.tool, made.arguments) if label else made)
     return calls
