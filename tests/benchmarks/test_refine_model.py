@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from callwright.benchmarks.refine_model import ModelReader
 from callwright.benchmarks.refine_task import Recorded, Task
 from callwright.testing import ScriptedModel
@@ -34,3 +36,14 @@ def test_an_answer_that_cannot_be_used_changes_nothing() -> None:
         )
     assert found.to_json() == [{"name": "get_weather", "arguments": {"city": "Graz"}}]
     assert found.edits == ()
+
+
+def test_api_bank_is_asked_for_in_its_own_format_and_read_in_it() -> None:
+    said = '<tool_call>{"name": "get_weather", "parameters": {"city": "Graz"}}</tool_call>'
+    model = ScriptedModel([said])
+    with ModelReader(model) as reader:
+        found = reader(Recorded("1", "m", {"content": "I ask the weather tool."}), replace(TASK, set="api_bank"))
+    assert found.to_json() == [{"name": "get_weather", "arguments": {"city": "Graz"}}]
+    asked = model.requests[0].messages[-1].content
+    assert asked.endswith("please enclose them in quotes to output them as strings.")
+    assert "<func_call>" not in asked

@@ -60,3 +60,27 @@ def test_every_table_row_has_as_many_cells_as_its_head() -> None:
     for block in report(ROWS).split("\n\n"):
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, block
+
+
+def asked(upstream: str, *pairs: tuple[bool, bool]) -> list[dict[str, object]]:
+    """Replies of an upstream, right or not before and after the model rung."""
+    rows = []
+    for n, (before, after) in enumerate(pairs):
+        rows += [row(str(n), "sequence", before, upstream=upstream), row(str(n), "model", after, upstream=upstream)]
+    return rows
+
+
+def test_the_model_rung_is_judged_for_each_upstream_by_the_harm_it_does() -> None:
+    gains, harms = [(True, True)] * 9 + [(False, True)], [(True, True)] * 8 + [(True, False), (False, True)]
+    text = report(
+        [*asked("good", *gains), *asked("bad", *harms), *asked("idle", (True, True)), *asked("lost", (False, True))]
+    )
+    lines = {line.split("**")[1]: line for line in text.splitlines() if line.startswith("**Model rung")}
+    assert "**yes**" in lines["Model rung on good"]
+    assert "harm 0 of 9" in lines["Model rung on good"]
+    assert "1 of 1 wrong ones made right" in lines["Model rung on good"]
+    assert "**no**" in lines["Model rung on bad"]
+    assert "harm 1 of 9 (11.1 %" in lines["Model rung on bad"]
+    assert "**no**" in lines["Model rung on idle"]
+    assert "cannot be said" in lines["Model rung on lost"]
+    assert "Model rung" not in report(ROWS)

@@ -42,6 +42,13 @@ def test_all_three_forms_are_read(row: dict[str, object]) -> None:
     ]
 
 
+def test_a_call_keeps_the_label_that_others_refer_to() -> None:
+    row = [{"name": "get_weather", "arguments": {"city": "$var2.city$"}, "label": "$var1"}]
+    row.append({"name": "get_weather", "arguments": {"city": "Oslo"}, "label": "$var2"})
+    (text, listed) = (answered(text=json.dumps(row)), answered(tool_calls=row))
+    assert text["tool_calls"] == listed["tool_calls"] == row[::-1]
+
+
 def test_values_may_come_from_messages() -> None:
     found = answered(
         tool_calls=[{"name": "get_weather", "arguments": {}}],

@@ -28,6 +28,19 @@ from callwright.wire.tools import tool_from_wire
 WHERE = "level-1.json … level-3.json: API-Bank as processed by github.com/qiancheng0/ToolRL, in <data>/api_bank/"
 LEVELS = (1, 2, 3)
 
+REFINER_FORM = (
+    "As a tool-calling instruction corrector, you do not need to output the information related to <response>. "
+    "Please correct the instructions from another model and output only the correct tool-calling instructions. Your "
+    "output must strictly follow this format: "
+    '\'<tool_call>{"name": "Tool name", "parameters": {"Parameter name": "Parameter content", "... ...": "... ..."}}'
+    '{"name": "... ...", "parameters": {"... ...": "... ...", "... ...": "... ..."}}...</tool_call>\'. '
+    "If the original instructions from another LLM are correct, do not make any modifications and directly output "
+    "these instructions. If you determine that additional instructions are necessary, append them directly after the "
+    "original instructions from another LLM. For any numeric parameters you generate (including int and float "
+    "types), please enclose them in quotes to output them as strings."
+)
+"""What the model rung is told of the answer's format for this set (E.1.3)."""
+
 _LIST = re.compile(r"you can use the following tools:\n(.*?)\n\n\*\*Steps", re.S)
 _TOOL = re.compile(
     r"(?:Name: )?(?P<name>\w+)(?:\nDescription: |: )(?P<about>.*)\nParameters: (?P<parameters>.*)", re.S

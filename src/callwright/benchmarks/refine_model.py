@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from callwright.benchmarks.api_bank import REFINER_FORM
 from callwright.benchmarks.refine_read import delivered, rungs
 from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.models import open_model
@@ -11,6 +12,8 @@ from callwright.protocols import ChatModel
 from callwright.refine.model import ask
 from callwright.refine.result import Refinement
 from callwright.types import Message, Reply, Usage
+
+FORMS = {"api_bank": REFINER_FORM}  # sets whose answer has a format of its own
 
 
 class ModelReader:
@@ -40,7 +43,8 @@ class ModelReader:
     async def _asked(self, reply: Recorded, task: Task, below: Found) -> tuple[Refinement, Usage, float]:
         said = reply.text or "\n".join(f"{c.tool}({c.arguments})" for c in delivered(reply))
         thought = str(reply.message.get("reasoning_content") or "")
-        asking = ask(said, below.calls, task.tools, task.query, thought, system=_system(task.messages))
+        system, form = _system(task.messages), FORMS.get(task.set, "")
+        asking = ask(said, below.calls, task.tools, task.query, thought, system=system, form=form)
         spent, waited = Usage(), 0.0
         answer: Reply | None = None
         while True:

@@ -12,6 +12,7 @@ from callwright.benchmarks.refine_read import BASELINE
 from callwright.benchmarks.report import percent, table
 
 Row = Mapping[str, Any]
+HARM_LIMIT = 0.002  # of the replies that were right before
 
 
 def report(rows: Iterable[Row]) -> str:
@@ -21,7 +22,39 @@ def report(rows: Iterable[Row]) -> str:
         readers = groups.setdefault((row["set"], row["upstream"], row["mode"]), {})
         readers.setdefault(row["reader"], {})[row["task"] + row["reply"]] = row
     parts = [_section(" ".join(names), readers) for names, readers in sorted(groups.items())]
-    return "\n\n".join(parts) if parts else "No rows yet."
+    return "\n\n".join([*parts, *verdicts(groups)]) if parts else "No rows yet."
+
+
+def verdicts(groups: Mapping[tuple[str, str, str], Mapping[str, Mapping[str, Row]]]) -> list[str]:
+    """For each upstream whose replies the model rung read: whether it may be switched on there, and why.
+
+    Harm is counted over all sets and modes of the upstream, against the same replies after the rungs below. It may be
+    switched on where at most :data:`HARM_LIMIT` of the replies that were right without it are not any more, and more
+    replies were won than lost.
+    """
+    pairs: dict[str, list[tuple[bool, bool]]] = {}
+    for (_, upstream, _), readers in sorted(groups.items()):
+        below = next((readers[name] for name in ("sequence", "rules", "parsed") if name in readers), {})
+        for key, row in readers.get("model", {}).items():
+            if key in below:
+                pairs.setdefault(upstream, []).append((below[key]["right"], row["right"]))
+    return [_verdict(upstream, found) for upstream, found in pairs.items()]
+
+
+def _verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
+    right = sum(before for before, _ in found)
+    lost = sum(before and not after for before, after in found)
+    won = sum(after and not before for before, after in found)
+    head = f"**Model rung on {upstream}**: "
+    if not right:
+        return head + f"cannot be said: none of {len(found)} replies was right without it, so no harm can be seen."
+    rate = wilson(lost, right)
+    said = (
+        f"harm {lost} of {right} ({100 * rate.value:.1f} %, 95 % interval to {100 * rate.high:.1f} %; the limit is "
+        f"{100 * HARM_LIMIT:.1f} %), {won} of {len(found) - right} wrong ones made right."
+    )
+    within = rate.value <= HARM_LIMIT and won > lost
+    return head + ("**yes**, it may be switched on: " if within else "**no**, leave it off: ") + said
 
 
 def _section(title: str, readers: Mapping[str, Mapping[str, Row]]) -> str:

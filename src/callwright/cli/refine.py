@@ -8,7 +8,7 @@ from typing import Any
 from callwright.cli.jsonl import BadLine, answer_stream
 from callwright.errors import CatalogError, ConfigError
 from callwright.refine import Settings, refine
-from callwright.types import JsonObject, Message, to_json
+from callwright.types import JsonObject, Message, ToolCall, to_json
 from callwright.wire.tools import tools_from_wire
 
 _SOURCES = ("text", "message", "tool_calls")
@@ -18,7 +18,8 @@ def refine_lines(*, leave_out: bool = False, rungs: Sequence[str] = ("rules", "s
     """``{"id", "text" | "message" | "tool_calls", "tools", "query"?}`` -> ``{"id", "tool_calls", "text", "edits",
     "dialect", "violations", "abstained", "confidence"}``, a line each.
 
-    ``messages`` (OpenAI style, the conversation before the reply) may stand beside or instead of ``query``.
+    A call that bears a label (NESTFUL, NesTools) keeps it as "label". ``messages`` (OpenAI style, the conversation
+    before the reply) may stand beside or instead of ``query``.
     """
     settings = Settings(leave_out=leave_out)
     answer_stream(lambda row: refine_row(row, settings, rungs))
@@ -41,7 +42,7 @@ def refine_row(row: JsonObject, settings: Settings, rungs: Sequence[str]) -> Jso
     except (CatalogError, ConfigError) as error:
         raise BadLine(error.message) from None
     return {
-        "tool_calls": [{"name": c.tool, "arguments": c.arguments} for c in found.calls],
+        "tool_calls": [_written(call) for call in found.calls],
         "text": found.text,
         "edits": to_json(found.edits),
         "dialect": found.dialect,
@@ -49,6 +50,12 @@ def refine_row(row: JsonObject, settings: Settings, rungs: Sequence[str]) -> Jso
         "abstained": to_json(found.abstained),
         "confidence": found.confidence,
     }
+
+
+def _written(call: ToolCall) -> JsonObject:
+    """A call; with its label where the reply gave calls labels, for other calls' arguments refer to it."""
+    label = {"label": call.slot} if call.slot else {}
+    return {"name": call.tool, "arguments": call.arguments, **label}
 
 
 def _source(row: JsonObject, key: str) -> Any:

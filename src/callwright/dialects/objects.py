@@ -79,7 +79,7 @@ def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
     name = next((value[k] for k in NAME_KEYS if isinstance(value.get(k), str)), None)
     if name is not None:
         name = said(name, tools)
-        slot = _label(value)
+        slot = label_of(value)
         for key in ARGUMENT_KEYS:
             if key in value:
                 return meant(name, value[key], slot)
@@ -91,7 +91,7 @@ def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
     return None
 
 
-def _label(value: JsonObject) -> str:
+def label_of(value: JsonObject) -> str:
     """What a call says its result is called; several names, as NesTools lists them, with spaces between."""
     given = next((value[k] for k in LABELS if value.get(k)), "")
     if isinstance(given, list) and all(isinstance(one, str) for one in given):

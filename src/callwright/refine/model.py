@@ -47,30 +47,42 @@ def ask(
     reasoning: str = "",
     *,
     system: str = "",
+    form: str = "",
     max_tokens: int = MAX_TOKENS,
 ) -> Asking:
     """Ask a model once to refine a reply; returns the calls as they should be sent on.
 
     ``source_text``: the upstream's reply as written; ``calls``: what was read from it and the rules made of it. They
     stay (reasons in ``abstained``) unless the model's answer passes the guard. Edits have the rule ``model``.
+    ``form`` is the instruction about the answer's format (default: ``<func_call>``), the "minor modification during
+    inference" of Appendix A; whatever it asks for is read.
     """
     up = Upstream(source_text, tuple(calls), tuple(tools), query, reasoning, system)
-    reply = yield question(up, max_tokens)
+    reply = yield question(up, max_tokens, form)
     return judged(up, reply)
 
 
-def question(up: Upstream, max_tokens: int = MAX_TOKENS) -> ChatRequest:
-    """The paper's prompt (Appendix A) for one reply, the upstream's reasoning included."""
+def question(up: Upstream, max_tokens: int = MAX_TOKENS, form: str = "") -> ChatRequest:
+    """The paper's prompt (Appendix A) for one reply, the upstream's reasoning included.
+
+    The tools are listed unless the system prompt already describes every one of them, as the paper's tasks do.
+    """
     chained = bool(references(up.calls, up.tools, up.query))
     messages = prompts.render(
         "refine",
         system=up.system or "You can call tools.",
-        tools=described(up.tools),
+        tools="" if described_in(up.tools, up.system) else described(up.tools),
         query=up.query,
         upstream=_upstream(up, chained),
-        format=_CHAINED if chained else _FORMAT,
+        format=form or (_CHAINED if chained else _FORMAT),
     )
     return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
+
+
+def described_in(tools: Sequence[Tool], text: str) -> bool:
+    """Whether a text names every tool and each of its parameters."""
+    names = [name for tool in tools for name in (tool.name, *tool.properties)]
+    return bool(names) and all(name in text for name in names)
 
 
 def described(tools: Sequence[Tool]) -> str:

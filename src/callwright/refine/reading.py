@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callwright.dialects import parse_calls
+from callwright.dialects.objects import label_of
 from callwright.errors import ConfigError
 from callwright.types import Json, Tool, ToolCall, canonical
 
@@ -89,5 +90,5 @@ def _call(raw: Any, place: int) -> ToolCall:
         raise ConfigError(f"call {place} names no tool: {str(dict(raw))[:80]}", hint=f"give {FORMS}")
     given: Json = next((inner[k] for k in ("arguments", "parameters", "input", "args") if k in inner), {})
     arguments = {} if given is None else given if isinstance(given, dict | str) else canonical(given)
-    label = raw.get("id") or raw.get("label") or f"call_{place + 1}"
-    return ToolCall(str(label), name, arguments)
+    slot = label_of(dict(raw))
+    return ToolCall(str(raw.get("id") or slot or f"call_{place + 1}"), name, arguments, slot)
