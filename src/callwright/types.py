@@ -37,7 +37,18 @@ def scalars(value: Json) -> Iterator[Json]:
 
 def canonical(value: Any) -> str:
     """One text per JSON value: keys sorted, no spaces. What digests are taken of."""
-    return json.dumps(to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    try:
+        return _CANONICAL.encode(value)
+    except TypeError:  # keys that are no texts
+        return _CANONICAL.encode(to_json(value))
+
+
+def _plain(value: Any) -> Json:
+    made = to_json(value)
+    return str(value) if made is value else made
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
 
 
 def digest(value: Any) -> str:
@@ -95,7 +106,12 @@ class Tool:
         found = self.input_schema.get("properties")
         return found if isinstance(found, dict) else {}
 
-    @property
+    @cached_property
+    def schema_digest(self) -> str:
+        """Changes whenever the input schema does: what compiled schemas are kept under."""
+        return digest(self.input_schema)
+
+    @cached_property
     def required(self) -> tuple[str, ...]:
         found = self.input_schema.get("required")
         return tuple(k for k in found if isinstance(k, str)) if isinstance(found, list) else ()

@@ -127,3 +127,20 @@ def test_values_are_found_under_names_that_end_alike_and_days_wherever_they_stan
     assert sources.under("to_timezone") == ["Europe/Oslo", "Europe/Lisbon"]
     assert sources.under("city") == []
     assert sources.days() == ["2009-03-02"]
+
+
+def test_a_text_glued_together_from_words_is_held_but_not_in_one_piece() -> None:
+    sources = Sources("I am John Doe, my code is 77-ab.")
+    assert sources.holds("Doe code")
+    assert not sources.holds_whole("Doe code")
+    assert sources.holds_whole("john-doe")
+
+
+def test_what_is_added_after_a_question_is_known_to_the_next_one() -> None:
+    sources = Sources("Room 12.")
+    assert sources.holds(12)
+    assert not sources.holds("Bergen")
+    assert not sources.holds(47)
+    sources.add_text("The hotel in Bergen has forty-seven: 47 rooms.")
+    assert sources.holds("Bergen")
+    assert sources.holds(47)

@@ -58,3 +58,24 @@ def test_confidence_is_that_of_the_least_certain_edit() -> None:
     found = apply_rules(calls, Situation([TOKEN, ALARM], "JohnDoe pass123"))
     assert found.calls[0].tool == "GetUserToken"
     assert found.confidence == 0.98
+
+
+def test_a_later_call_with_the_same_id_gets_a_fresh_one() -> None:
+    calls = [
+        ToolCall("call_7", "GetUserToken", {"username": "JohnDoe", "password": "pass123"}),
+        ToolCall("call_7", "GetUserToken", {"username": "Jane", "password": "pass123"}),
+        ToolCall("call_8", "GetUserToken", {"username": "Joe", "password": "pass123"}),
+    ]
+    found = apply_rules(calls, Situation([TOKEN], "JohnDoe, Jane and Joe have the password pass123"))
+    assert [c.id for c in found.calls] == ["call_7", "call_9", "call_8"]
+    assert [(e.path, e.before, e.after, e.rule) for e in found.edits] == [
+        ("/1/id", "call_7", "call_9", "fresh_id"),
+    ]
+    assert found.calls[1].arguments == calls[1].arguments
+
+
+def test_equal_calls_under_one_id_are_one_call() -> None:
+    call = ToolCall("call_0", "GetUserToken", {"username": "JohnDoe", "password": "pass123"})
+    found = apply_rules([call, call], Situation([TOKEN], "JohnDoe pass123"))
+    assert found.calls == [call]
+    assert [e.rule for e in found.edits] == ["duplicate_call"]

@@ -87,7 +87,7 @@ def judge(key: str, value: Json, part: Json, sources: Sources) -> Verdicts:
         return "held"
     if sources.holds(value):
         return "held" if not _empty(value) else "invented"
-    if isinstance(value, str) and _is_placeholder(value):
+    if isinstance(value, str) and looks_unfilled(value):
         return "placeholder"
     if is_identifier(key, value, part):
         return "identifier"
@@ -208,7 +208,8 @@ def examples_in(text: str) -> frozenset[str]:
     return frozenset(found.strip("'\"`.,;:)") for found in _EXAMPLE.findall(text))
 
 
-def _is_placeholder(value: str) -> bool:
+def looks_unfilled(value: str) -> bool:
+    """Whether a text has the form of a placeholder: ``<id>``, ``YOUR_KEY``, "string"."""
     text = value.strip()
     return text.lower() in _TYPE_WORDS or _PLACEHOLDER.match(text) is not None
 

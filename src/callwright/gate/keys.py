@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
@@ -117,6 +118,7 @@ def _fits(member: Json, node: Node, name: str) -> bool:
     return child is not None and child.accepts(coerce_at(member, child))
 
 
+@lru_cache(maxsize=16_384)
 def words(name: str) -> tuple[str, ...]:
     """A name's words, lower case: "startDate2" -> ("start", "date", "2")."""
     return tuple(w.lower() for w in _WORDS.findall(name))

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from callwright.gate.cost import deepest_instance, instance_depth, measure
-from callwright.types import Json, Tool, canonical, digest
+from callwright.types import Json, Tool, canonical
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=500_000, dfa_size_limit=500_000)
 _MAX_INSTANCE_DEPTH = 200
@@ -189,7 +189,7 @@ _lock = Lock()
 
 def compiled_for(tool: Tool) -> Compiled:
     """The compiled input schema of a tool, shared by every gate of the process. Raises BadSchema."""
-    key = digest(tool.input_schema)
+    key = tool.schema_digest
     with _lock:
         found = _cache.get(key)
         if found is not None:

@@ -16,7 +16,7 @@ _NOT_ALNUM = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
 _COUNT_WORDS: dict[str, float] = {
-    word: n
+    word: float(n)
     for n, words in enumerate(
         (
             ("zero",),
@@ -37,6 +37,7 @@ _COUNT_WORDS: dict[str, float] = {
     for word in words
 }
 _COUNT_WORDS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "half": 0.5}
+_COUNTS = frozenset(_COUNT_WORDS)
 _MAX_LEAVES = 20_000
 _MAX_DEPTH = 60
 
@@ -66,10 +67,12 @@ class Sources:
         self.query = query
         self.results: list[ToolResult] = []
         self.leaves: list[Leaf] = []
-        self._squashed: list[str] = []
-        self._folded: list[str] = []
-        self._words: set[str] = set()
-        self._numbers: set[float] = set()
+        self._texts: list[str] = []
+        self._fold: list[str] = []  # of the texts so far; each index is made when it is first asked for
+        self._squash: list[str] = []
+        self._word_set: set[str] = set()
+        self._number_set: set[float] = set()
+        self._worded = self._numbered = 0  # how many texts those two hold
         self.add_text(query)
         for message in conversation:
             self.add_text(message if isinstance(message, str) else message.content)
@@ -80,13 +83,35 @@ class Sources:
 
     def add_text(self, text: str) -> None:
         """Add something that was said."""
-        self._squashed.append(squash(text))
-        self._folded.append(fold(text))
-        words = {fold(w) for w in _WORD.findall(text)}
-        self._words |= words
-        self._numbers |= {float(_COUNT_WORDS[w]) for w in words if w in _COUNT_WORDS}
-        for figure, percent in _NUMBER.findall(text):
-            self._add_number(figure, bool(percent))
+        if text:
+            self._texts.append(text)
+
+    @property
+    def _folded(self) -> list[str]:
+        self._fold += map(fold, self._texts[len(self._fold) :])
+        return self._fold
+
+    @property
+    def _squashed(self) -> list[str]:
+        self._squash += (_NOT_ALNUM.sub("", text) for text in self._folded[len(self._squash) :])
+        return self._squash
+
+    @property
+    def _words(self) -> set[str]:
+        for text in self._folded[self._worded :]:
+            self._word_set.update(_WORD.findall(text))
+        self._worded = len(self._texts)
+        return self._word_set
+
+    @property
+    def _numbers(self) -> set[float]:
+        for text in self._texts[self._numbered :]:
+            for figure, percent in _NUMBER.findall(text):
+                self._add_number(figure, bool(percent))
+        if self._numbered < len(self._texts):
+            self._number_set.update(_COUNT_WORDS[w] for w in _COUNTS & self._words)
+            self._numbered = len(self._texts)
+        return self._number_set
 
     def add_result(self, result: ToolResult) -> None:
         """Add what a tool returned. A result that failed says nothing that a later call may use."""
@@ -113,6 +138,11 @@ class Sources:
         if isinstance(value, list):
             return all(self.holds(v) for v in value)
         return all(self.holds(v) for v in value.values()) if isinstance(value, dict) else False
+
+    def holds_whole(self, text: str) -> bool:
+        """Whether a text was said in one piece, case, accents, spaces and punctuation aside."""
+        wanted = squash(text)
+        return any(text in seen for seen in self._texts) or any(wanted in seen for seen in self._squashed)
 
     def under(self, key: str) -> list[Json]:
         """The values that results hold under a name which ends like this argument's, each once, in order."""
@@ -160,9 +190,9 @@ class Sources:
                 number = float(reading)
             except ValueError:
                 continue
-            self._numbers |= {number, abs(number)}  # "-5" may be a list mark before 5
+            self._number_set |= {number, abs(number)}  # "-5" may be a list mark before 5
             if percent:
-                self._numbers.add(number / 100)
+                self._number_set.add(number / 100)
 
     def _holds_number(self, value: int | float) -> bool:
         """A number that was seen, or what is left of one that was seen when it is rounded."""
@@ -180,9 +210,9 @@ class Sources:
             return True
         if len(wanted) < 4:
             return wanted in self._words or self._stands_alone(fold(text.strip()))
-        if any(wanted in seen for seen in self._squashed):
+        if any(text in seen for seen in self._texts) or any(wanted in seen for seen in self._squashed):
             return True
-        words = {fold(w) for w in _WORD.findall(text)}
+        words = set(_WORD.findall(fold(text)))
         return len(words) > 1 and words <= self._words
 
     def _stands_alone(self, text: str) -> bool:
@@ -210,8 +240,11 @@ def _as_float(value: float) -> float:
 
 def fold(text: str) -> str:
     """Without case and accents."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c)) if not text.isascii() else text.casefold()
+    marks = {ord(c): None for c in set(decomposed) if unicodedata.combining(c)}
+    return decomposed.translate(marks) if marks else decomposed
 
 
 def squash(text: str) -> str:

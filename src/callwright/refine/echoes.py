@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from callwright.gate import Sources
-from callwright.gate.grounding import judge
+from callwright.gate.grounding import judge, looks_unfilled
 from callwright.gate.spellings import NONE
 from callwright.jsontext import JsonError, mend
 from callwright.types import Json, JsonObject, Tool, canonical
@@ -85,13 +85,22 @@ def lists_every_option(value: Json, part: Any) -> bool:
     return isinstance(value, list) and len(value) > 1 and isinstance(options, list) and value == options
 
 
+def may_be_placeholder(value: Json, part: Any) -> bool:
+    """Whether a value has the form of a placeholder at all: asked first, since it needs nothing that was said."""
+    if not isinstance(value, str) or len(value) > 200:
+        return False
+    text = value.strip()
+    about = part.get("description") if isinstance(part, dict) else None
+    return bool(text) and (bool(_PLACEHOLDER.match(text)) or looks_unfilled(text) or text == str(about or "").strip())
+
+
 def is_placeholder(key: str, value: Json, part: Any, sources: Sources, said: str = "") -> bool:
     """Whether a text stands for a value that is not known: ``<id>``, ``{latitude}``, ``YOUR_API_KEY``, "string".
 
     ``said`` is the conversation in lower case, ``sources`` the same, indexed: what was said in these very characters,
     or stands so in the parameter's description, is no placeholder.
     """
-    if not isinstance(value, str) or not value.strip() or len(value) > 200:
+    if not may_be_placeholder(value, part):
         return False
     text = value.strip()
     own = part if isinstance(part, dict) else {}

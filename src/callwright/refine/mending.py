@@ -16,7 +16,6 @@ from callwright.gate.grounding import is_identifier, judge
 from callwright.gate.schema import Compiled, compiled_for
 from callwright.gate.spellings import NONE
 from callwright.refine import echoes, formats, parameters, stated
-from callwright.refine.names import squashed
 from callwright.refine.result import Abstention
 from callwright.refine.situation import Situation
 from callwright.types import Edit, Json, JsonObject, Tool, ToolCall, canonical
@@ -98,6 +97,8 @@ class Mending:
         return isinstance(value, list) and any(isinstance(v, str) and self._placeholder(key, v, None) for v in value)
 
     def _placeholder(self, key: str, value: Json, part: Any) -> bool:
+        if not echoes.may_be_placeholder(value, part):
+            return False
         return echoes.is_placeholder(key, value, part, self.situation.sources, self.situation.low)
 
     # ------------------------------------------------------------ steps
@@ -264,9 +265,8 @@ class Mending:
 
     def _held(self, value: Json) -> bool:
         """Whether an identifier was said in one piece: one glued together from what was said was made up."""
-        if not self.situation.sources.holds(value):
-            return False
-        return not isinstance(value, str) or squashed(value) in self.situation.squashed
+        sources = self.situation.sources
+        return sources.holds(value) and (not isinstance(value, str) or sources.holds_whole(value))
 
     def _stated(self, key: str) -> stated.Candidate | None:
         """What the conversation says for a parameter, if its schema takes it and it is sure enough."""

@@ -26,6 +26,8 @@ _OPPOSITES = frozenset(
     "upload/download check/uncheck mute/unmute block/unblock".split()
 )
 
+_NOT_ALNUM = re.compile(r"[\W_]+")
+
 SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
 CONFIDENCE = {SPELLING: 1.0, PREFIX: 0.99, SLIP: 0.98}
 LEAST_MEANING = 0.7  # score of a match by meaning; measured, see docs/refine.md
@@ -82,9 +84,10 @@ def confidence_of(score: float, lead: float) -> float:
     return round(min(0.97, max(0.0, score * 0.6 + min(lead, 0.4) + 0.35)), 3)
 
 
+@lru_cache(maxsize=16_384)
 def squashed(name: str) -> str:
     """Letters and digits, lower case: what is left when case and separators do not count."""
-    return "".join(c for c in name.casefold() if c.isalnum())
+    return _NOT_ALNUM.sub("", name.casefold())
 
 
 def _same(name: str, tool: Tool) -> bool:

@@ -7,7 +7,9 @@ its rule, and what cannot be decided is reported. A call whose arguments stop in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from callwright.errors import Violation
@@ -22,6 +24,8 @@ from callwright.refine.situation import Situation
 from callwright.refine.stand_ins import stand_in
 from callwright.refine.surplus import surplus
 from callwright.types import Edit, Json, ToolCall
+
+FRESH_ID = "fresh_id"
 
 
 @dataclass(slots=True)
@@ -70,7 +74,29 @@ def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
         made.violations += [_placed(v, i) for v in one.violations]
         made.calls.append(one.call)
         made.positions.append(i)
+    _tell_apart(made)
     return made
+
+
+def _tell_apart(made: Ruled) -> None:
+    """An id that an earlier call of the reply has gives way to a fresh one: results are matched to calls by it."""
+    seen: set[str] = set()
+    every = {c.id for c in made.calls}
+    for at, call in enumerate(made.calls):
+        if call.id and call.id in seen:
+            fresh = _fresh(call.id, every)
+            made.calls[at] = replace(call, id=fresh)
+            made.edits.append(Edit(f"/{made.positions[at]}/id", call.id, fresh, FRESH_ID))
+            every.add(fresh)
+        seen.add(call.id)
+
+
+def _fresh(id: str, taken: Collection[str]) -> str:
+    """The next free id of the same form: its number counted on, else a number after it."""
+    digits = re.search(r"\d{1,9}\Z", id)
+    stem, number = (id[: digits.start()], int(digits[0])) if digits else (id + "_", 1)
+    width = len(digits[0]) if digits else 0
+    return next(new for n in itertools.count(number + 1) if (new := f"{stem}{n:0{width}d}") not in taken)
 
 
 def _references(calls: Sequence[ToolCall], situation: Situation) -> list[Reference]:

@@ -7,7 +7,6 @@ from functools import cached_property
 
 from callwright.gate import Gate, Sources
 from callwright.jsontext import JsonError, parse
-from callwright.refine.names import squashed
 from callwright.refine.result import Settings
 from callwright.refine.stated import Talk
 from callwright.types import Json, Message, Tool, canonical
@@ -33,6 +32,8 @@ class Situation:
             said.append(query)
         self.query = query or next((m.content for m in reversed(messages) if m.role == "user"), "")
         self.said = said
+        self.told = [m.content for m in messages if m.content and m.role != "system"]
+        self.told += [query] if query and query not in self.told[-1:] else []
         self.asked = [m.content for m in messages if m.role == "user" and m.content] or said
 
     @cached_property
@@ -42,8 +43,10 @@ class Situation:
 
     @cached_property
     def talk(self) -> Talk:
-        """Everything said, as text to pick values from."""
-        return Talk("\n".join(self.said))
+        """What was said, as text to pick values from. A system prompt that names an offered tool explains tools."""
+        system = [m.content for m in self.messages if m.content and m.role == "system"]
+        system = [text for text in system if not any(name in text for name in self.by_name)]
+        return Talk("\n".join([*system, *self.told]))
 
     @cached_property
     def low(self) -> str:
@@ -51,20 +54,16 @@ class Situation:
         return "\n".join(self.said).lower()
 
     @cached_property
-    def squashed(self) -> str:
-        """Everything said, letters and digits only, lower case."""
-        return squashed(self.low)
-
-    @cached_property
     def done(self) -> frozenset[str]:
-        """Prints of the calls that the conversation already holds, as messages' own or as JSON lines in a text."""
+        """Prints of the calls that the conversation already holds, as messages' own or as JSON lines in a text; what
+        a system prompt holds is a list of tools or an example."""
         own = [(c.tool, c.arguments) for m in self.messages for c in m.tool_calls]
         return frozenset(call_print(name, arguments) for name, arguments in [*own, *self._written()])
 
     def _written(self) -> Iterator[tuple[str, Json]]:
-        for line in "\n".join(self.said).splitlines() if '"name"' in self.low else ():
+        for line in "\n".join(self.told).splitlines():
             text = line.strip()
-            if text[:1] == "{" and text[-1:] == "}":
+            if text[:1] == "{" and text[-1:] == "}" and '"name"' in text:
                 try:
                     value = parse(text)
                 except JsonError:

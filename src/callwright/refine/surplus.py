@@ -33,11 +33,13 @@ def surplus(
     ``known[i]`` whether its tool exists. At least one call always stays, unless all say that nothing is called."""
     drops: dict[int, Drop] = {}
     seen: dict[str, int] = {}
-    again = bool(_AGAIN.search(situation.query))
+    again = len(calls) > 1 and bool(_AGAIN.search(situation.query))
     for i, call in enumerate(calls):
         if not known[i] and echoes.no_tool(call.tool):
             drops[i] = Drop(NO_CALL, 0.99)
             continue
+        if len(calls) == 1:
+            break
         print_ = call_print(call.tool, call.arguments)
         if print_ in seen and not again:
             drops[i] = Drop(DUPLICATE, 0.98)
@@ -60,6 +62,8 @@ def _drop_repeated(
     calls: Sequence[ToolCall], known: Sequence[bool], drops: dict[int, Drop], situation: Situation
 ) -> None:
     """A call that the conversation already holds goes, if the reply has another that it does not hold."""
+    if len(calls) - len(drops) < 2:
+        return
     repeated = [
         i for i, c in enumerate(calls) if i not in drops and call_print(c.tool, c.arguments) in situation.done
     ]
