@@ -51,11 +51,11 @@ def test_sets_are_opened_by_name() -> None:
 
 def test_a_longer_run_holds_a_shorter_one() -> None:
     tasks = bench.open_examination("bamboogle").tasks()
-    short, long = (bench._chosen(tasks, "tagged", n) for n in (3, 9))
+    short, long = (bench._chosen(tasks, "tagged", 0, n) for n in (3, 9))
     assert {t.id for t in short} < {t.id for t in long}
     assert {t.category for t in long} == {"tagged"}
     with pytest.raises(ConfigError, match="no category"):
-        bench._chosen(tasks, "nobody", 1)
+        bench._chosen(tasks, "nobody", 0, 1)
 
 
 def test_the_command_reads_replies_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

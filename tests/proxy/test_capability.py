@@ -39,3 +39,19 @@ async def test_what_was_learned_counts() -> None:
         assert (await capability.of("m", ())).schema is False
         known = Capability("http://127.0.0.1:9/v1", client, known=Probed(False, True))
         assert await known.of("m", ()) == Probed(False, True)
+
+
+async def test_a_call_left_in_the_text_is_seen_and_words_or_a_refusal_are_not(tmp_path: Any) -> None:
+    written = '{"name": "switch_lamp", "arguments": {"on": true}}'
+    for number, (said, expected) in enumerate(((written, True), ("I would switch it on.", False), ("", False))):
+
+        def answer(asked: Asked, said: str = said) -> Reply:
+            if "response_format" in asked.json:
+                return Reply([whole('{"zq": "k7"}')], headers=JSON)
+            if "tools" in asked.json and not said:
+                return Reply([b"{}"], status=400, headers=JSON)
+            return Reply([whole(said)], headers=JSON)
+
+        async with upstream(answer) as up, HttpClient(Egress.any()) as client:
+            found = await Capability(up.url, client, memory=tmp_path / f"{number}.json").of("m", ())
+        assert found == Probed(native=False, schema=True, written=expected)

@@ -15,7 +15,8 @@ def test_a_record_is_json_and_long_texts_are_cut() -> None:
 
 
 def test_headers_say_only_what_is_known() -> None:
-    assert Record("7", "/x").marks() == [("x-callwright-request", "7")]
-    marks = dict(Record("7", "/x", outcome="edited", dialect="hermes", questions=1).marks())
+    assert Record("7", "/x").marks() == []
+    assert Record("7", "/x", tools=("t",)).marks() == [("x-callwright-request", "7")]
+    marks = dict(Record("7", "/x", tools=("t",), outcome="edited", dialect="hermes", questions=1).marks())
     assert marks["x-callwright-outcome"] == "edited"
     assert marks["x-callwright-questions"] == "1"

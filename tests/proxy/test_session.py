@@ -25,6 +25,7 @@ from callwright.proxy.events import (
     CloseUpstream,
     Finish,
     Log,
+    Probed,
     Request,
     SendUpstream,
     Tick,
@@ -385,6 +386,72 @@ def test_guided_mode_falls_back_where_the_upstream_refuses_it() -> None:
     raw = json.dumps(body()).encode()
     book = Playbook(Settings(guided="on")).ask(raw).answer(b'{"error": "response_format"}', JSON, status=400)
     assert book.asked[1].body == raw
+
+
+WRITES = Probed(native=False, schema=True, written=True)
+
+
+def test_an_upstream_that_writes_its_calls_is_asked_as_the_client_did_and_words_flow() -> None:
+    raw = json.dumps(body()).encode()
+    book = Playbook(Settings()).ask(raw)
+    book.tell(WRITES)
+    assert book.asked[0].body == raw
+    stream = text_stream("Good ", "morning.")
+    assert book.answer(stream).out == stream
+    assert len(book.asked) == 1
+
+
+def test_a_greeting_answered_with_a_call_becomes_an_answer_in_words() -> None:
+    asked = body(messages=[{"role": "user", "content": "Say hello in one word."}])
+    book = Playbook(Settings()).ask(asked)
+    book.tell(WRITES)
+    book.answer(text_stream('```json\n{"name": "get_weather", "arguments": {"city": "world"}}\n```'))
+    second = json.loads(book.asked[1].body)
+    assert "tools" not in second
+    assert "get_weather" in second["messages"][0]["content"]
+    book.answer(whole("Hello"), JSON)
+    assert (book.message["text"], book.message["calls"], book.message["finish"]) == ("Hello", [], "stop")
+
+
+def test_a_request_with_two_wishes_is_read_again_by_schema() -> None:
+    asked = body(messages=[{"role": "user", "content": "The weather in Paris and in Rome?"}])
+    book = Playbook(Settings()).ask(asked)
+    book.tell(WRITES)
+    book.answer(text_stream(HERMES))
+    assert json.loads(book.asked[1].body)["response_format"]["type"] == "json_schema"
+    calls = [{"name": "get_weather", "arguments": {"city": c}} for c in ("Paris", "Rome")]
+    book.answer(whole(json.dumps({"wishes": ["Paris", "Rome"], "calls": calls})), JSON)
+    assert [json.loads(c["arguments"]) for c in book.message["calls"]] == [{"city": "Paris"}, {"city": "Rome"}]
+    assert book.record.guided
+
+
+def test_a_demanded_call_is_asked_by_schema_at_once() -> None:
+    book = Playbook(Settings()).ask(body(tool_choice="required"))
+    book.tell(WRITES)
+    assert "no_call" not in json.loads(book.asked[0].body)["response_format"]["json_schema"]["schema"]["properties"]
+
+
+def test_an_upstream_that_refuses_tools_is_asked_by_schema_and_else_without_them() -> None:
+    book = Playbook(Settings()).ask(body())
+    book.tell(WRITES)
+    book.answer(b'{"error": "this model does not support tools"}', JSON, status=400)
+    assert "response_format" in json.loads(book.asked[1].body)
+    book.answer(whole('{"no_call": "chat"}'), JSON)
+    last = json.loads(book.asked[2].body)
+    assert "tools" not in last
+    assert last["stream"] is True
+    stream = text_stream("Hello")
+    assert book.answer(stream).out == stream
+
+
+def test_an_error_that_has_nothing_to_do_with_tools_reaches_the_client() -> None:
+    book = Playbook(Settings()).ask(body())
+    book.tell(WRITES)
+    for _ in range(3):
+        book.answer(b'{"error": "no such model"}', JSON, status=404)
+    assert book.head is not None
+    assert book.head.status == 404
+    assert book.out == b'{"error": "no such model"}'
 
 
 # what goes wrong

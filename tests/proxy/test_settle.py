@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.proxy.playbook import body
 
 from callwright.proxy.context import Context, Toolsets, read
@@ -65,3 +66,75 @@ def test_text_that_is_no_json_object_never_goes_out_as_a_call_from_text() -> Non
     made, _ = settled([Found(ToolCall("", "get_weather", '{"city": "Par'), dialect="hermes")], context(0))
     assert made.calls == []
     assert "refused" in made.text[0]
+
+
+WRITTEN = Found(RIGHT, dialect="fenced")
+BOTH = Reply(
+    '{"wishes": ["a", "b"], "calls": [{"name": "get_weather", "arguments": {"city": "Paris", "days": 9}},'
+    ' {"name": "get_weather", "arguments": {"city": "Rome"}}]}'
+)
+
+
+def weak(content: str, **more: Any) -> Context:
+    """A request to an upstream that writes its calls into the text and follows a schema."""
+    made = context(messages=[{"role": "user", "content": content}], **more)
+    made.native, made.schema = False, True
+    return made
+
+
+def test_a_single_wish_is_read_once() -> None:
+    made, asked = settled([WRITTEN], weak("What is the weather in Paris?"))
+    assert asked == 0
+    assert [c.call.arguments for c in made.calls] == [{"city": "Paris"}]
+
+
+def test_several_wishes_are_read_again_by_schema_and_the_first_call_stays_as_it_was() -> None:
+    made, asked = settled([WRITTEN], weak("What is the weather in Paris and in Rome?"), BOTH)
+    assert asked == 1
+    assert [c.call.arguments for c in made.calls] == [{"city": "Paris"}, {"city": "Rome"}]
+    assert [(e.path, e.rule) for e in made.edits] == [("/1", "guided_call")]
+
+
+def test_a_second_reading_that_cannot_be_read_changes_nothing() -> None:
+    for reply in (Reply(""), Reply('{"no_call": "x"}'), Reply("Rome?")):
+        made, _ = settled([WRITTEN], weak("What is the weather in Paris and in Rome?"), reply)
+        assert [c.call.arguments for c in made.calls] == [{"city": "Paris"}]
+        assert made.edits == []
+
+
+def test_no_second_reading_where_only_one_call_is_allowed_or_the_native_calls_work() -> None:
+    query = "What is the weather in Paris and in Rome?"
+    assert settled([WRITTEN], weak(query, parallel_tool_calls=False))[1] == 0
+    strong = weak(query)
+    strong.native = True
+    assert settled([Found(RIGHT, 0)], strong)[1] == 0
+
+
+def test_a_refused_call_gives_way_to_the_second_reading() -> None:
+    bad = Found(ToolCall("", "get_weather", {"city": {"in": "Italy"}}), dialect="fenced")
+    made, _ = settled([bad], weak("The weather in Rome, please"), BOTH)
+    assert [c.call.arguments for c in made.calls] == [{"city": "Rome"}]
+
+
+def test_a_call_that_nobody_asked_for_becomes_an_answer_in_words() -> None:
+    invented = Found(ToolCall("", "get_weather", {"city": "London"}), dialect="fenced")
+    made, asked = settled([invented], weak("Say hello in one word."), Reply("Hello"))
+    assert asked == 1
+    assert made.calls == []
+    assert made.text == ["Hello"]
+    assert [e.rule for e in made.edits] == ["unasked_call"]
+
+
+def test_words_beside_a_call_that_nobody_asked_for_are_answer_enough() -> None:
+    invented = Found(ToolCall("", "get_weather", {"city": "London"}), dialect="fenced")
+    work = settle([invented], "Hello!", "stop", weak("Say hello in one word."))
+    with pytest.raises(StopIteration) as end:
+        next(work)
+    assert end.value.value.calls == []
+
+
+def test_a_demanded_call_is_never_unasked() -> None:
+    invented = Found(ToolCall("", "get_weather", {"city": "London"}), dialect="fenced")
+    made, asked = settled([invented], weak("Say hello in one word.", tool_choice="required"))
+    assert asked == 0
+    assert [c.call.tool for c in made.calls] == ["get_weather"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from callwright.refine import Settings, surplus
 from callwright.refine.situation import Situation
 from callwright.types import Tool, ToolCall
@@ -74,3 +76,40 @@ def test_only_where_asked_for_a_call_that_adds_nothing_goes() -> None:
         situation = Situation([weather, news], "The weather in the city Oslo", settings=Settings(leave_out=leave_out))
         found = surplus.surplus(calls, [[], []], [True, True], situation)
         assert {i: d.rule for i, d in found.items()} == wanted
+
+
+LIGHT = Tool(
+    "switch_light",
+    "Switches a light on or off.",
+    {"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "room", "asked"),
+    [
+        ("Say hello in one word.", "kitchen", False),
+        ("What is 17 plus 25?", "kitchen", False),
+        ("What does switch_light do?", "kitchen", False),
+        ("Which tools do you have?", "kitchen", False),
+        ("Is the light on?", "kitchen", True),  # a guess, but the request speaks of what the tool does
+        ("Darkness in the kitchen, please.", "kitchen", True),
+        ("キッチンを暗くして", "kitchen", True),  # none of its words could match
+    ],
+)
+def test_a_call_is_unasked_if_no_value_was_said_and_nothing_speaks_of_its_tool(
+    query: str, room: str, asked: bool
+) -> None:
+    made = call("switch_light", room=room)
+    assert surplus.unasked(made, Situation([LIGHT], query)) is not asked
+
+
+def test_without_a_conversation_no_call_is_unasked() -> None:
+    assert not surplus.unasked(call("switch_light", room="kitchen"), Situation([LIGHT]))
+
+
+def test_calls_that_nobody_asked_for_go_only_where_that_is_set_were_they_all() -> None:
+    calls = [call("switch_light", room="kitchen")]
+    for settings, rules in ((Settings(), {}), (Settings(drop_unasked=True), {0: surplus.UNASKED})):
+        found = surplus.surplus(calls, [[]], [True], Situation([LIGHT], "Hello!", (), settings))
+        assert {i: d.rule for i, d in found.items()} == rules

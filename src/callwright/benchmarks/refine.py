@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -27,6 +28,8 @@ from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.nestful import Nestful
 from callwright.benchmarks.refine_model import model_reader
 from callwright.benchmarks.refine_peers import PEERS
+from callwright.benchmarks.refine_proxy import MODE as PROXY
+from callwright.benchmarks.refine_proxy import ProxyReader, generate_through
 from callwright.benchmarks.refine_read import READERS, Reader, timed
 from callwright.benchmarks.refine_replies import Pair, generate, read_replies
 from callwright.benchmarks.refine_report import report
@@ -42,8 +45,18 @@ EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
     "nestful": Nestful,
     "bamboogle": BamboogleStar,
 }
-MEASURED = ("refine", "dialects", "gate", "jsontext")  # rooms whose code decides a reader's result
-JUDGING = ("refine_read", "refine_peers", "refine_baml", "refine_score", "bfcl", "api_bank", "bamboogle", "nestful")
+MEASURED = ("refine", "dialects", "gate", "jsontext", "proxy")  # rooms whose code decides a reader's result
+JUDGING = (
+    "refine_read",
+    "refine_peers",
+    "refine_baml",
+    "refine_proxy",
+    "refine_score",
+    "bfcl",
+    "api_bank",
+    "bamboogle",
+    "nestful",
+)
 """Files of this room, by how they begin, that decide it as well: what readers do, and what is right."""
 
 
@@ -206,7 +219,11 @@ def _measure(examinations: Mapping[str, Examination], options: argparse.Namespac
     if not pairs:
         hint = "--replies FILE; or make them: --generate --model local; or --spoiled right"
         raise ConfigError("there are no replies to read", hint=hint)
-    readers = _readers(options.readers)
+    names = options.readers.split(",")
+    readers = _readers(",".join(n for n in names if n != PROXY)) if names != [PROXY] else {}
+    if PROXY in names:  # what it asks beyond the free replies is among the other rows
+        readers[PROXY] = ProxyReader(pairs, examinations)
+        pairs = [(task, reply) for task, reply in pairs if reply.mode == "free"]
     failures = Failures(options.failures, "model" if options.model_rung else list(readers)[-1])
     failures.see(pairs)
     with ExitStack() as stack:
@@ -237,11 +254,12 @@ async def _generate(examinations: Mapping[str, Examination], options: argparse.N
     model = open_model(options.model)
     try:
         for examination in examinations.values():
-            chosen = _chosen(examination.tasks(), options.categories, options.limit)
-            left = await generate(
-                examination, chosen, model, options.replies_out, mode=options.mode,
-                limit_seconds=options.limit_seconds, say=_say,
-            )  # fmt: skip
+            chosen = _chosen(examination.tasks(), options.categories, options.skip, options.limit)
+            more: dict[str, Any] = {"limit_seconds": options.limit_seconds, "say": _say}
+            if options.mode == PROXY:
+                left = await generate_through(examination, chosen, model, options.replies_out, **more)
+            else:
+                left = await generate(examination, chosen, model, options.replies_out, mode=options.mode, **more)
             sys.stderr.write(f"{examination.name}: {left} are missing; the same command goes on\n" if left else "")
     finally:
         await model.aclose()
@@ -253,8 +271,9 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _chosen(tasks: Sequence[Task], categories: str, limit: int) -> list[Task]:
-    """Tasks of the categories in the order of their ids' digests, so that a longer run holds a shorter one."""
+def _chosen(tasks: Sequence[Task], categories: str, skip: int, limit: int) -> list[Task]:
+    """Tasks of the categories in the order of their ids' digests, so that a longer run holds a shorter one and the
+    first and the next so many are two halves."""
     names = set(filter(None, categories.split(",")))
     unknown = names - {t.category for t in tasks}
     if unknown:
@@ -263,7 +282,7 @@ def _chosen(tasks: Sequence[Task], categories: str, limit: int) -> list[Task]:
     for task in sorted(tasks, key=lambda t: digest(t.id)):
         if not names or task.category in names:
             kept.setdefault(task.category, []).append(task)
-    return [task for found in kept.values() for task in found[: limit or None]]
+    return [task for found in kept.values() for task in found[skip : skip + limit if limit else None]]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -293,9 +312,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--questions", type=Path, default=None, help="questions with answers (Bamboogle's form)")
     parser.add_argument("--generate", action="store_true", help="ask --model the sets' questions, into --replies-out")
     parser.add_argument("--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL")
-    parser.add_argument("--mode", choices=("free", "guided", "cot"), default="free", help="how to ask (%(default)s)")
+    parser.add_argument(
+        "--mode", choices=("free", "guided", "cot", PROXY), default="free", help="how to ask (%(default)s)"
+    )
     parser.add_argument("--categories", default="", help="only these categories of the sets")
     parser.add_argument("--limit", type=int, default=0, help="at most so many questions a category")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first so many of a category")
     parser.add_argument("--limit-seconds", type=float, default=0.0, help="begin nothing after this time")
     parser.add_argument("--replies-out", type=Path, default=Path("runs/refine/replies.jsonl"), help="(%(default)s)")
     return parser

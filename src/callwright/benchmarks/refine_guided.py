@@ -11,23 +11,27 @@ from callwright.protocols import ChatRequest
 from callwright.proxy import guided
 from callwright.proxy.context import Toolsets, read
 from callwright.proxy.settings import Settings
-from callwright.types import Message, canonical
+from callwright.types import JsonObject, Message, canonical
 
 MODE = "guided"
 
 
-def guided_request(examination: Examination, task: Task) -> ChatRequest:
-    """What the proxy asks of an upstream that follows a JSON schema, as a question to any of our models.
-
-    A data set's own system prompt that lists the tools as text is left out: guided mode tells them itself.
-    """
+def body_of(examination: Examination, task: Task) -> JsonObject:
+    """The request of a client that offers the task's tools. A data set's own system prompt that lists them as text is
+    left out."""
     free = examination.ask(task)
     messages = free.messages if free.tools else tuple(m for m in free.messages if m.role != "system")
-    body = {
+    return {
         "messages": messages_out(messages),
         "tools": [tool_out(t) for t in task.tools],
         "parallel_tool_calls": not examination.single,
     }
+
+
+def guided_request(examination: Examination, task: Task) -> ChatRequest:
+    """What the proxy asks of an upstream that follows a JSON schema, as a question to any of our models."""
+    free = examination.ask(task)
+    body = body_of(examination, task)
     context = read(body, canonical(body).encode(), Toolsets(), Settings(guided="on"))
     if context is None:
         raise ConfigError(f"task {task.id} of {task.set} offers no tools, so guided mode has nothing to ask")

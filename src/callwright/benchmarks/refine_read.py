@@ -18,6 +18,7 @@ from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.dialects import parse_calls
 from callwright.errors import MissingExtra
 from callwright.jsontext import JsonError, parse
+from callwright.proxy import guided
 from callwright.proxy.native import NativeCalls
 from callwright.types import Json, JsonObject, ToolCall
 
@@ -76,8 +77,15 @@ def repaired(reply: Recorded, task: Task) -> Found:
 
 def parsed(reply: Recorded, task: Task) -> Found:
     """Our parser alone: every dialect, nothing refined."""
-    given = delivered(reply)
+    given = delivered(reply) or _by_schema(reply, task)
     return Found(given or parse_calls(reply.text, task.tools).calls)
+
+
+def _by_schema(reply: Recorded, task: Task) -> tuple[ToolCall, ...]:
+    """The calls of a reply that was held to guided mode's own schema."""
+    if reply.mode != GUIDED:
+        return ()
+    return guided.calls_of(reply.text, {t.name for t in task.tools}) or ()
 
 
 def rungs(*names: str) -> Reader:
@@ -86,7 +94,8 @@ def rungs(*names: str) -> Reader:
     def read(reply: Recorded, task: Task) -> Found:
         from callwright.refine import Settings, refine
 
-        source: str | Mapping[str, Any] = reply.message if reply.message.get("tool_calls") else reply.text
+        source: str | Mapping[str, Any] | tuple[ToolCall, ...]
+        source = reply.message if reply.message.get("tool_calls") else _by_schema(reply, task) or reply.text
         settings = Settings(leave_out=reply.mode == GUIDED)
         made = refine(source, task.tools, query=task.query, messages=task.messages, rungs=names, settings=settings)
         reported = tuple(a.reason for a in made.abstained) + tuple(v.message for v in made.violations)

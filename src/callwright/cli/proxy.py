@@ -51,7 +51,7 @@ def serve(
     try:
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
-        known = Probed(native=False, schema=True)
+        known = Probed(native=False, schema=True, written=True)
         _run(Proxy(address, settings, access=access, known=known, local=True), host, port)
     finally:
         asyncio.run(local.aclose())

@@ -1,16 +1,26 @@
-"""What the upstream does for which model: asked once with two tiny questions, remembered on disk."""
+"""What the upstream does for which model: asked once with two or three tiny questions, mostly remembered on disk."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
+from callwright.dialects import parse_calls
 from callwright.errors import ModelError
 from callwright.http import HttpClient, Retry, Timeout
 from callwright.models.openai import OpenAIModel
+from callwright.protocols import ChatRequest
 from callwright.proxy.events import Headers, Probed
+from callwright.types import Message, Tool
 
 FREE = Probed(native=True, schema=False)  # nothing known: ask as the client asked
+
+_LAMP = Tool(
+    "switch_lamp",
+    "Switches the lamp on or off.",
+    {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]},
+)
 
 
 class Capability:
@@ -38,8 +48,7 @@ class Capability:
 
     def learned(self, model: str, guided: bool) -> None:
         """A guided question was refused, or worked."""
-        before = self._known.get(model, FREE)
-        self._known[model] = Probed(before.native, guided)
+        self._known[model] = replace(self._known.get(model, FREE), schema=guided)
 
     async def _probe(self, model: str, headers: Headers) -> Probed:
         key = dict(headers).get("authorization", "").removeprefix("Bearer ").strip()
@@ -54,7 +63,20 @@ class Capability:
         )
         try:
             found = await asked.capabilities()
+            written = found.json_schema and not found.native_tools and await _written(asked)
         except ModelError:
             return FREE
-        made = self._known[model] = Probed(found.native_tools, found.json_schema)
+        made = self._known[model] = Probed(found.native_tools, found.json_schema, written)
         return made
+
+
+async def _written(model: OpenAIModel) -> bool:
+    """Whether a call that does not arrive as one stands in the text, in a format that we read."""
+    question = Message("user", "Switch the lamp on.")
+    try:
+        reply = await model.complete(ChatRequest((question,), purpose="probe", tools=(_LAMP,), max_tokens=64))
+    except ModelError as exc:
+        if exc.status is None:
+            raise
+        return False  # requests with tools are refused
+    return any(call.tool == _LAMP.name for call in parse_calls(reply.text, [_LAMP]).calls)

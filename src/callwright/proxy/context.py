@@ -56,6 +56,7 @@ class Context:
     choice: chat.Choice = "auto"
     named: str = ""
     parallel: bool = True
+    native: bool = True  # the upstream's own calls work, as far as is known
     schema: bool = False  # the upstream is known to follow a JSON schema
     local: bool = False  # the upstream is our own llama.cpp
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes

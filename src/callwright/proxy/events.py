@@ -62,10 +62,12 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """The answer to a Probe: whether native calls and JSON schemas work there."""
+    """The answer to a Probe: whether native calls and JSON schemas work there, and if the former do not, whether the
+    calls are at least ``written``, so that they can be read from the text."""
 
     native: bool
     schema: bool
+    written: bool = False
 
 
 Event: TypeAlias = Request | UpstreamHead | UpstreamData | UpstreamEnd | UpstreamFailed | ClientGone | Tick | Probed

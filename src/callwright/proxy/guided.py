@@ -1,8 +1,13 @@
 """Guided mode: instead of hoping for the right dialect, ask for an array of calls that a JSON schema constrains to
 the offered tools, "no call" allowed. Bodies out, calls in; what small models add unasked, the refiner takes away.
+
+Where nobody insists on it, the client's own request goes first and this is the second reading of those that seem to
+want several calls or whose calls were refused (:mod:`callwright.proxy.settle`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Container
 
 from callwright import prompts
 from callwright.jsontext import JsonError, mend
@@ -14,6 +19,7 @@ from callwright.types import Json, JsonObject, ToolCall
 from callwright.wire.schemas import closed_object, required_first
 
 _MOST_CALLS = 16
+_WISH = 100  # characters
 
 
 def body(context: Context) -> JsonObject:
@@ -29,20 +35,30 @@ def body(context: Context) -> JsonObject:
     return made
 
 
+def body_in_words(context: Context) -> JsonObject:
+    """The request without calls, tools only told of: for messages that need none of them."""
+    made = {k: v for k, v in context.body.items() if k not in ("tools", "tool_choice", "parallel_tool_calls")}
+    names = "\n".join(f"- {t.name}: {t.description}" for t in context.toolset.tools)
+    made["messages"] = _told(context.body["messages"], prompts.render("words", tools=names)[0].content)
+    return made
+
+
 def schema(context: Context) -> JsonObject:
-    """``{"calls": [...]}`` of the tools that may be called, or ``{"no_call": why}`` unless the client insists."""
+    """``{"wishes": [...], "calls": [...]}`` of the tools that may be called, or ``{"no_call": why}`` unless the
+    client insists. Wishes first: a small model that goes straight to the arguments stops after the first calls."""
     tools = [t for t in context.toolset.tools if context.named in ("", t.name)]
     calls: list[Json] = [closed_object(name={"const": t.name}, arguments=required_first(t)) for t in tools]
-    array = {"type": "array", "items": {"anyOf": calls}, "minItems": 1}
-    array["maxItems"] = _MOST_CALLS if context.parallel else 1
-    some = closed_object(calls=array)
+    length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS if context.parallel else 1}
+    wishes = {**length, "items": {"type": "string", "maxLength": _WISH}}
+    some = closed_object(wishes=wishes, calls={**length, "items": {"anyOf": calls}})
     if context.demanded:
         return some
     return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
 
 
-def calls_of(text: str, context: Context) -> tuple[ToolCall, ...] | None:
-    """The calls that a guided reply decided on, () for none; None where it cannot be read. A cut-off call is left."""
+def calls_of(text: str, names: Container[str]) -> tuple[ToolCall, ...] | None:
+    """The calls of these tools that a guided reply decided on, () for none; None where it cannot be read. A call that
+    was cut off is left out."""
     try:
         found = mend(text)
     except JsonError:
@@ -54,7 +70,7 @@ def calls_of(text: str, context: Context) -> tuple[ToolCall, ...] | None:
     made = [
         ToolCall("", entry["name"], entry["arguments"])
         for entry in (entries[:-1] if found.truncated else entries)
-        if isinstance(entry, dict) and entry.get("name") in context.toolset.names
+        if isinstance(entry, dict) and entry.get("name") in names
         if isinstance(entry.get("arguments"), dict)
     ]
     return None if found.truncated and not made else tuple(made)

@@ -35,7 +35,9 @@ class Record:
     created: int = 0  # seconds since 1970
 
     def marks(self) -> list[tuple[str, str]]:
-        """Headers for the client: what was done, as far as it is known by now."""
+        """Headers for the client: what was done, as far as it is known by now; none where no tools were offered."""
+        if not self.tools:
+            return []
         marks = [("x-callwright-request", self.id)]
         if self.outcome in ("edited", "untouched"):
             marks.append(("x-callwright-outcome", self.outcome))

@@ -10,6 +10,8 @@ from callwright.errors import Violation
 from callwright.gate import Refusal
 from callwright.proxy.context import Context
 from callwright.refine import Settings, refine
+from callwright.refine.several import Joint, joined, several
+from callwright.refine.situation import Situation
 from callwright.types import Edit, ToolCall, scalars
 
 _MARKS = re.compile(r"[$<>{}\[\]]|API_call|\bvar_?\d", re.I)  # what references and placeholders are made of
@@ -49,12 +51,25 @@ def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
     return len(seen) == len(calls)
 
 
+def wants_more(calls: Sequence[ToolCall], context: Context) -> bool:
+    """Whether the user's last message shows signs of more wishes than these calls serve, and several may be made."""
+    return context.parallel and several(context.query, calls, context.toolset.tools)
+
+
+def read_twice(first: Sequence[ToolCall], second: Sequence[ToolCall], context: Context) -> list[Joint]:
+    """A reading of the request and what a second one adds to it."""
+    situation = Situation(context.toolset.tools, context.query, context.messages)
+    return joined(first, second, situation)
+
+
 def refined(calls: Sequence[ToolCall], context: Context, *, leave_out: bool = False) -> Refined:
     """The calls as the rules would have them, given the tools and the conversation.
 
-    ``leave_out``: values that nothing supports and calls that add nothing are left out (guided mode).
+    ``leave_out``: values that nothing supports and calls that add nothing are left out (guided mode). Where the
+    upstream's own calls do not work and the client does not insist on one, calls that nobody asked for go as well.
     """
-    if not leave_out and plainly_right(calls, context):
+    doubt = not context.native and not context.demanded
+    if not leave_out and plainly_right(calls, context) and not (doubt and any(not c.arguments for c in calls)):
         return Refined(tuple(calls), tuple(range(len(calls))))
     marked = [replace(call, id=f"at{place}") for place, call in enumerate(calls)]
     if not marked:
@@ -64,7 +79,7 @@ def refined(calls: Sequence[ToolCall], context: Context, *, leave_out: bool = Fa
         context.toolset.tools,
         query=context.query,
         messages=context.messages,
-        settings=Settings(leave_out=leave_out),
+        settings=Settings(leave_out=leave_out, drop_unasked=doubt),
     )
     places = {call.id: place for place, call in enumerate(marked)}
     origin = tuple(places.get(call.id, -1) for call in found.calls)

@@ -8,7 +8,7 @@ grants them. Everything else passes as it is. Other APIs are turned into chat co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from callwright.errors import Failure
 from callwright.proxy import again, compose, context, guided, headers, history
@@ -26,7 +26,6 @@ from callwright.proxy.events import (
     Request,
     SendBody,
     SendHead,
-    SendUpstream,
     Tick,
     UpstreamData,
     UpstreamEnd,
@@ -34,6 +33,7 @@ from callwright.proxy.events import (
     UpstreamHead,
 )
 from callwright.proxy.fronts import ANSWERS, FRONTS, Front, Plain, Writer
+from callwright.proxy.outbound import CHAT, Outbound
 from callwright.proxy.record import Record
 from callwright.proxy.settings import Settings
 from callwright.proxy.settle import Found, Settled, Settling, settle
@@ -43,10 +43,11 @@ from callwright.proxy.translated import BadRequest
 from callwright.proxy.whole import Whole
 from callwright.types import JsonObject, Reply
 
-CHAT = "/v1/chat/completions"
 _CHATS = frozenset({CHAT, "/chat/completions"})
 
-Phase = Literal["start", "probe", "pass", "guided", "answer", "question", "over"]
+_UNSUPPORTED = frozenset({400, 404, 415, 422, 501})  # what servers say to what they do not do
+
+Phase = Literal["start", "probe", "pass", "guided", "answer", "refused", "question", "over"]
 
 
 class Session:
@@ -61,6 +62,7 @@ class Session:
         self._local = local
         self._phase: Phase = "start"
         self._request = Request("GET", "/")
+        self._outbound = Outbound(self._request)
         self._context: Context | None = None
         self._front: Front | None = None
         self._writer: Writer = Plain()
@@ -69,6 +71,8 @@ class Session:
         self._whole: Whole | None = None
         self._collected: list[bytes] = []
         self._reply = Reply("")
+        self._refused = False  # whether the upstream refused the client's own request
+        self.asking = ""  # what the upstream is asked for: free, or the kind of our own question
         self._ended = False  # whether the upstream request under way is over
         self._status = 200
         self._headers: Mapping[str, str] = {}
@@ -105,8 +109,8 @@ class Session:
                 return self._end(now)
             case Request():
                 return self._begin(event, now)
-            case Probed(native, schema):
-                return self._probed(native, schema)
+            case Probed():
+                return self._probed(event)
             case UpstreamFailed(failure):
                 return self._failed(failure, now)
             case Tick():
@@ -121,8 +125,10 @@ class Session:
         return waits and self._head_sent and self._stream and bool(self._writer.keep_alive)
 
     @property
-    def _marks(self) -> tuple[tuple[str, str], ...]:
-        return tuple(self.record.marks()) if self._context is not None else ()
+    def _can_do_without_tools(self) -> bool:
+        """Whether a request that was refused, perhaps for its tools, can be asked without them."""
+        known = self._context
+        return known is not None and known.schema and not known.native and not self._refused
 
     # the request
 
@@ -131,13 +137,14 @@ class Session:
         self.record.path = request.path
         self._phase = "pass"
         self._front = FRONTS.get(request.path) if request.method == "POST" else None
+        self._outbound = Outbound(request, self._front is not None)
         if request.path in ANSWERS and request.method == "POST":
             return self._answer_itself(ANSWERS[request.path])
         if self._front is None and (request.method != "POST" or request.path not in _CHATS):
-            return [self._upstream(request.path, headers.upstream(request.headers), request.body)]
+            return [self._outbound.unchanged()]
         body = json_object(request.body)
         if body is None:
-            return self._refuse(400, "the body is no JSON object") if self._front else [self._unchanged()]
+            return self._refuse(400, "the body is no JSON object") if self._front else [self._outbound.unchanged()]
         try:
             return self._chat(body)
         except BadRequest as exc:
@@ -163,7 +170,7 @@ class Session:
         self.record.stream, self.record.model = self._stream, str(body.get("model") or "")
         self._context = context.read(body, raw, self._toolsets, self._settings)
         sent = json_bytes(body) if edits or self._front is not None else self._request.body
-        self._answer_request = self._upstream(CHAT if self._front else self._request.path, self._chat_headers(), sent)
+        self._answer_request = self._outbound.chat(sent)
         if self._context is None:
             return [self._answer_request]
         self._context.local = self._local
@@ -175,40 +182,27 @@ class Session:
         if self._settings.guided == "off" or self._context.choice == "none":
             return self._ask_freely()
         if self._settings.guided == "on":
-            return self._probed(False, True)
+            return self._probed(Probed(native=False, schema=True))
         self._phase = "probe"
-        return [Probe(self.record.model, self._chat_headers())]
+        return [Probe(self.record.model, self._outbound.headers)]
 
-    def _probed(self, native: bool, schema: bool) -> list[Command]:
+    def _probed(self, found: Probed) -> list[Command]:
         assert self._context is not None
-        self._context.schema = schema
-        return self._ask_guided() if schema and not native else self._ask_freely()
+        self._context.native, self._context.schema = found.native, found.schema
+        first = not found.native and (self._context.demanded or not found.written)
+        return self._ask_guided() if found.schema and first else self._ask_freely()
 
     def _ask_freely(self) -> list[Command]:
-        self._phase = "answer"
+        self._phase, self.asking = "answer", "free"
+        if self._refused and self._context is not None:
+            return [self._outbound.chat(json_bytes(guided.body_in_words(self._context)))]
         return [self._answer_request]
 
     def _ask_guided(self) -> list[Command]:
         assert self._context is not None
-        self._phase = "guided"
+        self._phase = self.asking = "guided"
         self.record.guided = True
-        return [self._question(guided.body(self._context))]
-
-    def _question(self, body: JsonObject) -> SendUpstream:
-        """A request of our own, under the path and with the key of the client's."""
-        path = CHAT if self._front else self._request.path
-        self._collected = []
-        return self._upstream(path, self._chat_headers(), json_bytes({**body, "stream": False}))
-
-    def _upstream(self, path: str, given: Any, body: bytes) -> SendUpstream:
-        return SendUpstream(self._request.method, path, self._request.query, given, body)
-
-    def _unchanged(self) -> SendUpstream:
-        return self._upstream(self._request.path, headers.upstream(self._request.headers), self._request.body)
-
-    def _chat_headers(self) -> Any:
-        given = headers.upstream(self._request.headers)
-        return headers.bearer(given) if self._front is not None else given
+        return [self._outbound.question(guided.body(self._context))]
 
     def _refuse(self, status: int, message: str) -> list[Command]:
         """An error of our own, in the shape of the API that the client speaks."""
@@ -219,14 +213,16 @@ class Session:
 
     def _reply_with(self, status: int, body: bytes) -> list[Command]:
         self._phase = "over"
-        given = (("content-type", "application/json"), ("content-length", str(len(body))), *self._marks)
+        given = (("content-type", "application/json"), ("content-length", str(len(body))), *self.record.marks())
         return [SendHead(status, given), SendBody(body), Finish()]
 
     # the answer
 
     def _head(self, status: int, given: Mapping[str, str], now: float) -> list[Command]:
         self._status, self._headers = status, given
-        if self._phase in ("guided", "question"):
+        if self._phase == "answer" and status in _UNSUPPORTED and self._can_do_without_tools:
+            self._phase, self._refused = "refused", True
+        if self._phase in ("guided", "question", "refused"):
             return []
         self.record.status = status
         if self._context is None or status != 200:
@@ -247,7 +243,7 @@ class Session:
             kept = self._writer.head(self._status, kept)
         if length is not None and self._front is None:
             kept["content-length"] = str(length)
-        return SendHead(self._status, (*kept.items(), *self._marks))
+        return SendHead(self._status, (*kept.items(), *self.record.marks()))
 
     def _data(self, data: bytes, now: float) -> list[Command]:
         if self._phase == "pass":
@@ -256,7 +252,7 @@ class Session:
             out = self._body(self._streamed.feed(data, now))
             # Nothing more of the answer is to come, so the end of its connection is not waited for.
             return out + self._settle(self._streamed, now) if self._streamed.ready else out
-        if self._phase in ("answer", "guided", "question"):
+        if self._phase in ("answer", "guided", "question", "refused"):
             self._collected.append(data)
         return []
 
@@ -272,7 +268,11 @@ class Session:
                 return self._finish(now)
             case "guided":
                 return self._guided_end(again.reply_of(json_object(collected)), now)
+            case "refused":
+                return self._ask_guided()
             case "question":
+                if self.asking == "guided" and self._status in _UNSUPPORTED:
+                    return [Learned(self.record.model, False), *self._step(Reply(""), now)]
                 return self._step(again.reply_of(json_object(collected)), now)
             case "answer" if self._streamed is not None:
                 out = self._body(self._streamed.end())
@@ -292,12 +292,14 @@ class Session:
     def _guided_end(self, reply: Reply, now: float) -> list[Command]:
         """Calls are settled; no call, or nothing readable, and the request is asked as the client wrote it."""
         assert self._context is not None
-        calls = guided.calls_of(reply.text, self._context) if self._status == 200 else None
+        calls = guided.calls_of(reply.text, self._context.toolset.names) if self._status == 200 else None
         self.record.raw = reply.text
         if not calls:
             self.record.guided = False
-            learned = [Learned(self.record.model, False)] if self._status in (400, 404, 415, 422, 501) else []
-            return [*learned, *self._ask_freely()]
+            if self._status not in _UNSUPPORTED:
+                return self._ask_freely()
+            self._context.schema = False
+            return [Learned(self.record.model, False), *self._ask_freely()]
         self.record.parsed = calls
         self._context.leave_out = True
         self._settling = settle([Found(c, dialect="guided") for c in calls], "", "stop", self._context)
@@ -317,14 +319,15 @@ class Session:
     def _step(self, reply: Reply | None, now: float) -> list[Command]:
         assert self._settling is not None
         try:
-            body = self._settling.send(reply)  # type: ignore[arg-type]
+            question = self._settling.send(reply)  # type: ignore[arg-type]
         except StopIteration as end:
             return self._settled(end.value, now)
-        self._phase = "question"
+        self._phase, self.asking = "question", question.kind
         self.record.questions += 1
+        self.record.guided = self.record.guided or question.kind == "guided"
         close: list[Command] = [] if self._ended else [CloseUpstream()]
         self._ended = False
-        return [*close, self._question(body)]
+        return [*close, self._outbound.question(question.body)]
 
     def _settled(self, settled: Settled, now: float) -> list[Command]:
         self._note(settled)
@@ -355,7 +358,7 @@ class Session:
         return [self._send_head(len(body)), *self._body(body)]
 
     def _note(self, settled: Settled) -> None:
-        untouched = settled.untouched and not self.record.guided
+        untouched = settled.untouched and (self._streamed or self._whole) is not None
         self.record.outcome = "untouched" if untouched else "edited"
         self.record.edits += settled.edits
         self.record.violations += settled.violations
@@ -412,5 +415,4 @@ class Session:
         self._phase = "over"
         self.record.outcome = "gone"
         self.record.seconds = now - self._started
-        logged: list[Command] = [Log(self.record)] if self._context is not None else []
-        return [CloseUpstream(), *logged]
+        return [CloseUpstream(), *([Log(self.record)] if self._context is not None else [])]

@@ -1,25 +1,40 @@
 """What an answer's calls become before the client sees them. A generator without I/O: it yields the body of a
 question to the upstream and is sent the reply, at most as often as the request's budget grants.
 
-Refine and gate first; then what the client asked for (``tool_choice``, ``parallel_tool_calls``); then loops. What is
-right stays as it is, to the byte.
+Refine and gate first; then, of an upstream whose own calls do not work, a second reading by schema where the first
+was refused or the request seems to want more; then what the client asked for (``tool_choice``,
+``parallel_tool_calls``); then loops. What is right stays as it is, to the byte.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from callwright.errors import Violation
 from callwright.gate import Refusal, repair_refusal
 from callwright.gate.sources import Sources
-from callwright.proxy import again, history, ids
+from callwright.proxy import again, guided, history, ids
 from callwright.proxy.context import Context
-from callwright.proxy.refining import refined
+from callwright.proxy.refining import read_twice, refined, wants_more
 from callwright.proxy.sse import json_bytes
+from callwright.refine.surplus import UNASKED
 from callwright.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 
-Settling = Generator[JsonObject, Reply, "Settled"]
+GUIDED = "guided_call"  # the rule of calls that a second reading brought or took away
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of our own to the upstream. ``guided``: the calls by schema; ``words``: an answer without calls;
+    ``repair``: the arguments of a refused call; ``again``: the request once more, with what is wrong."""
+
+    kind: Literal["guided", "words", "repair", "again"]
+    body: JsonObject
+
+
+Settling = Generator[Question, Reply, "Settled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +83,13 @@ def settle(found: Sequence[Found], text: str, finish: str, context: Context) -> 
     """Decide on every call of an answer; ``text`` is what else it says, ``finish`` the upstream's finish_reason."""
     made = Settled(dialect=next((f.dialect for f in found if f.dialect), ""))
     mended = _mend(_whole(found, made), made, context)
+    mended = yield from _read_again(mended, finish, made, context)
     asked = yield from _repair(mended, made, context)
     work: list[_Work] = _allowed(asked, made, context)
     work = _without_loops(work, made, context)
-    if not work and (why := _wanting(text, made, context)):
+    if not work and not text.strip() and any(e.rule == UNASKED for e in made.edits):
+        yield from _in_words(made, context)
+    elif not work and (why := _wanting(text, made, context)):
         work = yield from _ask_again(why, text, finish, made, context)
     _send(work, made, context)
     return made
@@ -117,13 +135,58 @@ def _mend(found: Sequence[Found], made: Settled, context: Context) -> list[_Work
     return work
 
 
+def _read_again(
+    work: list[_Work], finish: str, made: Settled, context: Context
+) -> Generator[Question, Reply, list[_Work]]:
+    """The calls with what a second reading by schema adds, where the first was refused or seems too short. Not
+    counted against the budget: at most one, and how such an upstream is asked rather than asked again."""
+    good = [w for w in work if isinstance(w.verdict, CheckedCall)]
+    if not work or finish == "length" or not context.schema or context.native or context.leave_out:
+        return work
+    if len(good) == len(work) and not wants_more([w.call for w in good], context):
+        return work
+    reply = yield Question("guided", guided.body(context))
+    calls = guided.calls_of(reply.text, context.toolset.names)
+    trial = Settled()
+    second = replace(context, leave_out=True)
+    found = [Found(c, dialect="guided") for c in calls or ()]
+    new = [w for w in _mend(found, trial, second) if isinstance(w.verdict, CheckedCall)]
+    if not new:
+        made.notes.append("read again by schema, without a usable call")
+        return work
+    return _joined(work, good, new, made, context)
+
+
+def _joined(work: list[_Work], good: list[_Work], new: list[_Work], made: Settled, context: Context) -> list[_Work]:
+    """What was good, what the second reading adds, and what was refused if nothing took its place."""
+    joints = read_twice([w.call for w in good], [w.call for w in new], context)
+    both = [good[j.first] if j.first >= 0 else new[j.second] for j in joints]
+    added = {w.call.tool for w in both if w in new}
+    kept = [w for w in work if w not in good and w.call.tool not in added]
+    made.edits += [Edit(f"/{n}", None, _shown(w.call), GUIDED) for n, w in enumerate(both) if w in new]
+    gone = [w for w in work if w not in both and w not in kept]
+    made.edits += [Edit(f"/{work.index(w)}", _shown(w.call), None, GUIDED) for w in gone]
+    if gone:  # what was said of calls that are no longer there
+        made.violations = [v for w in kept if isinstance(w.verdict, Refusal) for v in w.verdict.violations]
+    return both + kept
+
+
+def _in_words(made: Settled, context: Context) -> Generator[Question, Reply, None]:
+    """An answer in words in place of calls that nobody asked for."""
+    if not context.grant():
+        made.notes.append("no budget to ask for an answer in words")
+        return
+    reply = yield Question("words", guided.body_in_words(context))
+    made.text.append(reply.text)
+
+
 def _differs(after: JsonObject | str, before: JsonObject | str) -> bool:
     if isinstance(after, dict) and isinstance(before, str):
         return history.key(ToolCall("", "", before)) != history.key(ToolCall("", "", after))
     return after != before
 
 
-def _repair(work: list[_Work], made: Settled, context: Context) -> Generator[JsonObject, Reply, list[_Work]]:
+def _repair(work: list[_Work], made: Settled, context: Context) -> Generator[Question, Reply, list[_Work]]:
     """One question about the arguments of the first call that was refused and can be asked about."""
     for one in work:
         if not isinstance(one.verdict, Refusal):
@@ -134,7 +197,7 @@ def _repair(work: list[_Work], made: Settled, context: Context) -> Generator[Jso
             request = next(questions)
             while True:
                 made.asked += 1
-                reply = yield again.body_of(request, context)
+                reply = yield Question("repair", again.body_of(request, context))
                 request = questions.send(reply)
         except StopIteration as end:
             if isinstance(end.value, CheckedCall):
@@ -196,13 +259,13 @@ def _wanting(text: str, made: Settled, context: Context) -> str:
 
 def _ask_again(
     why: str, text: str, finish: str, made: Settled, context: Context
-) -> Generator[JsonObject, Reply, list[_Work]]:
+) -> Generator[Question, Reply, list[_Work]]:
     """One question in the conversation itself; its calls are taken only if the gate lets them through."""
     if finish == "length" or not context.grant():
         made.notes.append(f"not asked again, no budget: {why}")
         return []
     made.asked += 1
-    reply = yield again.question(why, text, context)
+    reply = yield Question("again", again.question(why, text, context))
     if context.choice == "none":
         made.text.append(reply.text)
         return []

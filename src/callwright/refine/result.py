@@ -14,11 +14,14 @@ class Settings:
 
     ``leave_out``: optional values that nothing in the conversation supports are left out, and calls that add nothing
     to the others are dropped (for upstreams that were *made* to fill a schema, as the proxy's guided mode does).
+    ``drop_unasked``: calls that nobody asked for go, were they all of the reply (part of ``leave_out`` too; for
+    upstreams that answer greetings with calls).
     ``least``: a guess below this confidence is not made but listed as an abstention. The confidences were measured
     on public data sets (docs/refine.md).
     """
 
     leave_out: bool = False
+    drop_unasked: bool = False
     least: float = 0.88
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright import flow
+from callwright.gate.keys import words
 from callwright.refine import echoes
 from callwright.refine.names import asked_for
 from callwright.refine.sequence_references import references
@@ -14,10 +15,15 @@ from callwright.refine.situation import Situation, call_print
 from callwright.types import Json, ToolCall, canonical, scalars
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
-DONE, SURPLUS = "already_called", "superfluous_call"
+DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
 _AGAIN = re.compile(r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from|more|of)|a second)\b", re.I)
 _FEEDS = 0.75  # how well another call's tool must provide a value for a call to wait for it
 _MUCH_MORE = 0.4  # of the request's words; measured, see docs/refine.md
+_OF_TOOLS = re.compile(
+    r"\b(?:what|which|how|explain|describe|list|tell)\b.*\b(?:tools?|functions?|{})\b", re.I | re.S
+)  # a question about the tools; {} is a tool's own name
+_OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
+_LITTLE = frozenset("a i an as at be by do go he if in is it me my no of on or so to up us we the".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,8 @@ def surplus(
     calls: Sequence[ToolCall], unknown: Sequence[Sequence[str]], known: Sequence[bool], situation: Situation
 ) -> dict[int, Drop]:
     """Position -> why that call is taken out. ``unknown[i]`` are call ``i``'s required parameters without a value,
-    ``known[i]`` whether its tool exists. At least one call always stays, unless all say that nothing is called."""
+    ``known[i]`` whether its tool exists. At least one call always stays, unless all say that nothing is called, or
+    calls that nobody asked for are to go (``leave_out``, ``drop_unasked``)."""
     drops: dict[int, Drop] = {}
     seen: dict[str, int] = {}
     again = len(calls) > 1 and bool(_AGAIN.search(situation.query))
@@ -45,6 +52,8 @@ def surplus(
             drops[i] = Drop(DUPLICATE, 0.98)
         seen.setdefault(print_, i)
     _drop_repeated(calls, known, drops, situation)
+    if situation.settings.leave_out or situation.settings.drop_unasked:
+        drops |= {i: Drop(UNASKED, 0.95) for i, c in enumerate(calls) if known[i] and unasked(c, situation)}
     if situation.settings.leave_out and not any(unknown) and all(known):
         _drop_superfluous(calls, drops, situation)
     good = [i for i in range(len(calls)) if known[i] and not unknown[i] and i not in drops]
@@ -87,6 +96,34 @@ def _drop_superfluous(calls: Sequence[ToolCall], drops: dict[int, Drop], situati
         ]
         if i not in drops and any(asked[j] >= asked[i] + _MUCH_MORE for j in better):
             drops[i] = Drop(SURPLUS, 0.9)
+
+
+def unasked(call: ToolCall, situation: Situation) -> bool:
+    """Whether nobody asked for a call: nothing said holds a value that it must have, or speaks of what its tool does.
+
+    Of 3,152 gold calls of BFCL two are such (docs/lab-calls.md). A request in another script than the tools' is never
+    judged, because none of its words could match.
+    """
+    tool, asked = situation.by_name[call.tool], "\n".join(situation.asked)
+    if not situation.informed or not isinstance(call.arguments, dict) or _OTHER_SCRIPT.search(asked):
+        return False
+    given = {k: v for k, v in call.arguments.items() if k in tool.required} or call.arguments
+    if any(_hinted_at(value, situation) for value in _leaves(given)):
+        return False
+    if re.search(_OF_TOOLS.pattern.format(re.escape(tool.name)), situation.query, _OF_TOOLS.flags):
+        return True
+    about = {w for w in words(tool.name) if w not in flow.GENERIC} | flow.content_words(tool.description)
+    for key, part in tool.properties.items():
+        about |= set(words(key)) | flow.content_words(str((part or {}).get("description") or ""))
+    return not (about - flow.STOP) & flow.content_words(asked)
+
+
+def _hinted_at(value: Json, situation: Situation) -> bool:
+    """Whether a value was said, or a word of it."""
+    if situation.sources.holds(value):
+        return True
+    parts = [w for w in words(value) if w not in _LITTLE] if isinstance(value, str) else []
+    return any(situation.sources.mentions(w) for w in parts)
 
 
 def _leaves(value: Json) -> Iterator[Json]:

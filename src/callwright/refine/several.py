@@ -1,0 +1,160 @@
+"""Whether a request wants more calls than a reply has, and a second reading of the request joined to the first.
+
+Asked freely, a small model answers "the weather in Oslo and in Rome" with one call; held to a schema of calls, it
+writes both, but on other questions it adds what nobody asked for. So the first reading stands, and the second may
+only add: calls whose values were said and are not spoken for yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from callwright.refine.names import asked_for, squashed
+from callwright.refine.situation import Situation, call_print
+from callwright.refine.stated import Talk
+from callwright.types import Json, JsonObject, Tool, ToolCall, canonical, scalars
+
+_JOINED = re.compile(
+    r"\b(?:and|or|than|with|while|once)\b|[,&]", re.I
+)  # what may join two wishes, and may join much else
+_PLAINLY = re.compile(
+    r"\b(?:also|then|twice|both|each|every|respectively|another|as well|same|followed by|additionally|after that"
+    r"|compare\w*|versus|vs|two|three|four|five|several|next|plus|repeat)\b|[;，、和与]",
+    re.I,
+)  # what says so
+_BETWEEN = re.compile(r"\s*(?:[,&]|\b(?:and|or|than|with)\b)\s*(?:and\b|or\b)?\s*", re.I)
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+_WORD = re.compile(r"[^\W_]+")
+_OPENS = re.compile(r"(?:\A|[.!?]\s+)[\"'“(]*([A-Z]\w*)")
+_ASKED = 0.35  # how much a request speaks of another tool
+
+
+def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
+    """Whether the request shows signs of more wishes than these calls serve. Errs on the side of yes: of BFCL's
+    parallel questions 99 % show them beside their first gold call, of its single ones 43 %."""
+    if _PLAINLY.search(query) or _half_served(query, calls):
+        return True
+    if not _JOINED.search(query):
+        return False
+    called = {c.tool for c in calls}
+    return any(_left_over(query, calls)) or any(
+        asked_for(query, tool) >= _ASKED for tool in tools if tool.name not in called
+    )
+
+
+def _left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
+    """Numbers, names and quotations of a request that no call has."""
+    talk = Talk(query)
+    values = list(_values(calls))
+    figures = {float(n) for v in values for n in _FIGURE.findall(canonical(v))}
+    for number in talk.numbers:
+        said = float(number[1].replace(",", "").replace("−", "-"))
+        if not {said, abs(said), said / 100, said * 1_000, said * 1_000_000} & figures:
+            yield number[0]
+    spelled = [s for v in values if (s := squashed(str(v)))]
+    openers = set(_OPENS.findall(query))  # capital letters that say nothing
+    for name in (*(n for n in talk.names if n not in openers), *talk.quoted):
+        said_name = squashed(name)
+        held = said_name in " ".join(spelled) or any(len(s) > 2 and s in said_name for s in spelled)
+        if said_name and not held:
+            yield name
+
+
+def _half_served(query: str, calls: Sequence[ToolCall]) -> bool:
+    """Whether "X and Y" stands there, and a call has one and none has the other."""
+    served = {w.lower() for v in _values(calls) for w in _WORD.findall(v if isinstance(v, str) else canonical(v))}
+    parts = [[w.lower() for w in _WORD.findall(part)] for part in _BETWEEN.split(query)]
+    pairs = ((a, b) for a, b in pairwise(parts) if a and b)
+    return any(
+        (a[-1] in served and not served & set(b[:3])) or (b[0] in served and not served & set(a[-2:]))
+        for a, b in pairs
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A call of the result. ``first``, ``second``: its place in either reading, -1 where it is not there."""
+
+    call: ToolCall
+    first: int = -1
+    second: int = -1
+
+
+def joined(first: Sequence[ToolCall], second: Sequence[ToolCall], situation: Situation) -> list[Joint]:
+    """The calls of a first reading with what a second one adds. Every call of the first is there, unless it lumped
+    together what the second has apart; those of the second are there if they serve a wish that no other serves."""
+    lumped = {i for i, call in enumerate(first) if _lumps(call, second)}
+    partner = _partners(first, second, lumped)
+    made = [Joint(c, i) for i, c in enumerate(first) if i not in lumped and i not in partner.values()]
+    for place, call in enumerate(second):
+        if place in partner:
+            made.append(Joint(first[partner[place]], partner[place], place))
+        elif wanted(call, [j.call for j in made], situation):
+            made.append(Joint(call, second=place))
+    return made
+
+
+def _partners(first: Sequence[ToolCall], second: Sequence[ToolCall], lumped: Container[int]) -> dict[int, int]:
+    """Place in the second reading -> place in the first of the call that says the same, best matches first."""
+    pairs = [
+        (i, j) for i, a in enumerate(first) for j, b in enumerate(second) if a.tool == b.tool and i not in lumped
+    ]
+    ranked = sorted(((_likeness(first[i], second[j]), -i, -j) for i, j in pairs), reverse=True)
+    made: dict[int, int] = {}
+    for score, i, j in ranked:
+        if score > 0 and -j not in made and -i not in made.values():
+            made[-j] = -i
+    return made
+
+
+def _likeness(one: ToolCall, other: ToolCall) -> float:
+    """The share of arguments that two calls of one tool have in common."""
+    a, b = _object(one), _object(other)
+    if not a and not b:
+        return 1.0
+    same = sum(k in b and _spelled(a[k]) == _spelled(b[k]) for k in a)
+    return same / max(len(a), len(b))
+
+
+def _lumps(call: ToolCall, apart: Sequence[ToolCall]) -> bool:
+    """Whether a call's argument holds what two calls of the other reading have one by one."""
+    for key, value in _object(call).items():
+        whole = squashed(canonical(value))
+        parts = {squashed(canonical(_object(c)[key])) for c in apart if c.tool == call.tool and key in _object(c)}
+        if len({p for p in parts if p and p != whole and p in whole}) > 1:
+            return True
+    return False
+
+
+def wanted(call: ToolCall, others: Sequence[ToolCall], situation: Situation) -> bool:
+    """Whether a call serves a wish that the others leave open: it has a value that was said and that no other call of
+    its tool has; a tool that no other calls must be spoken of as well, or the value be in no other call at all."""
+    if call_print(call.tool, call.arguments) in {call_print(c.tool, c.arguments) for c in others}:
+        return False
+    said = [v for v in _values([call]) if situation.sources.holds(v)]
+    same = [c for c in others if c.tool == call.tool]
+    if not said:
+        return False
+    taken = {_spelled(v) for v in _values(same or others)}
+    if any(_spelled(v) not in taken for v in said):
+        return True
+    if same:
+        return all(_object(call) != _object(c) for c in same) and len(said) > 1
+    tool = situation.by_name[call.tool]
+    return asked_for(situation.query, tool) >= _ASKED
+
+
+def _object(call: ToolCall) -> JsonObject:
+    return call.arguments if isinstance(call.arguments, dict) else {}
+
+
+def _values(calls: Iterable[ToolCall]) -> Iterator[Json]:
+    for call in calls:
+        yield from (v for v in scalars(call.arguments) if v is not None and not isinstance(v, bool) and v != "")
+
+
+def _spelled(value: Json) -> str:
+    return canonical(value).lower()
