@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A shared machine is slow at times: an example that takes long is no failure.
 settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def runs_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs that tests start keep their runs here, not in the user's folder."""
+    os.environ["CALLWRIGHT_RUNS"] = str(tmp_path_factory.mktemp("runs"))
+    yield
+    del os.environ["CALLWRIGHT_RUNS"]

@@ -25,6 +25,7 @@ from callwright.errors import (
     CatalogError,
     ConfigError,
     Failure,
+    JournalError,
     MissingExtra,
     ModelError,
     PlanError,
@@ -63,17 +64,20 @@ if TYPE_CHECKING:
     from callwright.models import open_model
     from callwright.orchestrator import Orchestrator, Run
     from callwright.planning import open_planner
+    from callwright.protocols import NOT_DONE, call_key
     from callwright.refine import Refinement, refine
 
 __version__ = "0.1.0"
 
 _LATER = {
+    "NOT_DONE": "callwright.protocols",
     "Catalog": "callwright.catalog",
     "Gate": "callwright.gate",
     "Orchestrator": "callwright.orchestrator",
     "Refinement": "callwright.refine",
     "Refusal": "callwright.gate",
     "Run": "callwright.orchestrator",
+    "call_key": "callwright.protocols",
     "open_catalog": "callwright.catalog",
     "open_model": "callwright.models",
     "open_planner": "callwright.planning",
@@ -82,6 +86,7 @@ _LATER = {
 
 __all__ = [
     "DESTRUCTIVE",
+    "NOT_DONE",
     "READ",
     "READ_LOCAL",
     "WRITE",
@@ -98,6 +103,7 @@ __all__ = [
     "Event",
     "Failure",
     "Gate",
+    "JournalError",
     "JsonlSink",
     "Limits",
     "MemorySink",
@@ -124,6 +130,7 @@ __all__ = [
     "Usage",
     "Violation",
     "WeightsError",
+    "call_key",
     "open_catalog",
     "open_model",
     "open_planner",

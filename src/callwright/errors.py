@@ -11,6 +11,7 @@
     ├── WeightsError      a weight file is missing, cut short or not the pinned one
     ├── ConfigError       a setting, file or flag makes no sense
     ├── TraceError        a trace file cannot be read or written
+    ├── JournalError      a run's journal cannot be read, written or resumed
     └── MissingExtra      an optional library is not installed
 
 ``ToolError`` is not in the tree: tool authors raise it to tell the *model* something.
@@ -136,6 +137,10 @@ class ConfigError(CallwrightError):
 
 class TraceError(CallwrightError):
     """A trace file cannot be read or written."""
+
+
+class JournalError(CallwrightError):
+    """A run's journal cannot be read or written, or the run cannot be resumed from it as it was."""
 
 
 class MissingExtra(CallwrightError):

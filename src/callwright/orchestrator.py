@@ -9,19 +9,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from callwright import __version__
 from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
 from callwright.catalog.credentials import in_every_form
-from callwright.errors import ConfigError
+from callwright.errors import ConfigError, JournalError
 from callwright.execution.executor import Executor
+from callwright.execution.journal import Journal
+from callwright.execution.ledger import Ledger
 from callwright.execution.policy import withheld
 from callwright.execution.questions import LimitReached, Questions
+from callwright.execution.resume import (
+    conversation_of,
+    identity,
+    journal_path,
+    require_same,
+    settle_doubts,
+    specification,
+)
 from callwright.gate import Gate, Sources
 from callwright.limits import Budget, Limits
 from callwright.models import open_model
@@ -64,6 +76,7 @@ class Run:
     cost: Cost
     events: tuple[Event, ...] = field(default=(), repr=False)
     limit: str = ""
+    id: str = ""  # in the journal
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON, without its trace."""
@@ -77,7 +90,8 @@ class Orchestrator:
     ``tools`` are tool sources (see :func:`callwright.catalog.open_catalog`), ``model`` a spec or a ChatModel (see
     :func:`callwright.models.open_model`; ``None`` is the embedded model). As an async context manager it keeps tools
     and model open between runs; otherwise each run opens and closes them. ``only`` names the tools the model may see;
-    ``mode`` says how to ask for calls where the endpoint's best form is not wanted.
+    ``mode`` says how to ask for calls where the endpoint's best form is not wanted. ``journal`` keeps every run in a
+    file of its own, so that it can be resumed: True for the default folder, or a folder.
     """
 
     def __init__(
@@ -92,6 +106,7 @@ class Orchestrator:
         on_text: Callable[[str], None] | None = None,
         only: Sequence[str] | None = None,
         mode: ReplyMode | None = None,
+        journal: bool | str | Path = False,
     ) -> None:
         self._sources = tools
         self._model_spec = model
@@ -102,6 +117,7 @@ class Orchestrator:
         self._on_text = on_text
         self._only = frozenset(only) if only is not None else None
         self._mode = mode
+        self._journal = journal
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
         self._model: ChatModel | None = None
@@ -124,39 +140,88 @@ class Orchestrator:
 
     def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run:
         """:meth:`run` for callers without an event loop."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self.run(query, conversation))
-        raise ConfigError("run_sync() was called inside a running event loop", hint="await orchestrator.run(...)")
+        return _wait(lambda: self.run(query, conversation), "run")
+
+    def resume_sync(self, run: str | Path, *, changed: bool = False) -> Run:
+        """:meth:`resume` for callers without an event loop."""
+        return _wait(lambda: self.resume(run, changed=changed), "resume")
 
     async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run:
         """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the Run."""
         if self._catalog is None or self._model is None:
             async with self:
                 return await self.run(query, conversation)
-        return await _run(self, self._catalog, self._model, query, tuple(conversation))
+        if not self._journal:
+            return await _run(self, self._catalog, self._model, query, tuple(conversation), Ledger(), None)
+        folder = None if self._journal is True else self._journal
+        with Journal.create(folder, self._specification()) as journal:
+            ledger = Ledger(run=journal.run, commit=journal.commit)
+            return await _run(self, self._catalog, self._model, query, tuple(conversation), ledger, journal)
+
+    async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
+        """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed, not done again.
+
+        ``run`` is its id, or the path of its journal. Raises JournalError if another process owns it, if what it
+        depends on has changed (``changed=True``: then only where a question differs), or if a write is in doubt.
+        """
+        if self._catalog is None or self._model is None:
+            async with self:
+                return await self.resume(run, changed=changed)
+        with Journal.reopen(journal_path(run, self._journal)) as journal:
+            ledger = Ledger(journal.events(), run=journal.run, commit=journal.commit)
+            start = ledger.start
+            if start is None:
+                raise JournalError(f"the run {journal.run} ended before it began", hint="start it anew")
+            query, conversation = start["query"], conversation_of(start)
+            if not changed:
+                tools, _ = _offered(self, self._catalog, query, conversation)
+                require_same(start, _identity(self, tools, self._model), journal.run)
+            return await _run(self, self._catalog, self._model, query, conversation, ledger, journal)
+
+    def _specification(self) -> dict[str, Any]:
+        """What the command line needs to open the same tools and model for a resume."""
+        planner = self._planner.name if self._planner else None
+        return specification(
+            tools=self._sources, model=self._model_spec, planner=planner, only=self._only, cwd=Path.cwd()
+        )
+
+
+def _wait(work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    raise ConfigError(f"{name}_sync() was called inside a running event loop", hint=f"await orchestrator.{name}(...)")
 
 
 async def _run(
-    setup: Orchestrator, catalog: Catalog, model: ChatModel, query: str, conversation: tuple[Message, ...]
+    setup: Orchestrator,
+    catalog: Catalog,
+    model: ChatModel,
+    query: str,
+    conversation: tuple[Message, ...],
+    ledger: Ledger,
+    journal: Journal | None,
 ) -> Run:
-    budget = Budget(setup._limits)
-    trace = Trace(setup._sinks, in_every_form((*catalog.secrets, *getattr(model, "secrets", ()))))
-    chosen = _in_view(catalog, setup._only)
-    kept_back = withheld(query, (m.content for m in conversation), chosen)
-    tools = tuple(tool for tool in chosen if tool not in kept_back)
-    mode = setup._mode or (await model.capabilities()).mode
+    start = ledger.start
+    budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
+    sinks = (*setup._sinks, journal) if journal else setup._sinks
+    secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
+    trace = Trace(sinks, secrets, ledger.clock)
+    tools, kept_back = _offered(setup, catalog, query, conversation)
+    mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
     trace.add(
         "run.start",
         query=query,
+        conversation=conversation,
         tools=tools,
-        model=model.name,
-        strategy=setup._strategy.name,
         mode=mode,
         limits=budget.limits,
+        run=ledger.run,
+        **_identity(setup, tools, model),
     )
-    questions = Questions(model, mode, budget, trace, setup._on_text)
+    await settle_doubts(ledger, catalog.outcome, trace)
+    questions = Questions(model, mode, budget, trace, setup._on_text, ledger)
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
@@ -164,6 +229,7 @@ async def _run(
         questions=questions,
         budget=budget,
         trace=trace,
+        ledger=ledger,
     )
     executor.skip(Skip(t.name, "destructive, and the request does not speak of it: not shown") for t in kept_back)
     job = Job(
@@ -175,6 +241,7 @@ async def _run(
         limits=budget.limits,
         trace=trace,
         conversation=conversation,
+        ledger=ledger,
     )
     limit = ""
     try:
@@ -183,6 +250,19 @@ async def _run(
         limit = reached.limit
     answer = await _answer(job)
     return _finished(setup, job, answer, budget, limit)
+
+
+def _offered(
+    setup: Orchestrator, catalog: Catalog, query: str, conversation: Sequence[Message]
+) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
+    """The tools of a run, and those that are kept from it."""
+    chosen = _in_view(catalog, setup._only)
+    kept_back = withheld(query, (m.content for m in conversation), chosen)
+    return tuple(tool for tool in chosen if tool not in kept_back), kept_back
+
+
+def _identity(setup: Orchestrator, tools: Sequence[Tool], model: ChatModel) -> dict[str, Any]:
+    return identity(__version__, tools, model.name, setup._strategy.name)
 
 
 def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
@@ -233,4 +313,5 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
         cost=cost,
         events=tuple(job.trace.events),
         limit=limit,
+        id=job.ledger.run,
     )

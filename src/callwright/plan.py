@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from callwright.errors import PlanError
 
@@ -59,6 +60,16 @@ class Plan:
         plan = cls(tuple(Slot(name, name, frozenset(before[name])) for name in names))
         plan.require_sound()
         return plan
+
+    @classmethod
+    def from_slots(cls, slots: Iterable[Mapping[str, Any]], revision: int = 0) -> Plan:
+        """A plan from its slots' JSON form, as ``plan`` events hold it."""
+        return cls(
+            tuple(
+                Slot(s["id"], s["tool"], frozenset(s["after"]), s["reason"], tuple(s["probabilities"])) for s in slots
+            ),
+            revision,
+        )
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from callwright.plan import Plan
@@ -67,8 +69,20 @@ class ChatModel(Protocol):
     async def aclose(self) -> None: ...
 
 
+CALL_KEY: ContextVar[str] = ContextVar("callwright_call_key", default="")
+"""While a call runs: its idempotency key, the same for every attempt, also after a crash; "" outside of a run."""
+
+
+def call_key() -> str:
+    """The idempotency key of the call that runs now; see :data:`CALL_KEY`."""
+    return CALL_KEY.get()
+
+
 class ToolSource(Protocol):
-    """Where tools come from and who runs them. ``open`` raises CatalogError; ``call`` never raises for the world."""
+    """Where tools come from and who runs them. ``open`` raises CatalogError; ``call`` never raises for the world.
+
+    A source may also have ``outcome`` (:class:`Askable`), and hand :data:`CALL_KEY` on for tools that are ``keyed``.
+    """
 
     @property
     def name(self) -> str: ...
@@ -78,6 +92,24 @@ class ToolSource(Protocol):
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput: ...
 
     async def aclose(self) -> None: ...
+
+
+class Askable(Protocol):
+    """A source that can be asked what became of a call whose answer was lost.
+
+    ``outcome`` returns the call's output if it took effect, ``NOT_DONE`` if it surely did not, None if nobody knows.
+    """
+
+    async def outcome(self, tool: Tool, arguments: JsonObject, key: str) -> ToolOutput | NotDone | None: ...
+
+
+class NotDone(Enum):
+    """The type of :data:`NOT_DONE`."""
+
+    NOT_DONE = "not_done"
+
+
+NOT_DONE = NotDone.NOT_DONE
 
 
 class Encoder(Protocol):

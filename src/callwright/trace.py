@@ -21,7 +21,7 @@ from callwright.types import to_json
 VERSION = 1
 
 KINDS = (
-    "run.start",  # query, tools, model, strategy, limits
+    "run.start",  # query, conversation, tools, model, strategy, limits
     "plan",  # slots, edges, layers, planner
     "layer",  # index, total, slots
     "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded
@@ -30,7 +30,9 @@ KINDS = (
     "call.refused",  # id, violations, edits
     "call.repair",  # id, tier, before, after, edits
     "skip",  # tool, reason
-    "result",  # id, tool, content or failure, seconds, attempt
+    "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
+    "result",  # id, tool, content or failure, seconds, attempt; judged: the failure is our reading of the content
+    "resolution",  # id, attempt, outcome, by: what became of a call in doubt
     "answer",  # text, statements, missing
     "limit",  # which limit ended what
     "note",  # something a reader of the run should know

@@ -58,12 +58,16 @@ def digest(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a call may do to the world. The defaults are MCP's worst case: what is unknown counts as a write."""
+    """What a call may do to the world. The defaults are MCP's worst case: what is unknown counts as a write.
+
+    ``keyed``: the tool takes an idempotency key and carries out the calls of one key once.
+    """
 
     read_only: bool = False
     destructive: bool = True
     idempotent: bool = False
     open_world: bool = True
+    keyed: bool = False
 
     @property
     def may_write(self) -> bool:
@@ -72,7 +76,7 @@ class Effects:
     @property
     def may_repeat(self) -> bool:
         """Whether repeating a call whose outcome is unknown can do no further harm."""
-        return self.read_only or self.idempotent
+        return self.read_only or self.idempotent or self.keyed
 
 
 READ = Effects(read_only=True, destructive=False, idempotent=True)

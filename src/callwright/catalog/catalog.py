@@ -14,7 +14,7 @@ from typing import Any
 from callwright.catalog.schemas import SchemaLimits, admit
 from callwright.catalog.sources import SourceSpec, sources_of
 from callwright.errors import CatalogError
-from callwright.protocols import ToolSource
+from callwright.protocols import NotDone, ToolSource
 from callwright.types import JsonObject, Tool, ToolOutput, digest
 
 
@@ -62,6 +62,13 @@ class Catalog:
         """Run one tool. What goes wrong in the world is in the output; an unknown name raises CatalogError."""
         entry = self._entry(name)
         return await entry.source.call(entry.original, arguments)
+
+    async def outcome(self, name: str, arguments: JsonObject, key: str) -> ToolOutput | NotDone | None:
+        """What became of a call whose answer was lost; None where its source cannot be asked, or does not know."""
+        entry = self._entry(name)
+        ask = getattr(entry.source, "outcome", None)
+        found: ToolOutput | NotDone | None = await ask(entry.original, arguments, key) if ask else None
+        return found
 
     def _entry(self, name: str) -> _Entry:
         if name not in self._entries:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
 import functools
 import inspect
 import re
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from callwright.catalog.annotations import NoJsonForm, SchemaWriter, described, schema_of, with_default
 from callwright.catalog.conversion import NotConvertible, dump, load
 from callwright.catalog.docstrings import Docstring, parse_docstring
 from callwright.catalog.shapes import hints_of
 from callwright.errors import CallwrightError, CatalogError, Failure, ToolError
+from callwright.protocols import NotDone
 from callwright.types import DESTRUCTIVE, Effects, JsonObject, Tool, ToolOutput
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 _MARK = "__callwright_tool__"
 _MESSAGE_CHARS = 500
 
@@ -31,13 +36,19 @@ class Declaration:
     description: str = ""
     effects: Effects = DESTRUCTIVE
     output_schema: JsonObject | None = None
+    outcome: Callable[..., Any] | None = None
 
 
 @overload
 def tool(function: F, /) -> F: ...
 @overload
 def tool(
-    *, name: str = ..., description: str = ..., effects: Effects = ..., output_schema: JsonObject | None = ...
+    *,
+    name: str = ...,
+    description: str = ...,
+    effects: Effects = ...,
+    output_schema: JsonObject | None = ...,
+    outcome: Callable[..., Any] | None = ...,
 ) -> Callable[[F], F]: ...
 def tool(
     function: F | None = None,
@@ -47,14 +58,18 @@ def tool(
     description: str = "",
     effects: Effects = DESTRUCTIVE,
     output_schema: JsonObject | None = None,
+    outcome: Callable[..., Any] | None = None,
 ) -> F | Callable[[F], F]:
     """Mark a function as a tool. The function itself stays as it is and can be called as before.
 
     ``effects``: say ``effects=READ`` for what only reads; otherwise the worst is assumed and calls are not repeated.
+    ``outcome``: after a crash, asked what became of a call: ``outcome(key, **arguments)``, plain or async, with the
+    idempotency key that ran as :data:`callwright.protocols.CALL_KEY`. It returns the call's result if the call took
+    effect, ``NOT_DONE`` if it surely did not, None if it cannot tell.
     """
 
     def mark(marked: F) -> F:
-        setattr(marked, _MARK, Declaration(name, description, effects, output_schema))
+        setattr(marked, _MARK, Declaration(name, description, effects, output_schema, outcome))
         return marked
 
     return mark(function) if function is not None else mark
@@ -68,6 +83,20 @@ class FunctionTool:
     function: Callable[..., Any]
     signature: inspect.Signature
     hints: dict[str, Any] = field(default_factory=dict)
+    outcome: Callable[..., Any] | None = None
+
+    async def ask(self, key: str, arguments: JsonObject) -> ToolOutput | NotDone | None:
+        """What became of a call; None where the function cannot tell, or fails."""
+        if self.outcome is None:
+            return None
+        try:
+            if _is_async(self.outcome):
+                found = await self.outcome(key, **arguments)
+            else:
+                found = await in_thread(functools.partial(self.outcome, key, **arguments))
+            return found if found is None or isinstance(found, ToolOutput | NotDone) else ToolOutput(dump(found))
+        except Exception:  # a question that fails leaves the call in doubt
+            return None
 
     async def run(self, arguments: JsonObject) -> ToolOutput:
         try:
@@ -87,7 +116,7 @@ class FunctionTool:
     async def _call(self, bound: inspect.BoundArguments) -> Any:
         if _is_async(self.function):
             return await self.function(*bound.args, **bound.kwargs)
-        result = await asyncio.to_thread(self.function, *bound.args, **bound.kwargs)
+        result = await in_thread(functools.partial(self.function, *bound.args, **bound.kwargs))
         return await result if inspect.isawaitable(result) else result
 
     def _bind(self, arguments: JsonObject) -> inspect.BoundArguments:
@@ -117,6 +146,36 @@ class FunctionTool:
             raise NotConvertible(f"{key!r}: {error}") from None
 
 
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run a blocking function in a thread of its own, with this context.
+
+    Unlike ``asyncio.to_thread`` it does not keep the process from ending: after Ctrl-C nobody waits for a tool that
+    blocks, and any number of them can block at once.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if not done.done():
+            done.set_exception(error) if error is not None else done.set_result(cast("T", result))
+
+    def run() -> None:
+        result: T | None = None
+        error: BaseException | None = None
+        try:
+            result = context.run(work)
+        except StopIteration as stop:  # a future cannot carry it
+            error = RuntimeError(f"StopIteration: {stop.value}")
+        except BaseException as raised:
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="callwright-tool", daemon=True).start()
+    return await done
+
+
 def tool_from_function(function: Callable[..., Any], *, source: str = "") -> FunctionTool:
     """Read a function's signature, annotations and docstring. Raises CatalogError naming what has no JSON form."""
     declared: Declaration = getattr(function, _MARK, None) or Declaration()
@@ -135,7 +194,7 @@ def tool_from_function(function: Callable[..., Any], *, source: str = "") -> Fun
         )
     except CatalogError as error:
         raise CatalogError(f"function {name!r}: {error.message}", hint=error.hint) from None
-    return FunctionTool(made, function, signature, hints)
+    return FunctionTool(made, function, signature, hints, declared.outcome)
 
 
 def functions_of(module: ModuleType) -> tuple[Callable[..., Any], ...]:
@@ -184,6 +243,10 @@ class FunctionSource:
         if found is None:
             raise CallwrightError(f"{self._name} has no function {tool.name!r}", hint="open() the source first")
         return await found.run(arguments)
+
+    async def outcome(self, tool: Tool, arguments: JsonObject, key: str) -> ToolOutput | NotDone | None:
+        found = self._tools.get(tool.name)
+        return await found.ask(key, arguments) if found else None
 
     async def aclose(self) -> None:
         """Nothing is held."""

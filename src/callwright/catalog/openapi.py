@@ -31,6 +31,7 @@ from callwright.catalog.openapi_response import output_of
 from callwright.catalog.openapi_security import Credentials, Scheme, credentials_for, schemes_of, secrets_of
 from callwright.errors import CatalogError, ConfigError, Failure
 from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.protocols import CALL_KEY
 from callwright.types import JsonObject, Tool, ToolOutput
 
 _BASE_HINT = "write http(s)://host[:port]/path"
@@ -128,7 +129,7 @@ class OpenAPISource:
         answer = await self._http.request(
             binding.method,
             _url(base, request, credentials),
-            headers=_headers(self._headers, request, credentials),
+            headers=_headers(self._headers, request, credentials) | _key(binding),
             data=request.body,
             timeout=self._timeout,
             max_bytes=self._max_bytes,
@@ -288,6 +289,11 @@ def _url(base: str, request: Request, credentials: Credentials) -> str:
     extra = [f"{quote(k, safe='')}={quote(v, safe='')}" for k, v in credentials.query]
     query = "&".join(filter(None, [request.query, *extra]))
     return base + request.path + (f"?{query}" if query else "")
+
+
+def _key(binding: Binding) -> dict[str, str]:
+    key = CALL_KEY.get()
+    return {binding.key_header.lower(): key} if binding.key_header and key else {}
 
 
 def _headers(constant: Mapping[str, str], request: Request, credentials: Credentials) -> dict[str, str]:

@@ -47,6 +47,7 @@ class Binding:
     fields: tuple[Field, ...]
     body: Body | None
     effects: Effects
+    key_header: str = ""  # takes the idempotency key
     accept: str = "application/json"
     security: tuple[tuple[str, ...], ...] = ()  # alternatives of scheme names; () inside: anonymous
     servers: tuple[JsonObject, ...] = ()

@@ -47,8 +47,11 @@ class Importer:
             raise Unusable("the operation is not an object")
         operation = self._document.resolved(raw)
         arguments = Arguments(self._requests)
-        for parameter in self._parameters(path, item, operation):
-            arguments.add_parameter(*parameter)
+        parameters = self._parameters(path, item, operation)
+        key_header = next((p.name for p, _ in parameters if _is_key(p)), "")
+        for parameter in parameters:
+            if not _is_key(parameter[0]):  # we make the key: a model's would not be the same at the next attempt
+                arguments.add_parameter(*parameter)
         missing = set(re.findall(r"\{([^{}]+)\}", path)) - {f.name for f in arguments.fields if f.place == "path"}
         if missing:
             raise Unusable(f"the path parameter {sorted(missing)[0]!r} is not declared")
@@ -59,7 +62,8 @@ class Importer:
             path=path,
             fields=tuple(arguments.fields),
             body=body,
-            effects=self._effects(method, operation),
+            effects=replace(self._effects(method, operation), keyed=bool(key_header) and self._trusted),
+            key_header=key_header,
             accept=accept,
             security=_security(operation.get("security", self._document.root.get("security")), self._document),
             servers=_servers(operation, item, self._document.root),
@@ -143,6 +147,11 @@ class Importer:
             tight = {"read_only": False, "destructive": True, "idempotent": False, "open_world": True}
             changes = {f: v for f, v in changes.items() if v == tight[f]}
         return replace(effects, **changes)
+
+
+def _is_key(parameter: Any) -> bool:
+    """Whether a parameter is the Idempotency-Key header (draft-ietf-httpapi-idempotency-key-header)."""
+    return bool(parameter.param_in.value == "header" and parameter.name.lower() == "idempotency-key")
 
 
 def _typed_parameter(raw: JsonObject, legacy: bool) -> Any:

@@ -50,6 +50,9 @@ Encoder = Annotated[
     str | None,
     typer.Option("--encoder", help="Text encoder of the planner layers: minilm, a folder, or an endpoint URL."),
 ]
+Journals = Annotated[
+    Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")
+]
 Jsonl = Annotated[bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")]
 
 
@@ -110,6 +113,8 @@ def run_command(
     trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the run page here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
+    journal: Journals = None,
+    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")] = False,
 ) -> None:
     """Answer a request with tools: plan, call, mend, answer."""
     from callwright.cli.run import run_query
@@ -128,8 +133,54 @@ def run_command(
         trace=trace,
         html=html,
         as_json=as_json,
+        journal=(journal or True) if not no_journal else False,
     )
     raise typer.Exit(code)
+
+
+@app.command("runs")
+def runs_command(
+    journal: Journals = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List the runs that were kept: how they ended, which can be resumed, which calls are in doubt."""
+    from callwright.cli.runs import list_runs
+
+    raise typer.Exit(list_runs(journal, as_json))
+
+
+@app.command("resume")
+def resume_command(
+    run: Annotated[str, typer.Argument(help="Its id, the end of its id, or the path of its journal.")],
+    tools: Tools = None,
+    model: Model = None,
+    journal: Journals = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Although version, prompts or tools have changed since.")
+    ] = False,
+    html: Annotated[Path | None, typer.Option(help="Write the run page here.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
+) -> None:
+    """Go on with a run that was ended in the middle: nothing that is on record is done or asked again."""
+    from callwright.cli.runs import resume_run
+
+    code = resume_run(run, folder=journal, tools=tools, model=model, changed=changed, html=html, as_json=as_json)
+    raise typer.Exit(code)
+
+
+@app.command("resolve")
+def resolve_command(
+    run: Annotated[str, typer.Argument(help="The run's id.")],
+    call: Annotated[str, typer.Argument(help="The call in doubt, as callwright runs names it.")],
+    result: Annotated[str | None, typer.Option(help="It took effect: its result, as JSON.")] = None,
+    not_done: Annotated[bool, typer.Option("--not-done", help="It did not: make it again.")] = False,
+    failed: Annotated[str | None, typer.Option(help="It failed: why.")] = None,
+    journal: Journals = None,
+) -> None:
+    """Say what became of a call whose outcome was lost in a crash."""
+    from callwright.cli.runs import resolve_call
+
+    raise typer.Exit(resolve_call(run, call, folder=journal, result=result, not_done=not_done, failed=failed))
 
 
 @app.command()

@@ -25,6 +25,7 @@ class Live:
             self._console.width = _WIDTH + 20  # a log file has no edge to fold at
         self._status = Status("starting", console=self._console)
         self._written = 0
+        self.run = ""  # the id of the run in its journal, if it has one
 
     def __enter__(self) -> Live:
         self._status.start()
@@ -49,6 +50,7 @@ class Live:
         self._console.print(text, overflow="ellipsis", no_wrap=True, crop=True)
 
     def _on_run_start(self, data: Mapping[str, Any]) -> None:
+        self.run = data["run"]
         tools = len(data["tools"])
         self._line(f"[dim]{escape(data['model'])} · {data['strategy']} · {tools} tools · {data['mode']} replies[/]")
         self._status.update("the model reads the request …")

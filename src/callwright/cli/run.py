@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from callwright.cli.live import Live
 from callwright.cli.view import write
-from callwright.errors import ConfigError
+from callwright.errors import CallwrightError, ConfigError
 from callwright.limits import Limits
 from callwright.orchestrator import Orchestrator, Run
 from callwright.planning import open_planner
@@ -32,6 +32,7 @@ def run_query(
     trace: Path | None = None,
     html: Path | None = None,
     as_json: bool = False,
+    journal: bool | Path = True,
 ) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless nothing was found."""
     if not tools:
@@ -42,6 +43,7 @@ def run_query(
     prepare(model)
     with ExitStack() as stack:
         live = stack.enter_context(Live())
+        stack.enter_context(resumable(live))
         sinks: list[Sink] = [live]
         if trace is not None:
             sinks.append(stack.enter_context(JsonlSink(trace)))
@@ -55,6 +57,7 @@ def run_query(
             sinks=sinks,
             on_text=live.on_text,
             only=only,
+            journal=journal,
         )
         run = orchestrator.run_sync(query)
     if html is not None:
@@ -62,6 +65,17 @@ def run_query(
         print(f"run page: {html}", file=sys.stderr)
     print_run(run, as_json)
     return 0 if run.status != "abstained" else 3
+
+
+@contextmanager
+def resumable(live: Live) -> Iterator[None]:
+    """Say how a run goes on that an error or Ctrl-C ends."""
+    try:
+        yield
+    except (CallwrightError, KeyboardInterrupt):
+        if live.run:
+            print(f"callwright resume {live.run} goes on with this run", file=sys.stderr)
+        raise
 
 
 def prepare(model: str | None) -> None:

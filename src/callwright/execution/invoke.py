@@ -6,19 +6,27 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
+from uuid import UUID, uuid5
 
 from callwright.errors import Failure, ToolError
+from callwright.protocols import CALL_KEY
 from callwright.types import CheckedCall, Json, JsonObject, ToolOutput, ToolResult, canonical
+
+_KEYS = UUID("6f3a2c1e-0c58-5b0e-9d5a-3f6f4a9d7c21")  # the name space of our idempotency keys (RFC 9562, version 5)
 
 Caller: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutput]]
 
 
 async def invoke(
-    call: CheckedCall, caller: Caller, *, timeout: float, max_bytes: int, attempt: int = 1
+    call: CheckedCall, caller: Caller, *, timeout: float, max_bytes: int, attempt: int = 1, key: str = ""
 ) -> ToolResult:
-    """Run one checked call. Never raises for what the tool or the network does; cancellation passes through."""
+    """Run one checked call. Never raises for what the tool or the network does; cancellation passes through.
+
+    ``key`` is what the tool's source sees as :data:`callwright.protocols.CALL_KEY`.
+    """
     if not isinstance(call, CheckedCall):
         raise TypeError("invoke() takes a CheckedCall only: pass the call through the gate first")
+    CALL_KEY.set(key)
     started = time.monotonic()
     try:
         async with asyncio.timeout(timeout):
@@ -41,6 +49,11 @@ async def invoke(
         slot=call.slot,
         attempt=attempt,
     )
+
+
+def idempotency_key(run: str, call: CheckedCall) -> str:
+    """The same for every attempt at this call of this run, before and after a crash; another for any other call."""
+    return str(uuid5(_KEYS, canonical([run, call.id, call.tool.name, call.arguments])))
 
 
 def _timed_out(call: CheckedCall, timeout: float) -> Failure:

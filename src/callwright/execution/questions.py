@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from callwright.dialects import Cutter, cut
+from callwright.execution.ledger import Answer, Ledger, diverged
 from callwright.limits import Budget
 from callwright.protocols import ChatModel, ChatRequest, ReplyMode
 from callwright.trace import Trace
-from callwright.types import Reply, canonical, to_json
+from callwright.types import Reply, ToolCall, Usage, canonical, to_json
 
 T = TypeVar("T")
 
@@ -33,12 +34,14 @@ class Questions:
         budget: Budget,
         trace: Trace,
         on_text: Callable[[str], None] | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.model = model
         self.mode = mode
         self._budget = budget
         self._trace = trace
         self._on_text = on_text
+        self._ledger = ledger or Ledger()
 
     @property
     def calls_left(self) -> int:
@@ -46,12 +49,16 @@ class Questions:
         budget = self._budget
         return 0 if budget.exhausted() else budget.limits.model_calls - budget.model_calls
 
-    async def ask(self, request: ChatRequest, calls: int | None = 1) -> Reply:
+    async def ask(self, request: ChatRequest, calls: int | None = 1, actor: str = "") -> Reply:
         """One model call, its reply cut where the answer is complete (``calls`` of them; None: as many as come).
 
-        Raises LimitReached before a call that a limit forbids, ModelError if it cannot be made.
+        ``actor`` is who asks: "" for the strategy, else the id of a call. Raises LimitReached before a call that a
+        limit forbids, ModelError if it cannot be made, JournalError if another question is recorded in its place.
         """
-        self._admit(request)
+        replayed = self._replayed(request, actor)
+        if replayed is not None:
+            return replayed
+        self._admit(request, actor)
         cutter = None if request.schema is not None else Cutter(calls=calls)
         reply = await self.model.complete(request, self._watcher(cutter))
         discarded = ""
@@ -60,29 +67,45 @@ class Questions:
             reply, discarded = replace(reply, text=kept.text), kept.discarded
         if request.purpose.startswith("answer"):  # shown to people; a call may need what it is told to send
             reply = replace(reply, text=self._trace.redact(reply.text))
-        self._budget.charge(reply.usage)
-        self._record(request, reply, discarded)
+        self._keep(request, reply, discarded, actor, self._ledger.turn(actor))
         return reply
 
-    async def converse(self, dialogue: Generator[ChatRequest, Reply, T]) -> T:
+    async def converse(self, dialogue: Generator[ChatRequest, Reply, T], actor: str = "") -> T:
         """Drive a generator of questions to its end and return its value."""
         try:
             request = next(dialogue)
             while True:
-                request = dialogue.send(await self.ask(request))
+                request = dialogue.send(await self.ask(request, actor=actor))
         except StopIteration as done:
             value: T = done.value
             return value
         finally:
             dialogue.close()
 
-    def _admit(self, request: ChatRequest) -> None:
+    def _replayed(self, request: ChatRequest, actor: str) -> Reply | None:
+        """The recorded reply to this question, or None where it was not asked yet. A recorded refusal is raised."""
+        if told := self._ledger.next(actor, "limit"):
+            self._trace.add("limit", **told)
+            raise LimitReached(told["limit"])
+        told = self._ledger.next(actor, "model")
+        if told is None:
+            return None
+        if told["prompt"] != self._trace.blob(_written(request)):
+            raise diverged(f"the question '{request.purpose}' is not the one that was asked")
+        if told["withheld"]:
+            raise diverged("a reply of the model held a secret, and secrets are not written down")
+        reply = _recorded(told, self._ledger)
+        self._keep(request, reply, told["discarded"], actor, told["turn"])
+        return reply
+
+    def _admit(self, request: ChatRequest, actor: str) -> None:
         limit = self._budget.exhausted()
         if not limit and not request.purpose.startswith("answer"):  # one call is kept for the answer
             left = self._budget.limits.model_calls - self._budget.model_calls
             limit = "model_calls" if left <= 1 else ""
         if limit:
-            self._trace.add("limit", limit=limit, purpose=request.purpose)
+            turn = self._ledger.turn(actor)
+            self._trace.add("limit", limit=limit, purpose=request.purpose, actor=actor, turn=turn)
             raise LimitReached(limit)
 
     def _watcher(self, cutter: Cutter | None) -> Callable[[str], bool] | None:
@@ -97,18 +120,48 @@ class Questions:
 
         return watch
 
-    def _record(self, request: ChatRequest, reply: Reply, discarded: str) -> None:
-        prompt = "\n\n".join(f"[{m.role}]\n{m.content}" for m in request.messages)
+    def _keep(self, request: ChatRequest, reply: Reply, discarded: str, actor: str, turn: int) -> None:
+        """Charge a reply to the budget and record it, with all that is needed to replay it."""
+        self._budget.charge(reply.usage)
         self._trace.add(
             "model",
             purpose=request.purpose,
             mode="schema" if request.schema else "native" if request.tools else "text",
-            prompt=self._trace.blob(prompt),
+            prompt=self._trace.blob(_written(request)),
             schema=self._trace.blob(canonical(request.schema)) if request.schema else None,
             reply=self._trace.blob(reply.text),
+            reasoning=self._trace.blob(reply.reasoning) if reply.reasoning else None,
             native_calls=to_json(reply.tool_calls),
             finish_reason=reply.finish_reason,
             discarded=discarded,
             usage=to_json(reply.usage),
+            estimated=reply.estimated,
+            model=reply.model,
             seconds=round(reply.seconds, 3),
+            withheld=_says_secrets(reply, self._trace),
+            actor=actor,
+            turn=turn,
         )
+
+
+def _written(request: ChatRequest) -> str:
+    return "\n\n".join(f"[{m.role}]\n{m.content}" for m in request.messages)
+
+
+def _says_secrets(reply: Reply, trace: Trace) -> bool:
+    """Whether what is written down of a reply is not what was said."""
+    said = [reply.text, to_json(reply.tool_calls)]
+    return bool(trace.secrets) and trace.redact(said) != said
+
+
+def _recorded(told: Answer, ledger: Ledger) -> Reply:
+    return Reply(
+        text=ledger.text(told["reply"]),
+        tool_calls=tuple(ToolCall(**call) for call in told["native_calls"]),
+        usage=Usage(**told["usage"]),
+        finish_reason=told["finish_reason"],
+        model=told["model"],
+        seconds=told["seconds"],
+        reasoning=ledger.text(told["reasoning"]) if told["reasoning"] else "",
+        estimated=told["estimated"],
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from callwright.execution.bind import Bound, View, question, read
 from callwright.execution.executor import Executor
+from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
 from callwright.limits import Limits
 from callwright.plan import Plan
@@ -28,6 +29,7 @@ class Job:
     limits: Limits
     trace: Trace
     conversation: tuple[Message, ...] = ()
+    ledger: Ledger = field(default_factory=Ledger)
     plan: Plan = field(default_factory=Plan)
 
     async def bind(
@@ -59,10 +61,22 @@ class Job:
             self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
         return bound
 
-    def record_plan(self) -> None:
+    def make_plan(self, tools: Sequence[Tool]) -> None:
+        """Set the plan: what the planner says of these tools, or what it said before a crash."""
+        if told := self.ledger.next("", "plan"):
+            self.plan = Plan.from_slots(told["slots"])
+            turn = told["turn"]
+        else:
+            self.plan = self.planner.plan(self.query, tools)
+            turn = self.ledger.turn("")
+        self.plan.require_sound(t.name for t in tools)
+        self.record_plan(actor="", turn=turn)
+
+    def record_plan(self, **answer: Any) -> None:
         """Write the plan as it now stands into the trace."""
         self.trace.add(
             "plan",
+            **answer,
             planner=self.planner.name,
             revision=self.plan.revision,
             slots=self.plan.slots,

@@ -30,9 +30,7 @@ class Layered:
 
     async def run(self, job: Job) -> None:
         tools = await self._chosen(job)
-        job.plan = job.planner.plan(job.query, tools)
-        job.plan.require_sound(t.name for t in tools)
-        job.record_plan()
+        job.make_plan(tools)
         total = len(job.plan.layers)
         finished: set[str] = set()
         carried: set[str] = set()

@@ -1,0 +1,151 @@
+"""``callwright runs``, ``resume`` and ``resolve``: what became of the runs, and how they go on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callwright.cli.live import Live
+from callwright.cli.run import prepare, print_run, resumable
+from callwright.cli.view import write
+from callwright.errors import ConfigError, JournalError
+from callwright.execution.journal import Journal, journals, owned, read
+from callwright.execution.ledger import Ledger
+from callwright.execution.resume import journal_path
+from callwright.jsontext import JsonError, parse
+from callwright.orchestrator import Orchestrator
+from callwright.planning import open_planner
+from callwright.trace import Trace
+from callwright.types import Effects, Json
+from callwright.viewer import page
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A run in the list. ``status``: running, interrupted, in doubt, damaged, or how it ended."""
+
+    run: str
+    started: float
+    status: str
+    query: str = ""
+    in_doubt: tuple[str, ...] = ()
+
+
+def list_runs(folder: Path | None, as_json: bool) -> int:
+    """Print every run of a folder, oldest first."""
+    found = [_listed(path) for path in journals(folder)]
+    if as_json:
+        import orjson
+
+        for one in found:
+            print(orjson.dumps(one).decode())
+        return 0
+    for one in found:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started)) if one.started else " " * 16
+        print(f"{one.run}  {when}  {one.status:<12}  {one.query[:80]}")
+        for doubt in one.in_doubt:
+            print(f"    in doubt: {doubt}")
+    if not found:
+        print("there is no run yet", file=sys.stderr)
+    return 0
+
+
+def resume_run(
+    run: str,
+    *,
+    folder: Path | None = None,
+    tools: Sequence[str] | None = None,
+    model: str | None = None,
+    changed: bool = False,
+    html: Path | None = None,
+    as_json: bool = False,
+) -> int:
+    """Go on with a run, with the tools and the model it was started with unless others are named."""
+    path = journal_path(run, folder or True).absolute()
+    meta, events = read(path, every=True)
+    setup = meta["setup"]
+    if not (tools or setup["tools"]):
+        raise ConfigError(f"the run {path.stem} did not come from the command line", hint="name its --tools")
+    if setup["cwd"] and not tools:  # sources are named as they were, relative to where the run was started
+        os.chdir(setup["cwd"])
+    asked = model or setup["model"]
+    start = next((e.data for e in events if e.kind == "run.start"), {})
+    prepare(asked)
+    with ExitStack() as stack:
+        live = stack.enter_context(Live())
+        stack.enter_context(resumable(live))
+        orchestrator = Orchestrator(
+            tools or setup["tools"],
+            model=asked,
+            strategy=start.get("strategy", "layered"),
+            planner=open_planner(setup["planner"]) if setup["planner"] else None,
+            sinks=[live],
+            on_text=live.on_text,
+            only=setup["only"],
+        )
+        done = orchestrator.resume_sync(path, changed=changed)
+    if html is not None:
+        write(page(done.events), html)
+        print(f"run page: {html}", file=sys.stderr)
+    print_run(done, as_json)
+    return 0 if done.status != "abstained" else 3
+
+
+def resolve_call(
+    run: str,
+    call: str,
+    *,
+    folder: Path | None = None,
+    result: str | None = None,
+    not_done: bool = False,
+    failed: str | None = None,
+) -> int:
+    """Say what became of a call in doubt, for the next resume."""
+    said = _said(result, not_done, failed)
+    path = journal_path(run, folder or True)
+    with Journal.reopen(path) as journal:
+        doubts = {d["id"]: d for d in Ledger(journal.events()).doubts}
+        if call not in doubts:
+            known = ", ".join(doubts) or "none is"
+            raise JournalError(f"the call {call!r} of {journal.run} is not in doubt", hint=f"in doubt: {known}")
+        trace = Trace((journal,))
+        trace.add("resolution", id=call, attempt=doubts[call]["attempt"], by="user", **said)
+    print(f"noted; callwright resume {path.stem} goes on", file=sys.stderr)
+    return 0
+
+
+def _said(result: str | None, not_done: bool, failed: str | None) -> dict[str, Json]:
+    if (result is not None) + not_done + (failed is not None) != 1:
+        raise ConfigError("say one thing of the call", hint="--result JSON, --not-done or --failed WHY")
+    if not_done:
+        return {"outcome": "not_done"}
+    if failed is not None:
+        return {"outcome": "failed", "message": failed}
+    try:
+        return {"outcome": "done", "content": parse(result or "")}
+    except JsonError as error:
+        raise ConfigError(
+            f"--result is not JSON: {error}", hint="""a text needs quotes: --result '"done"'"""
+        ) from None
+
+
+def _listed(path: Path) -> Listed:
+    try:
+        meta, events = read(path, every=True)
+    except JournalError:
+        return Listed(path.stem, 0.0, "damaged")
+    start: Any = next((e.data for e in events if e.kind == "run.start"), {"query": ""})
+    ended = [e.data["status"] for e in events if e.kind == "run.end"]
+    doubts = tuple(
+        f"{d['id']}: {d['tool']} {d['arguments']}"
+        for d in Ledger(events).doubts
+        if not Effects(**d["effects"]).may_repeat
+    )
+    status = ended[-1] if ended else "running" if owned(path) else "in doubt" if doubts else "interrupted"
+    return Listed(path.stem, meta["created"], status, start["query"], () if ended or status == "running" else doubts)

@@ -1,0 +1,293 @@
+"""One call on its way: check -> (repair) -> invoke -> (diagnose -> repair -> invoke again).
+
+An error stays at its call (RETO, section 3.4): what cannot be mended within the budget is recorded as skipped or
+failed. Calls on their way at the same time do not see each other. What one of them changes for the run (skips, what
+an error taught, calls that wait) is kept with it and merged by the executor in call order; the budget, where the
+first to ask is served, goes through the ledger. So a run does not depend on which call was faster, and can be
+replayed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from callwright.errors import Failure, Violation
+from callwright.execution.gaps import names_another, unknown_keys
+from callwright.execution.invoke import Caller, idempotency_key, invoke
+from callwright.execution.ledger import Answer, Ledger, in_doubt
+from callwright.execution.questions import LimitReached, Questions
+from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
+from callwright.gate.grounding import copies_example
+from callwright.gate.repair import Repair
+from callwright.gate.spellings import calendar_day
+from callwright.limits import Budget
+from callwright.trace import Trace
+from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical, to_json
+
+_FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all calls of a run have in common."""
+
+    caller: Caller
+    sources: Sources
+    questions: Questions
+    budget: Budget
+    trace: Trace
+    ledger: Ledger
+    names: tuple[str, ...] = ()  # of every tool of the run
+    repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0})
+    seen: dict[str, str] = field(default_factory=dict)  # call -> id of the call that made it
+    unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
+
+
+@dataclass(slots=True)
+class Course:
+    """One call's way and what came of it."""
+
+    id: str
+    tool: str
+    slot: str
+    shared: Shared
+    gate: Gate
+    result: ToolResult | None = None
+    skips: list[Skip] = field(default_factory=list)
+    lacks: bool = False  # a value that later results may hold
+    held: CheckedCall | None = None
+    taught: Tool | None = None  # the tool as an error described it
+    unmended: str = ""
+
+    async def settle(self, call: ToolCall, patient: bool, ask: bool) -> None:
+        """The whole way. ``patient``: a call with a made-up value is held; ``ask``: the model may mend it."""
+        by = "model" if ask else "analogy"
+        self.shared.trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot, by=by)
+        checked = await self._check(call, ask)
+        if checked is None:
+            return
+        if patient and (why := _made_up(checked, self.shared.sources)):
+            self.held, self.lacks = checked, True
+            self._skip(why, refused=True)
+            return
+        await self.once(checked)
+
+    async def once(self, call: CheckedCall) -> None:
+        """Run a checked call unless the very same one was made before in this run."""
+        key = canonical([call.tool.name, call.arguments])
+        if told := self.shared.ledger.next(self.id, "skip"):
+            self._note_skip(Skip(told["tool"], told["reason"], told["slot"]), told["turn"])
+        elif key in self.shared.seen and not self.shared.ledger.ahead(self.id):
+            reason = f"the same call was already made as {self.shared.seen[key]}"
+            self._note_skip(Skip(call.tool.name, reason, call.slot), self.shared.ledger.turn(self.id))
+        else:
+            self.shared.seen[key] = self.id
+            self.result = await self._run(call)
+
+    async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
+        trace = self.shared.trace
+        verdict = self.gate.check(call, self.shared.sources)
+        if isinstance(verdict, Refusal):
+            trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
+            verdict = await self._mend_refusal(verdict) if ask else verdict
+        if isinstance(verdict, Refusal):
+            self.lacks = any(v.kind == "ungrounded" for v in verdict.violations)
+            self._skip(_reason(verdict.violations), refused=True)
+            return None
+        self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
+        trace.add(
+            "call.checked",
+            id=call.id,
+            tool=verdict.tool.name,
+            arguments=verdict.arguments,
+            edits=verdict.edits,
+            warnings=[w.to_dict() for w in verdict.warnings],
+        )
+        return verdict
+
+    async def _mend_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
+        key = canonical([refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]])
+        if key in self.shared.unmended:
+            return refusal  # the model was asked this very thing in this run and knew no better
+        mended = await self._repair(
+            refusal, repair_refusal(refusal, self.gate, self.shared.sources, partial(self._granted, "tier2"))
+        )
+        if isinstance(mended, Refusal):
+            self.unmended = key
+        return mended
+
+    async def _repair(self, refusal: Refusal, dialogue: Repair) -> CheckedCall | Refusal:
+        """Drive one repair. What was changed and at which tier goes into the trace."""
+        asked = self.shared.repairs["tier2"]
+        try:
+            outcome = await self.shared.questions.converse(dialogue, self.id)
+        except LimitReached:
+            return refusal
+        if isinstance(outcome, CheckedCall):
+            self.shared.trace.add(
+                "call.repair",
+                id=outcome.id,
+                tier=2 if self.shared.repairs["tier2"] > asked else 1,
+                before=refusal.call.arguments,
+                after=outcome.arguments,
+                edits=outcome.edits,
+            )
+        return outcome
+
+    def _granted(self, tier: str) -> bool:
+        """One tier-2 question, or one repeated execution, from the run's budget B."""
+        granted = self._spend("repairs", "repair", self.shared.budget.spend_repair)
+        self.shared.repairs[tier] += granted
+        return granted
+
+    def _spend(self, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
+        """One unit of a budget. A refusal is an answer from outside: which call asked first decided it."""
+        ledger = self.shared.ledger
+        if told := ledger.next(self.id, "limit"):
+            self.shared.trace.add("limit", **told)
+            return False
+        before = ledger.ahead(self.id)
+        if spend() or before:
+            return True
+        self.shared.trace.add("limit", limit=limit, purpose=purpose, actor=self.id, turn=ledger.turn(self.id))
+        return False
+
+    async def _run(self, call: CheckedCall) -> ToolResult | None:
+        """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
+        attempt = 1
+        while True:
+            if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
+                self._skip("the run's limit of tool calls is reached", refused=True)
+                return None
+            result, diagnosis = await self._invoke(call, attempt)
+            if result.ok:
+                return result
+            again = await self._again(call, result, diagnosis)
+            if again is None:
+                return result
+            call, attempt = again, attempt + 1
+
+    async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:
+        told = self.shared.ledger.next(self.id, "result")
+        result = _recorded(told) if told else self._without_secrets(await self._leave(call, attempt))
+        turn = told["turn"] if told else self.shared.ledger.turn(self.id)
+        diagnosis = diagnose(result, call.tool)
+        judged = result.ok and diagnosis.failure is not None  # status 200 with an error inside, or nothing at all
+        if judged:
+            result = replace(result, failure=diagnosis.failure)
+        self.shared.trace.add("result", **to_json(result), judged=judged, actor=self.id, turn=turn)
+        return result, diagnosis
+
+    async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
+        """Send the call. One that may write leaves only after its intent is on the disk."""
+        ledger, trace = self.shared.ledger, self.shared.trace
+        key = idempotency_key(ledger.run, call)
+        if (said := ledger.resolution(self.id, attempt)) is not None and said["outcome"] != "not_done":
+            return _resolved(call, attempt, said)
+        if said is None and ledger.intended(self.id, attempt) and not call.tool.effects.may_repeat:
+            raise in_doubt([self.id], ledger.run)
+        if call.tool.effects.may_write:
+            arguments = trace.redact(to_json(call.arguments))
+            trace.add(
+                "intent",
+                id=self.id,
+                attempt=attempt,
+                tool=call.tool.name,
+                arguments=arguments,
+                effects=call.tool.effects,
+                key=key,
+            )
+            ledger.commit()
+        limits = self.shared.budget.limits
+        timeout = min(limits.tool_seconds, max(0.001, self.shared.budget.seconds_left))
+        return await invoke(
+            call, self.shared.caller, timeout=timeout, max_bytes=limits.result_bytes, attempt=attempt, key=key
+        )
+
+    def _without_secrets(self, result: ToolResult) -> ToolResult:
+        """A tool may echo the key it was called with: neither the model nor the answer may see it."""
+        redact, failure = self.shared.trace.redact, result.failure
+        if failure is not None:
+            failure = replace(failure, message=redact(failure.message), detail=redact(failure.detail))
+        return replace(result, content=redact(result.content), failure=failure)
+
+    async def _again(self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis) -> CheckedCall | None:
+        """The call to execute next after a failure, or None where the failure stands."""
+        failure = result.failure
+        if failure is None or (failure.outcome_unknown and not call.tool.effects.may_repeat):
+            return None
+        if diagnosis.points_at_arguments:
+            return await self._with_other_arguments(call, result, diagnosis)
+        if failure.retryable and self._granted("repeat"):
+            if not self.shared.ledger.ahead(self.id):
+                wait = _FIRST_WAIT * 2 ** (result.attempt - 1)
+                await asyncio.sleep(min(wait, self.shared.budget.seconds_left))
+            return call
+        return None
+
+    async def _with_other_arguments(
+        self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis
+    ) -> CheckedCall | None:
+        if self._unknown_here(call, result.failure.message if result.failure else ""):
+            return None
+        grant = partial(self._granted, "tier2")
+        dialogue = repair_failure(call, result, diagnosis, self.gate, self.shared.sources, grant)
+        raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
+        mended = await self._repair(Refusal(raw, call.tool, call.arguments, ()), dialogue)
+        if isinstance(mended, Refusal) or mended.arguments == call.arguments:
+            return None
+        if not self._granted("repeat"):
+            return None
+        self.taught = mended.tool  # what the error taught holds for the rest of the run
+        return mended
+
+    def _unknown_here(self, call: CheckedCall, message: str) -> bool:
+        """Whether other arguments cannot be had: another tool knows the value, or nothing does yet."""
+        if names_another(message, call.tool.name, self.shared.names):
+            return True
+        keys = unknown_keys(message, call.arguments)
+        under = self.shared.sources.under
+        return bool(keys) and not any({*under(k)} - {call.arguments[k]} for k in keys)
+
+    def _skip(self, reason: str, refused: bool = False) -> None:
+        self._note_skip(Skip(self.tool, reason, self.slot, refused=refused))
+
+    def _note_skip(self, skip: Skip, turn: int | None = None) -> None:
+        self.skips.append(skip)
+        named = {} if turn is None else {"actor": self.id, "turn": turn}
+        self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
+
+
+def _recorded(told: Answer) -> ToolResult:
+    """A result from the journal, as it was before it was judged."""
+    failure = None if told["judged"] or told["failure"] is None else Failure(**told["failure"])
+    fields = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt")
+    return ToolResult(**{name: told[name] for name in fields}, failure=failure)
+
+
+def _resolved(call: CheckedCall, attempt: int, said: Answer) -> ToolResult:
+    """The result of a call in doubt, as it was found out or said."""
+    failure = Failure("tool_error", said["message"]) if said["outcome"] == "failed" else None
+    return ToolResult(
+        call.id, call.tool.name, call.arguments, said.get("content"), failure, slot=call.slot, attempt=attempt
+    )
+
+
+def _made_up(call: CheckedCall, sources: Sources) -> str:
+    """Why a call should wait: a required number or date that nothing seen so far says, or the example that the tool's
+    own description gives. A tool may yet say the value."""
+    for warning in call.warnings:
+        key = warning.path.removeprefix("/").split("/")[0]
+        number = isinstance(warning.got, int | float) and not isinstance(warning.got, bool)
+        day = isinstance(warning.got, str) and calendar_day(warning.got) is not None
+        copied = copies_example(warning.got, call.tool.properties.get(key), sources)
+        if warning.kind == "unsourced" and (number or day or copied) and key in call.tool.required:
+            return warning.message
+    return ""
+
+
+def _reason(violations: Sequence[Violation]) -> str:
+    return violations[0].message if violations else "refused by the gate"

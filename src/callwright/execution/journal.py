@@ -1,0 +1,272 @@
+"""The journal: a run's events in one SQLite file, committed so that a crash repeats no side effect and hides none.
+
+The same events as the trace, and before every call that may write an ``intent``, on the disk when the call leaves.
+What is recorded between two commits is lost with the process, by design: at most one commit an effect, one a layer.
+
+One file a run, one writer (write-ahead log, ``synchronous=FULL``), guarded by a lock of the operating system that
+dies with its process and that a suspended process keeps: two processes never own one run. SQLite comes with apsw,
+because the one of Python is often older than 3.51.3, which mended a loss of data in the write-ahead log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import apsw
+from filelock import FileLock, Timeout
+
+from callwright.errors import JournalError
+from callwright.trace import VERSION, Event
+from callwright.types import Json
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE blob (digest TEXT PRIMARY KEY, text BLOB NOT NULL);
+CREATE TABLE event (
+    life INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (life, seq)
+) WITHOUT ROWID;
+"""
+_OLDEST_SQLITE = (3, 51, 3)
+SUFFIX = ".run"
+
+
+def runs_dir() -> Path:
+    """Where journals are kept: CALLWRIGHT_RUNS, else the user's folder for state (XDG base directories)."""
+    given = os.environ.get("CALLWRIGHT_RUNS")
+    if given:
+        return Path(given).expanduser()
+    if sys.platform == "win32" and os.environ.get("LOCALAPPDATA"):
+        return Path(os.environ["LOCALAPPDATA"]) / "callwright" / "runs"
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "callwright" / "runs"
+
+
+class Journal:
+    """The journal of one run, held by this process. A :class:`callwright.trace.Sink`; made by :meth:`create` and
+    :meth:`reopen`. ``life`` counts the processes that carried the run. Raises JournalError where it cannot be kept.
+    """
+
+    def __init__(self, path: Path, lock: FileLock, database: apsw.Connection, life: int) -> None:
+        self.path = path
+        self.run = path.name.removesuffix(SUFFIX)
+        self.life = life
+        self._lock = lock
+        self._database: apsw.Connection | None = database
+        self._rows: list[tuple[int, int, float, str, str]] = []
+        self._texts: list[tuple[str, bytes]] = []
+
+    @classmethod
+    def create(cls, folder: Path | str | None = None, setup: Mapping[str, Json] | None = None) -> Journal:
+        """A new run. ``setup`` is what :meth:`setup` gives back: enough to open tools and model again."""
+        place = Path(folder or runs_dir()).expanduser()
+        with _writing(place):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = place / f"{_new_name()}{SUFFIX}"
+            lock = _locked(path)
+            try:
+                _make(path, {"format": VERSION, "life": 1, "created": time.time(), "setup": dict(setup or {})})
+                database = _opened(path)
+            except BaseException:
+                lock.release()
+                raise
+        return cls(path, lock, database, 1)
+
+    @classmethod
+    def reopen(cls, path: Path | str) -> Journal:
+        """Take over a run that no process owns any more."""
+        place = Path(path)
+        if not place.is_file():
+            raise JournalError(f"there is no run {place}", hint="callwright runs lists what there is")
+        lock = _locked(place)
+        try:
+            with _writing(place):
+                database = _opened(place)
+                life = int(_meta(database)["life"]) + 1
+                database.execute("UPDATE meta SET value = ? WHERE key = 'life'", (json.dumps(life),))
+        except BaseException:
+            lock.release()
+            raise
+        return cls(place, lock, database, life)
+
+    def __call__(self, event: Event) -> None:
+        """Note an event; it is on the disk after the next :meth:`commit`."""
+        data: Any = event.data
+        if event.kind == "blob":
+            self._texts.append((data["digest"], data["text"].encode("utf-8", "surrogatepass")))
+            data = {"digest": data["digest"]}
+        text = json.dumps(data, default=str)  # in ASCII: half a surrogate pair, which JSON may hold, is no UTF-8
+        self._rows.append((self.life, event.seq, event.at, event.kind, text))
+
+    def commit(self) -> None:
+        """Put everything noted so far on the disk, all of it or nothing."""
+        if not self._rows:
+            return
+        with _writing(self.path):
+            database = self._open()
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                database.executemany("INSERT OR IGNORE INTO blob VALUES (?, ?)", self._texts)
+                database.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?)", self._rows)
+                database.execute("COMMIT")
+            except BaseException:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+                raise
+        self._rows.clear()
+        self._texts.clear()
+
+    def events(self) -> list[Event]:
+        """What all processes of this run recorded, in their order."""
+        return _events(self._open(), every=True)
+
+    def setup(self) -> dict[str, Json]:
+        """What :meth:`create` was given."""
+        found: dict[str, Json] = _meta(self._open())["setup"]
+        return found
+
+    def close(self) -> None:
+        """Commit and let go of the run. The lock goes even where the disk refuses the last commit."""
+        try:
+            if self._database is not None:
+                self.commit()
+        finally:
+            database, self._database = self._database, None
+            if database is not None:
+                database.close()
+            self._lock.release()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> apsw.Connection:
+        if self._database is None:
+            raise JournalError(f"the journal {self.path} is closed")
+        return self._database
+
+
+def read(path: Path | str, *, every: bool = False) -> tuple[dict[str, Json], list[Event]]:
+    """Meta data and events of a journal, without owning the run: of its last process, or of every one."""
+    place = Path(path)
+    if not place.is_file():
+        raise JournalError(f"there is no run {place}", hint="callwright runs lists what there is")
+    with _writing(place, "read"):
+        database = apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            database.set_busy_timeout(5_000)
+            return _meta(database), _events(database, every)
+        finally:
+            database.close()
+
+
+def owned(path: Path | str) -> bool:
+    """Whether a living process owns this run now."""
+    lock = FileLock(_lock_path(Path(path)), thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+def journals(folder: Path | str | None = None) -> list[Path]:
+    """The journals in a folder, oldest first."""
+    return sorted(Path(folder or runs_dir()).expanduser().glob(f"*{SUFFIX}"))
+
+
+def _make(path: Path, meta: Mapping[str, Json]) -> None:
+    """Put an empty journal into its place, whole: a process killed meanwhile leaves none."""
+    new = path.with_suffix(".new")
+    database = apsw.Connection(str(new))
+    try:
+        database.execute("BEGIN IMMEDIATE;" + _TABLES)
+        database.executemany("INSERT INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in meta.items()])
+        database.execute("COMMIT")
+    finally:
+        database.close()
+    new.replace(path)
+
+
+def _events(database: apsw.Connection, every: bool) -> list[Event]:
+    stored = database.execute("SELECT digest, text FROM blob")
+    texts = {digest: bytes(text).decode("utf-8", "surrogatepass") for digest, text in stored}
+    of = "" if every else "WHERE life = (SELECT max(life) FROM event WHERE kind = 'run.start')"
+    rows = database.execute(f"SELECT seq, at, kind, data FROM event {of} ORDER BY life, seq")
+    return [Event(kind, seq, at, _data(kind, json.loads(data), texts)) for seq, at, kind, data in rows]
+
+
+def _data(kind: str, data: dict[str, Json], texts: Mapping[str, str]) -> dict[str, Json]:
+    return {**data, "text": texts[data["digest"]]} if kind == "blob" else data
+
+
+def _meta(database: apsw.Connection) -> dict[str, Json]:
+    try:
+        found = {key: json.loads(value) for key, value in database.execute("SELECT key, value FROM meta")}
+    except (apsw.SQLError, apsw.NotADBError):
+        raise JournalError("the file is no journal", hint="callwright runs lists what there is") from None
+    if found.get("format", 0) > VERSION:
+        raise JournalError(f"the journal has format {found['format']}, this Callwright reads up to {VERSION}")
+    return found
+
+
+def _opened(path: Path) -> apsw.Connection:
+    if _number(_OLDEST_SQLITE) > apsw.SQLITE_VERSION_NUMBER:
+        raise JournalError(
+            f"SQLite {apsw.sqlite_lib_version()} may lose journal entries", hint="pip install --upgrade apsw"
+        )
+    database = apsw.Connection(str(path))
+    database.set_busy_timeout(5_000)  # a reader that checkpoints as it closes
+    database.pragma("journal_mode", "wal")
+    database.pragma("synchronous", "FULL")
+    return database
+
+
+def _number(version: Sequence[int]) -> int:
+    major, minor, patch = version
+    return major * 1_000_000 + minor * 1_000 + patch
+
+
+def _new_name() -> str:
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+
+
+def _lock_path(path: Path) -> str:
+    return str(path.with_suffix(".lock"))
+
+
+def _locked(path: Path) -> FileLock:
+    lock = FileLock(_lock_path(path), thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise JournalError(
+            f"the run {path.name.removesuffix(SUFFIX)} is owned by another process",
+            hint="wait for it to end, or stop it; a process that was only suspended still owns its run",
+        ) from None
+    return lock
+
+
+@contextmanager
+def _writing(path: Path, verb: str = "write") -> Iterator[None]:
+    try:
+        yield
+    except (apsw.Error, OSError) as exc:
+        raise JournalError(
+            f"cannot {verb} the journal {path}: {exc}",
+            hint="make room or choose another folder (CALLWRIGHT_RUNS, --journal), then: callwright resume RUN",
+        ) from exc

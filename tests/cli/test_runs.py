@@ -1,0 +1,115 @@
+"""``runs``, ``resume`` and ``resolve`` as a user calls them, after a real SIGKILL and a real Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.endpoint import endpoint
+from tests.cli.test_app import callwright
+
+TOOLS = '''
+import os, pathlib, signal, time
+from callwright import WRITE, tool
+HERE = pathlib.Path(__file__).parent
+
+@tool(effects=WRITE)
+def book(guest: str) -> dict[str, str]:
+    """Book a room for a guest."""
+    with open(HERE / "booked", "a") as done:
+        done.write(guest + "\\n")
+    if not (HERE / "passed").exists():
+        (HERE / "passed").touch()
+        os.kill(os.getpid(), getattr(signal, os.environ.get("END", "SIGINT")))
+        if os.environ.get("END"):
+            signal.pause()
+        time.sleep(60)
+    return {"booking": "B7"}
+'''
+CALLS = json.dumps({"calls": [{"tool": "book", "arguments": {"guest": "Ann"}}]})
+ANSWER = json.dumps({"statements": [{"text": "The booking is B7.", "results": ["r1"]}], "missing": []})
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    return tmp_path
+
+
+def listed(home: Path) -> list[dict[str, object]]:
+    done = callwright("runs", "--json", "--journal", home / "runs")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def begin(home: Path, url: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return callwright(
+        "run", "Book a room for Ann.", "--tools", home / "tools.py", "--model", f"{url}#m", "--mode", "schema",
+        "--journal", home / "runs", **environment,
+    )  # fmt: skip
+
+
+@posix
+@pytest.mark.parametrize("said", [["--result", '{"booking": "B7"}'], ["--not-done"]])
+def test_a_killed_run_names_the_call_in_doubt_and_goes_on_when_it_is_resolved(home: Path, said: list[str]) -> None:
+    with endpoint([CALLS, ANSWER]) as url:
+        assert begin(home, url, END="SIGKILL").returncode == -signal.SIGKILL
+        [run] = listed(home)
+        assert run["status"] == "in doubt"
+        assert run["in_doubt"] == ["r1: book {'guest': 'Ann'}"]
+        id_ = str(run["run"])
+        refused = callwright("resume", id_, "--journal", home / "runs")
+        assert refused.returncode == 1
+        assert "in doubt: r1 (book" in refused.stderr
+        wrong = callwright("resolve", id_, "r9", "--not-done", "--journal", home / "runs")
+        assert "'r9' of" in wrong.stderr
+        assert "in doubt: r1" in wrong.stderr
+        assert callwright("resolve", id_, "r1", *said, "--journal", home / "runs").returncode == 0
+        done = callwright("resume", id_, "--journal", home / "runs", "--html", home / "run.html")
+    assert done.returncode == 0, done.stderr
+    assert "The booking is B7." in done.stdout
+    assert "B7" in (home / "run.html").read_text()
+    assert len((home / "booked").read_text().split()) == (2 if said == ["--not-done"] else 1)
+    assert [r["status"] for r in listed(home)] == ["answered"]
+
+
+@posix
+def test_ctrl_c_ends_cleanly_and_says_how_the_run_goes_on(home: Path) -> None:
+    with endpoint([CALLS]) as url:
+        stopped = begin(home, url)
+    assert stopped.returncode == 130, stopped.stderr
+    [run] = listed(home)
+    assert f"callwright resume {run['run']}" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+
+
+def test_resolving_says_one_thing_in_json(home: Path) -> None:
+    for said, message in (([], "say one thing"), (["--result", "{"], "--result is not JSON")):
+        done = callwright("resolve", "x", "r1", *said, "--journal", home)
+        assert done.returncode == 1
+        assert message in done.stderr
+
+
+def test_without_runs_the_list_is_empty_and_a_damaged_one_is_marked(home: Path) -> None:
+    empty = callwright("runs", "--journal", home / "none")
+    assert (empty.returncode, empty.stdout) == (0, "")
+    assert "no run yet" in empty.stderr
+    (home / "20260101-000000-aaaa.run").write_bytes(b"x" * 5000)
+    assert "damaged" in callwright("runs", "--journal", home).stdout
+
+
+def test_a_dead_endpoint_leaves_a_run_that_can_be_resumed(home: Path) -> None:
+    (home / "passed").touch()
+    with endpoint([CALLS]) as url:
+        pass
+    failed = begin(home, url)
+    assert failed.returncode == 1
+    with endpoint([CALLS, ANSWER]) as url:
+        done = begin(home, url, CALLWRIGHT_RUNS=str(home))
+    assert done.returncode == 0, done.stderr
+    assert os.path.exists(home / "booked")

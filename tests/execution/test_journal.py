@@ -1,0 +1,218 @@
+"""A run's file: what is committed stays, what is not is gone as a whole, and one process owns it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import apsw
+import pytest
+
+from callwright.errors import JournalError
+from callwright.execution.journal import Journal, journals, owned, read, runs_dir
+from callwright.trace import Event, Trace
+
+_NUMBERS = count()
+LONE = "half a pair: \ud83d"
+
+
+def note(journal: Journal, *texts: str) -> None:
+    for text in texts:
+        journal(Event("note", next(_NUMBERS), 0.0, {"text": text}))
+
+
+def notes(path: Path) -> list[str]:
+    return [e.data["text"] for e in read(path, every=True)[1] if e.kind == "note"]
+
+
+def test_what_was_committed_is_read_back_and_what_was_not_is_gone(tmp_path: Path) -> None:
+    journal = Journal.create(tmp_path, {"tools": ["a"]})
+    note(journal, "kept")
+    journal.commit()
+    journal(Event("note", 99, 1.0, {"text": "not yet"}))
+    assert notes(journal.path) == ["kept"]
+    assert journal.setup() == {"tools": ["a"]}
+    journal.close()
+    assert notes(journal.path) == ["kept", "not yet"]  # closing commits
+
+
+def test_texts_are_kept_once_and_come_back_in_their_events(tmp_path: Path) -> None:
+    with Journal.create(tmp_path) as journal:
+        trace = Trace((journal,))
+        trace.add("model", prompt=trace.blob("Long question"), reply=trace.blob(LONE))
+        journal.commit()
+        found = journal.events()
+    assert [e.data.get("text") for e in found] == ["Long question", LONE, None]
+    assert found == trace.events
+
+
+def test_every_process_writes_a_life_of_its_own(tmp_path: Path) -> None:
+    with Journal.create(tmp_path) as first:
+        Trace((first,)).add("run.start", query="1")
+    with Journal.reopen(first.path) as second:
+        assert second.life == 2
+        Trace((second,)).add("run.start", query="2")
+    assert [e.data["query"] for e in read(first.path)[1]] == ["2"]
+    assert [e.data["query"] for e in read(first.path, every=True)[1]] == ["1", "2"]
+
+
+def test_an_owned_run_is_refused_here_and_elsewhere_and_free_after_the_owner_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys, time; from callwright.execution.journal import Journal\n"
+        "j = Journal.create(sys.argv[1]); print(j.path, flush=True); sys.stdin.read()"
+    )
+    owner = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert owner.stdout is not None
+    path = Path(owner.stdout.readline().strip())
+    try:
+        assert owned(path)
+        with pytest.raises(JournalError, match="owned by another process"):
+            Journal.reopen(path)
+        if hasattr(signal, "SIGSTOP"):
+            os.kill(owner.pid, signal.SIGSTOP)
+            assert owned(path), "a suspended process may wake up again"
+    finally:
+        owner.kill()
+        owner.communicate()
+    assert not owned(path)
+    Journal.reopen(path).close()
+
+
+def test_two_journals_of_one_run_in_one_process_are_refused_too(tmp_path: Path) -> None:
+    with Journal.create(tmp_path) as journal, pytest.raises(JournalError, match="owned"):
+        Journal.reopen(journal.path)
+    assert not owned(journal.path)
+
+
+def test_a_closed_journal_says_so(tmp_path: Path) -> None:
+    journal = Journal.create(tmp_path)
+    journal.close()
+    journal.close()
+    note(journal, "late")
+    with pytest.raises(JournalError, match="is closed"):
+        journal.commit()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be looked at" * 40])
+def test_a_file_that_is_no_journal_gets_a_clear_error_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.run"
+    path.write_bytes(content)
+    with pytest.raises(JournalError, match=r"no journal|not a database"):
+        read(path)
+    with pytest.raises(JournalError):
+        Journal.reopen(path)
+    assert not owned(path)
+
+
+def test_a_missing_run_and_a_newer_format_are_named(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match="there is no run"):
+        read(tmp_path / "none.run")
+    with Journal.create(tmp_path) as journal:
+        pass
+    database = apsw.Connection(str(journal.path))
+    database.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
+    database.close()
+    with pytest.raises(JournalError, match="format 99"):
+        read(journal.path)
+
+
+def test_runs_are_listed_oldest_first_and_kept_from_other_users(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    made = []
+    for _ in range(3):
+        with Journal.create(folder) as journal:
+            made.append(journal.path)
+    assert sorted(made) == journals(folder)
+    assert sys.platform == "win32" or folder.stat().st_mode & 0o077 == 0
+
+
+def test_the_folder_of_runs_can_be_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CALLWRIGHT_RUNS", str(tmp_path / "here"))
+    assert runs_dir() == tmp_path / "here"
+
+
+# A disk that fails: every write and sync of SQLite in turn.
+
+
+class FailingFile(apsw.VFSFile):
+    def __init__(self, disk: FailingDisk, name: object, flags: list[int]) -> None:
+        super().__init__(disk.real, name, flags)  # type: ignore[arg-type]
+        self.disk = disk
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        self.disk.count()
+        super().xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:
+        self.disk.count()
+        super().xSync(flags)
+
+    def xTruncate(self, size: int) -> None:
+        self.disk.count()
+        super().xTruncate(size)
+
+
+class FailingDisk(apsw.VFS):
+    """SQLite's file system, failing from the nth operation on for ``times`` operations."""
+
+    def __init__(self) -> None:
+        self.real = apsw.vfs_names()[0]
+        super().__init__("failing", base=self.real, makedefault=True)
+        self.left, self.times, self.seen = -1, 0, 0
+        self.error: type[Exception] = apsw.FullError
+
+    def xOpen(self, name: object, flags: list[int]) -> FailingFile:
+        return FailingFile(self, name, flags)
+
+    def count(self) -> None:
+        self.seen += 1
+        self.left -= 1
+        if self.left < 0 and self.times > 0:
+            self.times -= 1
+            raise self.error("injected")
+
+
+@pytest.fixture
+def disk() -> Iterator[FailingDisk]:
+    made = FailingDisk()
+    yield made
+    made.unregister()
+
+
+@pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
+@pytest.mark.parametrize("times", [1, 10_000])
+def test_a_full_or_broken_disk_never_leaves_a_broken_journal_and_loses_nothing_acknowledged(
+    tmp_path: Path, disk: FailingDisk, error: type[Exception], times: int
+) -> None:
+    hints: set[str] = set()
+    for broken_at in range(24):
+        disk.left, disk.times, disk.error, disk.seen = 10**9, 0, error, 0
+        journal = Journal.create(tmp_path / f"{error.__name__}-{times}-{broken_at}")
+        disk.left, disk.times = broken_at, times
+        acknowledged: list[str] = []
+        try:
+            for number in range(8):
+                note(journal, f"event {number} " + "x" * 3_000)
+                journal.commit()
+                acknowledged.append(f"event {number}")
+        except JournalError as failure:
+            hints.add(failure.hint)
+        disk.times = 0
+        with suppress(JournalError):
+            journal.close()
+        check = apsw.Connection(str(journal.path))
+        assert check.pragma("integrity_check") == "ok"
+        check.close()
+        kept = [text.split(" x")[0] for text in notes(journal.path)]
+        assert kept[: len(acknowledged)] == acknowledged
+        assert len(kept) == len(set(kept)), "an event is never written twice"
+    assert len(hints) == 1
+    assert "make room" in hints.pop()
