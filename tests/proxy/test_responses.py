@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.proxy.responses import Responses, free_names
+from callwright.proxy.responses import Responses
 from callwright.proxy.translated import BadRequest
 
 
@@ -29,7 +29,15 @@ def test_tools_of_the_vendors_own_servers_are_left_out() -> None:
     made = Responses().request({"input": "x", "tools": tools, "tool_choice": {"type": "function", "name": "f"}})
     assert [t["function"]["name"] for t in made["tools"]] == ["f", "c"]
     assert made["tool_choice"]["function"] == {"name": "f"}
-    assert free_names({"tools": tools}) == {"c"}
+
+
+def test_calls_and_choices_of_a_namespace_keep_their_flat_name() -> None:
+    call = {"type": "function_call", "namespace": "mcp__time", "name": "now", "call_id": "c1", "arguments": "{}"}
+    tools = [{"type": "namespace", "name": "mcp__time", "tools": [{"type": "function", "name": "now"}]}]
+    choice = {"type": "function", "namespace": "mcp__time", "name": "now"}
+    made = Responses().request({"input": [call], "tools": tools, "tool_choice": choice})
+    assert made["messages"][0]["tool_calls"][0]["function"]["name"] == "mcp__time__now"
+    assert made["tool_choice"]["function"] == {"name": "mcp__time__now"}
 
 
 @pytest.mark.parametrize(

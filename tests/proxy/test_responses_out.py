@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 from callwright.proxy.responses_out import Output, error
+from callwright.proxy.responses_tools import Names
 from callwright.proxy.translated import Delta
 
 
@@ -33,6 +34,29 @@ def test_an_answer_that_was_cut_off_is_incomplete() -> None:
     made = json.loads(Output({}).whole(Delta(text="a", finish="length")))
     assert made["status"] == "incomplete"
     assert made["incomplete_details"] == {"reason": "max_output_tokens"}
+
+
+def test_thoughts_are_an_item_of_their_own_before_what_is_said() -> None:
+    out = Output({"stream": True})
+    made = out.delta(Delta(reasoning="h", id="chatcmpl-1")) + out.delta(Delta(reasoning="m"))
+    made += out.delta(Delta(text="a", finish="stop")) + out.close()
+    assert kinds(made)[2:8] == [
+        "response.output_item.added",
+        "response.reasoning_text.delta",
+        "response.reasoning_text.delta",
+        "response.reasoning_text.done",
+        "response.output_item.done",
+        "response.output_item.added",
+    ]
+    whole = json.loads(Output({}).whole(Delta(reasoning="hm", text="a")))
+    assert [i["type"] for i in whole["output"]] == ["reasoning", "message"]
+    assert whole["output"][0]["content"] == [{"type": "reasoning_text", "text": "hm"}]
+
+
+def test_a_call_of_a_grouped_tool_names_its_namespace() -> None:
+    out = Output({}, Names(grouped={"mcp__time__now": ("mcp__time", "now")}))
+    (item,) = json.loads(out.whole(Delta(calls=((0, "c1", "mcp__time__now", "{}"),))))["output"]
+    assert (item["namespace"], item["name"], item["call_id"]) == ("mcp__time", "now", "c1")
 
 
 def test_errors_have_openais_shape() -> None:

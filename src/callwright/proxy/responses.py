@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.proxy.responses_out import Output, error
+from callwright.proxy.responses_tools import joined, names, offered
 from callwright.proxy.sse import json_bytes
 from callwright.proxy.translated import BadRequest, Translated
 from callwright.types import Json, JsonObject
 
 _SAME = ("model", "temperature", "top_p", "stream", "parallel_tool_calls", "user", "seed", "metadata")
-_FREE = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 _IGNORED = frozenset({"reasoning", "item_reference", "web_search_call", "file_search_call", "code_interpreter_call"})
 
 
@@ -32,23 +32,17 @@ class Responses:
         if body.get("stream"):
             made["stream_options"] = {"include_usage": True}
         _form(made, body.get("text"))
-        tools = [t for t in map(_tool, body.get("tools") or ()) if t is not None]
+        tools = offered(body.get("tools"))
         if tools:
             made["tools"] = tools
             _choose(made, body.get("tool_choice"))
         return made
 
     def writer(self, body: JsonObject) -> Translated:
-        return Translated(Output(body, free=free_names(body)))
+        return Translated(Output(body, names(body.get("tools"))))
 
     def error(self, status: int, message: str) -> bytes:
         return error(status, message)
-
-
-def free_names(body: Mapping[str, Any]) -> frozenset[str]:
-    """The names of custom tools: those that take text as it is instead of JSON."""
-    tools = body.get("tools") or ()
-    return frozenset(str(t.get("name")) for t in tools if isinstance(t, Mapping) and t.get("type") == "custom")
 
 
 def _instructions(raw: Json) -> list[Json]:
@@ -77,7 +71,8 @@ def _item(place: int, item: Mapping[str, Any], made: list[Json]) -> None:
         arguments = (
             item.get("arguments") if kind == "function_call" else json_bytes({"input": item.get("input")}).decode()
         )
-        function = {"name": item.get("name"), "arguments": arguments or "{}"}
+        name = joined(item.get("namespace"), str(item.get("name")))
+        function = {"name": name, "arguments": arguments or "{}"}
         _add_call(made, {"id": item.get("call_id"), "type": "function", "function": function})
     elif kind in ("function_call_output", "custom_tool_call_output"):
         output = item.get("output")
@@ -119,27 +114,12 @@ def _text(raw: Json) -> str:
     return json_bytes(raw).decode()
 
 
-def _tool(raw: Json) -> JsonObject | None:
-    """A function as chat completions have it, a custom tool as a function of one text; None for a server's own."""
-    if not isinstance(raw, Mapping) or raw.get("type") not in ("function", "custom"):
-        return None
-    about = str(raw.get("description") or "")
-    if raw["type"] == "custom":
-        form = raw.get("format")
-        if isinstance(form, Mapping) and form.get("definition"):
-            about += f"\nThe input follows this {form.get('syntax', '')} grammar:\n{form['definition']}"
-        return {"type": "function", "function": {"name": raw.get("name"), "description": about, "parameters": _FREE}}
-    function = {"name": raw.get("name"), "description": about, "parameters": raw.get("parameters") or {}}
-    if raw.get("strict") is not None:
-        function["strict"] = raw["strict"]
-    return {"type": "function", "function": function}
-
-
 def _choose(made: JsonObject, choice: Json) -> None:
     if isinstance(choice, str):
         made["tool_choice"] = choice
     elif isinstance(choice, Mapping) and choice.get("name"):
-        made["tool_choice"] = {"type": "function", "function": {"name": choice["name"]}}
+        name = joined(choice.get("namespace"), str(choice["name"]))
+        made["tool_choice"] = {"type": "function", "function": {"name": name}}
 
 
 def _form(made: JsonObject, text: Json) -> None:

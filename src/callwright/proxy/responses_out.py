@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.proxy.native import as_object
+from callwright.proxy.responses_tools import Names
 from callwright.proxy.sse import json_bytes, named
 from callwright.proxy.translated import Delta, counted
 from callwright.types import Json, JsonObject
@@ -21,15 +22,15 @@ def error(status: int, message: str) -> bytes:
 
 
 class Output:
-    """The answer: one message item, then one item a call. ``free``: tools whose calls carry plain text."""
+    """The answer: what was thought, one message item, then one item a call. ``names``: how its tools were offered."""
 
     stream_type = "text/event-stream; charset=utf-8"
     keep_alive = b": keep-alive\n\n"
 
-    def __init__(self, body: Mapping[str, Any], *, free: frozenset[str] = frozenset()) -> None:
+    def __init__(self, body: Mapping[str, Any], names: Names | None = None) -> None:
         self.streams = body.get("stream") is True
         self._body = body
-        self._free = free
+        self._names = names or Names()
         self._id = "resp_callwright"
         self._model = str(body.get("model") or "")
         self._created = int(time.time())
@@ -37,6 +38,8 @@ class Output:
         self._items: list[JsonObject] = []
         self._text: list[str] = []
         self._message = -1  # the place of the message item
+        self._thought: list[str] = []
+        self._thinking = -1  # the place of the reasoning item under way
         self._calls: dict[int, tuple[int, list[str]]] = {}
         self._finish = "stop"
         self._usage: Mapping[str, Any] | None = None
@@ -44,6 +47,10 @@ class Output:
 
     def delta(self, delta: Delta) -> bytes:
         out = [] if self._started else self._start(delta)
+        if delta.reasoning:
+            out += self._think(delta.reasoning)
+        if delta.text or delta.calls:
+            out += self._end_thinking()
         if delta.text:
             out += self._say(delta.text)
         for place, called, name, arguments in delta.calls:
@@ -54,6 +61,7 @@ class Output:
 
     def close(self) -> bytes:
         out = [] if self._started else self._start(Delta())
+        out += self._end_thinking()
         if self._message >= 0:
             out += self._end_message()
         for place, pieces in self._calls.values():
@@ -81,6 +89,29 @@ class Output:
         begun = self._response("in_progress")
         return [self._event("response.created", response=begun), self._event("response.in_progress", response=begun)]
 
+    def _think(self, text: str) -> list[bytes]:
+        out: list[bytes] = []
+        if self._thinking < 0:
+            self._thinking = len(self._items)
+            item: JsonObject = {"id": f"rs_{self._id[5:]}_{self._thinking}", "type": "reasoning", "summary": []}
+            self._items.append({**item, "content": [], "status": "in_progress"})
+            out.append(self._event("response.output_item.added", output_index=self._thinking, item=self._items[-1]))
+        self._thought.append(text)
+        return [*out, self._thinking_event("delta", delta=text)]
+
+    def _end_thinking(self) -> list[bytes]:
+        if self._thinking < 0:
+            return []
+        text, at, item = "".join(self._thought), self._thinking, self._items[self._thinking]
+        item |= {"content": [{"type": "reasoning_text", "text": text}], "status": "completed"}
+        done = [self._thinking_event("done", text=text)]
+        self._thinking, self._thought = -1, []
+        return [*done, self._event("response.output_item.done", output_index=at, item=item)]
+
+    def _thinking_event(self, kind: str, **more: Json) -> bytes:
+        where = {"item_id": self._items[self._thinking]["id"], "output_index": self._thinking, "content_index": 0}
+        return self._event(f"response.reasoning_text.{kind}", **where, **more)
+
     def _say(self, text: str) -> list[bytes]:
         out: list[bytes] = []
         if self._message < 0:
@@ -104,8 +135,10 @@ class Output:
         out: list[bytes] = []
         if place not in self._calls:
             at = len(self._items)
-            free = name in self._free
-            item = {"id": f"{'ctc' if free else 'fc'}_{called}", "call_id": called, "name": name}
+            free = name in self._names.free
+            item: JsonObject = {"id": f"{'ctc' if free else 'fc'}_{called}", "call_id": called, "name": name}
+            if name in self._names.grouped:
+                item["namespace"], item["name"] = self._names.grouped[name]
             item |= {"type": "custom_tool_call", "input": ""} if free else {"type": "function_call", "arguments": ""}
             self._items.append({**item, "status": "in_progress"})
             self._calls[place] = (at, [])
