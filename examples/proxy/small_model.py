@@ -105,6 +105,7 @@ STYLES: dict[str, Callable[[Call], str]] = {
     "bare": written,
     "drift": lambda call: f"```json\n{written(drifted(call))}\n```",
     "think": lambda call: f"<think>\nThe file must be read.\n</think>\n\n<tool_call>\n{written(call)}\n</tool_call>",
+    "reasoning": lambda call: f"<think>The file must be read.</think>{written(call)}",  # thought kept apart
     "python": lambda call: "[" + call[0] + "(" + ", ".join(f"{k}={v!r}" for k, v in call[1].items()) + ")]",
     "qwen-xml": qwen_xml,
     "mistral": lambda call: f"[TOOL_CALLS]{call[0]}[ARGS]{json.dumps(call[1])}",
@@ -169,8 +170,15 @@ def event(data: Json, kind: str = "") -> bytes:
     return f"{name}data: {json.dumps(data)}\n\n".encode()
 
 
+def apart(model: str, text: str) -> tuple[str, str]:
+    """Thought and text; the first is sent in ``reasoning_content`` by servers that have a reasoning parser."""
+    parsed = re.fullmatch(r"<think>(.*)</think>(.*)", text, re.S) if model.endswith("reasoning") else None
+    return (parsed[1], parsed[2]) if parsed else ("", text)
+
+
 def chat_whole(model: str, text: str) -> Json:
-    message = {"role": "assistant", "content": text}
+    thought, text = apart(model, text)
+    message = {"role": "assistant", "content": text, **({"reasoning_content": thought} if thought else {})}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     usage = {"prompt_tokens": 10, "completion_tokens": len(text) // 4, "total_tokens": 10 + len(text) // 4}
     head = {"id": "chatcmpl-small", "object": "chat.completion", "created": int(time.time()), "model": model}
@@ -179,7 +187,9 @@ def chat_whole(model: str, text: str) -> Json:
 
 def chat_stream(model: str, text: str) -> Iterator[bytes]:
     head = {"id": "chatcmpl-small", "object": "chat.completion.chunk", "created": int(time.time()), "model": model}
-    deltas: list[Json] = [{"role": "assistant", "content": ""}, *({"content": p} for p in pieces(text))]
+    thought, text = apart(model, text)
+    deltas: list[Json] = [{"role": "assistant", "content": ""}]
+    deltas += [{"reasoning_content": p} for p in pieces(thought)] + [{"content": p} for p in pieces(text)]
     for delta in deltas:
         yield event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
     yield event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
@@ -226,6 +236,8 @@ def responses_stream(model: str, text: str) -> Iterator[bytes]:
     opened = {**item, "status": "in_progress", "content": []}
     added = {"type": "response.output_item.added", "output_index": 0, "item": opened}
     yield event(added, "response.output_item.added")
+    part = {"type": "output_text", "text": "", "annotations": []}
+    yield event({"type": "response.content_part.added", **where, "part": part}, "response.content_part.added")
     for piece in pieces(text):
         given = {"type": "response.output_text.delta", **where, "delta": piece}
         yield event(given, "response.output_text.delta")
@@ -262,9 +274,8 @@ class Handler(BaseHTTPRequestHandler):
     log: Path | None = None
 
     def do_GET(self) -> None:
-        self._whole(
-            {"object": "list", "data": [{"id": "small", "object": "model", "created": 1, "owned_by": "here"}]}
-        )
+        listed = [{"id": f"small-{style}", "object": "model", "created": 1, "owned_by": "here"} for style in STYLES]
+        self._whole({"object": "list", "data": listed})
 
     def do_HEAD(self) -> None:
         self._whole({})

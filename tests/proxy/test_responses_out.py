@@ -40,11 +40,13 @@ def test_thoughts_are_an_item_of_their_own_before_what_is_said() -> None:
     out = Output({"stream": True})
     made = out.delta(Delta(reasoning="h", id="chatcmpl-1")) + out.delta(Delta(reasoning="m"))
     made += out.delta(Delta(text="a", finish="stop")) + out.close()
-    assert kinds(made)[2:8] == [
+    assert kinds(made)[2:10] == [
         "response.output_item.added",
+        "response.content_part.added",
         "response.reasoning_text.delta",
         "response.reasoning_text.delta",
         "response.reasoning_text.done",
+        "response.content_part.done",
         "response.output_item.done",
         "response.output_item.added",
     ]

@@ -96,21 +96,23 @@ class Output:
             item: JsonObject = {"id": f"rs_{self._id[5:]}_{self._thinking}", "type": "reasoning", "summary": []}
             self._items.append({**item, "content": [], "status": "in_progress"})
             out.append(self._event("response.output_item.added", output_index=self._thinking, item=self._items[-1]))
+            out.append(self._thinking_event("content_part.added", part=_thought("")))
         self._thought.append(text)
-        return [*out, self._thinking_event("delta", delta=text)]
+        return [*out, self._thinking_event("reasoning_text.delta", delta=text)]
 
     def _end_thinking(self) -> list[bytes]:
         if self._thinking < 0:
             return []
         text, at, item = "".join(self._thought), self._thinking, self._items[self._thinking]
-        item |= {"content": [{"type": "reasoning_text", "text": text}], "status": "completed"}
-        done = [self._thinking_event("done", text=text)]
+        item |= {"content": [_thought(text)], "status": "completed"}
+        done = [self._thinking_event("reasoning_text.done", text=text)]
+        done.append(self._thinking_event("content_part.done", part=_thought(text)))
         self._thinking, self._thought = -1, []
         return [*done, self._event("response.output_item.done", output_index=at, item=item)]
 
     def _thinking_event(self, kind: str, **more: Json) -> bytes:
         where = {"item_id": self._items[self._thinking]["id"], "output_index": self._thinking, "content_index": 0}
-        return self._event(f"response.reasoning_text.{kind}", **where, **more)
+        return self._event(f"response.{kind}", **where, **more)
 
     def _say(self, text: str) -> list[bytes]:
         out: list[bytes] = []
@@ -203,3 +205,7 @@ class Output:
 
 def _part(text: str) -> JsonObject:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def _thought(text: str) -> JsonObject:
+    return {"type": "reasoning_text", "text": text}
