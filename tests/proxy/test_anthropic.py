@@ -55,3 +55,16 @@ def test_thoughts_are_shown_to_those_who_asked_for_them() -> None:
 def test_errors_and_counts_have_anthropics_shape() -> None:
     assert json.loads(error(429, "slow"))["error"]["type"] == "rate_limit_error"
     assert json.loads(count_tokens({"messages": [{"role": "user", "content": "x" * 400}]}))["input_tokens"] > 100
+
+
+def test_the_line_for_the_bill_is_no_prompt() -> None:
+    bill = {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=cli;"}
+    made = request(system=[bill, {"type": "text", "text": "Be brief."}])
+    assert made["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+def test_what_the_system_says_between_the_turns_comes_first() -> None:
+    turns = [{"role": "user", "content": "hi"}, {"role": "system", "content": "Agents: none."}]
+    made = request(messages=turns, system="Be brief.")
+    assert [m["role"] for m in made["messages"]] == ["system", "user"]
+    assert made["messages"][0]["content"] == "Be brief.\n\nAgents: none."

@@ -160,6 +160,19 @@ def test_text_that_names_an_offered_tool_is_held_to_its_end_and_keep_alives_go_o
     assert [c["name"] for c in book.message["calls"]] == ["get_weather"]
 
 
+def test_a_client_that_is_not_told_the_thoughts_gets_keep_alives_meanwhile() -> None:
+    book = Playbook(Settings(guided="off", keep_alive_seconds=5), path="/v1/messages")
+    book.ask({"model": "m", "max_tokens": 9, "messages": [USER], "stream": True})
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(chunk({"role": "assistant", "content": "", "reasoning_content": "hm"})))
+    said = len(book.out)
+    assert book.session.wake == book.now + 5
+    book.now += 5
+    book.tell(UpstreamData(chunk({"reasoning_content": "hm"})))
+    book.tell(Tick())
+    assert book.out[said:] == b'event: ping\ndata: {"type":"ping"}\n\n'
+
+
 def test_a_call_whose_beginning_was_let_go_still_arrives() -> None:
     book = Playbook().ask(body())
     book.tell(UpstreamHead(200, SSE))

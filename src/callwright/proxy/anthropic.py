@@ -8,6 +8,7 @@ from typing import Any
 from callwright.proxy.native import as_object
 from callwright.proxy.sse import json_bytes, named
 from callwright.proxy.translated import BadRequest, Delta, Translated, counted
+from callwright.proxy.turns import arranged
 from callwright.types import Json, JsonObject
 
 _STOP = {"stop": "end_turn", "tool_calls": "tool_use", "function_call": "tool_use", "length": "max_tokens"}
@@ -16,6 +17,7 @@ _ERRORS = {400: "invalid_request_error", 401: "authentication_error", 403: "perm
 _ERRORS |= {413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
 _CHOICE = {"auto": "auto", "any": "required", "none": "none"}
+_BILL = "x-anthropic-billing-header:"
 CHARACTERS_A_TOKEN = 4
 
 
@@ -27,7 +29,7 @@ class Anthropic:
         if not isinstance(body.get("messages"), list):
             raise BadRequest("messages: a list is required")
         made = {key: body[key] for key in _SAME if key in body}
-        made["messages"] = [*_system(body.get("system")), *_messages(body["messages"])]
+        made["messages"] = arranged([*_system(body.get("system")), *_messages(body["messages"])])
         if body.get("stop_sequences"):
             made["stop"] = body["stop_sequences"]
         if body.get("stream"):
@@ -175,6 +177,9 @@ def _usage(usage: Mapping[str, Any] | None) -> JsonObject:
 
 
 def _system(raw: Json) -> list[Json]:
+    """Without the line that Claude Code keeps for the bill: it is no prompt, and new with every session."""
+    if isinstance(raw, list):
+        raw = [b for b in raw if not (isinstance(b, Mapping) and str(b.get("text")).startswith(_BILL))]
     text = _text(raw)
     return [{"role": "system", "content": text}] if text else []
 

@@ -31,9 +31,9 @@ class Outbound:
         return SendUpstream(asked.method, asked.path, asked.query, headers.upstream(asked.headers), asked.body)
 
     def chat(self, body: bytes) -> SendUpstream:
-        """A chat completion in the request's place."""
-        path = CHAT if self.translated else self.request.path
-        return SendUpstream(self.request.method, path, self.request.query, self.headers, body)
+        """A chat completion in the request's place; what the query of another API means is not known upstream."""
+        path, query = (CHAT, "") if self.translated else (self.request.path, self.request.query)
+        return SendUpstream(self.request.method, path, query, self.headers, body)
 
     def question(self, body: JsonObject) -> SendUpstream:
         """A question of our own, whose answer is wanted whole."""

@@ -9,6 +9,7 @@ from callwright.proxy.responses_out import Output, error
 from callwright.proxy.responses_tools import joined, names, offered
 from callwright.proxy.sse import json_bytes
 from callwright.proxy.translated import BadRequest, Translated
+from callwright.proxy.turns import arranged
 from callwright.types import Json, JsonObject
 
 _SAME = ("model", "temperature", "top_p", "stream", "parallel_tool_calls", "user", "seed", "metadata")
@@ -23,7 +24,7 @@ class Responses:
         if body.get("previous_response_id"):
             raise BadRequest("previous_response_id: this proxy remembers nothing; send the whole input")
         made = {key: body[key] for key in _SAME if key in body}
-        made["messages"] = [*_instructions(body.get("instructions")), *_messages(body.get("input"))]
+        made["messages"] = arranged([*_instructions(body.get("instructions")), *_messages(body.get("input"))])
         if "max_output_tokens" in body:
             made["max_tokens"] = body["max_output_tokens"]
         effort = body.get("reasoning")

@@ -122,6 +122,7 @@ class Session:
     def _silent(self) -> bool:
         """Whether a streaming client waits for something that cannot be said yet."""
         waits = self._phase == "question" or (self._streamed is not None and self._streamed.holding)
+        waits = waits or (self._front is not None and self._phase in ("answer", "pass"))  # it may leave thoughts out
         return waits and self._head_sent and self._stream and bool(self._writer.keep_alive)
 
     @property
