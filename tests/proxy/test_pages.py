@@ -1,40 +1,39 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from callwright.proxy.counters import Counters
-from callwright.proxy.pages import pages
+from callwright.proxy.pages import answer
 from callwright.proxy.record import Record
 
+SHOWN = [
+    ("/healthz", b'"status":"ok"', "application/json"),
+    ("/metrics", b"callwright_requests_total", "text/plain; version=0.0.4; charset=utf-8"),
+    ("/callwright", b"r1", "text/html; charset=utf-8"),
+    ("/callwright/", b"r1", "text/html; charset=utf-8"),
+    ("/callwright/requests.json", b'"id":"r1"', "application/json"),
+]
 
-async def got(path: str) -> tuple[int, bytes]:
+
+def counted() -> Counters:
     counters = Counters(5)
     counters.add(Record("r1", "/v1/messages"))
-    sent: list[Any] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b"", "root_path": ""}
-    await pages(counters, "http://h/v1")(scope, receive, send)
-    return sent[0]["status"], b"".join(m.get("body", b"") for m in sent[1:])
+    return counters
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("/healthz", b'"status":"ok"'),
-        ("/metrics", b"callwright_requests_total"),
-        ("/callwright", b"r1"),
-        ("/callwright/requests.json", b'"id":"r1"'),
-    ],
-)
-async def test_each_page_says_what_it_is_for(path: str, said: bytes) -> None:
-    status, body = await got(path)
+@pytest.mark.parametrize(("path", "said", "kind"), SHOWN)
+def test_each_page_says_what_it_is_for(path: str, said: bytes, kind: str) -> None:
+    status, headers, body = answer("GET", path, counted(), "http://h/v1")
     assert status == 200
     assert said in body
+    assert dict(headers)["content-type"] == kind
+    assert "script" not in dict(headers)["content-security-policy"]
+
+
+def test_pages_can_only_be_read() -> None:
+    status, headers, _ = answer("POST", "/metrics", counted(), "http://h/v1")
+    assert (status, dict(headers)["allow"]) == (405, "GET, HEAD")
+
+
+def test_what_is_no_page_is_a_404() -> None:
+    assert answer("GET", "/callwright/x", counted(), "http://h/v1")[0] == 404

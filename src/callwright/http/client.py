@@ -67,6 +67,7 @@ class HttpClient:
     ) -> None:
         self.egress = egress or Egress()
         self.timeout = timeout or Timeout()
+        self._unlimited = replace(self.timeout, total=None)
         self.max_bytes = max_bytes
         self.max_redirects = max_redirects
         self.retry = retry or Retry()
@@ -145,7 +146,7 @@ class HttpClient:
         if isinstance(outgoing, Failure):
             yield outgoing
             return
-        limits = _timeout(timeout, replace(self.timeout, total=None))
+        limits = _timeout(timeout, self._unlimited)
         exchange = await self._follow(outgoing, limits, _deadline(limits))
         if isinstance(exchange, Failure):
             yield exchange
@@ -215,9 +216,9 @@ class HttpClient:
         if not _METHOD.fullmatch(method.upper()):
             raise ValueError(f"{method!r} is not an HTTP method")
         merged = {**self._headers, **_lowered(headers)}
-        for name, value in merged.items():
-            if not _TOKEN.fullmatch(name) or _BAD_VALUE.search(value):
-                return Failure("tool_error", f"the header {name[:60]!r} holds characters that headers cannot carry")
+        if not all(merged) or not _TOKEN.fullmatch("".join(merged)) or _BAD_VALUE.search("".join(merged.values())):
+            wrong = next(n for n, v in merged.items() if not _TOKEN.fullmatch(n) or _BAD_VALUE.search(v))
+            return Failure("tool_error", f"the header {wrong[:60]!r} holds characters that headers cannot carry")
         body = data.encode("utf-8", "replace") if isinstance(data, str) else data
         if json is not None:
             body = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
@@ -227,6 +228,8 @@ class HttpClient:
 
 def with_params(url: str, params: Params | None) -> str:
     """``url`` with query parameters appended, names and values percent-encoded (RFC 3986)."""
+    if not params:
+        return url
     pairs = params.items() if isinstance(params, Mapping) else (params or ())
     query = "&".join(
         f"{quote(str(k), safe='', errors='replace')}={quote(_text(v), safe='', errors='replace')}" for k, v in pairs

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
+from functools import lru_cache
 from ipaddress import IPv4Address, ip_address
 from typing import TYPE_CHECKING, Any
 
@@ -124,15 +125,19 @@ class Connections:
         """Send one request to a checked target; returns when the headers are there. Redirects are not followed."""
         token = _CURRENT.set(target)
         try:
-            async with asyncio.timeout_at(deadline):
-                response = await self._session.request(
-                    outgoing.method,
-                    URL(target.url, encoded=True),
-                    headers=dict(outgoing.headers),
-                    data=outgoing.body,
-                    allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=idle),
-                )
+            asked = self._session.request(
+                outgoing.method,
+                URL(target.url, encoded=True),
+                headers=dict(outgoing.headers),
+                data=outgoing.body,
+                allow_redirects=False,
+                timeout=_timeouts(connect, idle),
+            )
+            if deadline is None:
+                response = await asked
+            else:
+                async with asyncio.timeout_at(deadline):
+                    response = await asked
         except WIRE_ERRORS as exc:
             return failure_of(exc, target)
         finally:
@@ -166,6 +171,8 @@ class Exchange:
 
     async def _read_piece(self) -> bytes | Failure:
         try:
+            if self._deadline is None:
+                return await self._response.content.readany()
             async with asyncio.timeout_at(self._deadline):
                 return await self._response.content.readany()
         except WIRE_ERRORS as exc:
@@ -203,6 +210,11 @@ def failure_of(exc: Exception, target: Target) -> Failure:
     if isinstance(exc, aiohttp.ClientResponseError | aiohttp.InvalidURL):
         return Failure("unavailable", f"{where} did not answer in HTTP", outcome_unknown=True)
     return Failure("unavailable", f"the connection to {where} broke", retryable=True, outcome_unknown=True)
+
+
+@lru_cache(16)
+def _timeouts(connect: float, idle: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=idle)
 
 
 def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:

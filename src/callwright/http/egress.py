@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 from urllib.parse import urlsplit
 
@@ -51,6 +52,7 @@ def refused(message: str, detail: str = "") -> Failure:
     return Failure("egress", message, detail=detail or None)
 
 
+@lru_cache(256)  # a client asks for the same few addresses over and over
 def parse_target(url: str) -> Target | Failure:
     """Take a URL apart, or say why it may not be requested. Spellings that parsers disagree on are refused."""
     if _FORBIDDEN.search(url):

@@ -38,7 +38,7 @@ from callwright.proxy.events import (
     UpstreamFailed,
     UpstreamHead,
 )
-from callwright.proxy.pages import pages
+from callwright.proxy.pages import answer
 from callwright.proxy.session import Session
 from callwright.proxy.settings import Settings
 
@@ -47,6 +47,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _OWN = ("/healthz", "/metrics", "/callwright")
+_WATCH_AFTER = 0.1
+"""Seconds after which a request's client is watched. An answer that is there sooner is not worth a second task; a
+client that left in that time is noticed when they have passed."""
 
 
 class Proxy:
@@ -80,7 +83,6 @@ class Proxy:
         self.clock = clock
         self._number = 0
         self._run = secrets.token_hex(3)
-        self._pages = pages(self.counters, self.upstream.base)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -90,11 +92,14 @@ class Proxy:
             own = path.startswith(_OWN)
             refusal = self.access.refusal(scope, own=own)
             if refusal:
-                await _answer(send, refusal[0], refusal[1])
+                await _refuse(send, refusal[0], refusal[1])
             elif own:
-                await self._pages(scope, receive, send)
+                await _send(send, *self._page(scope))
             else:
                 await self._exchange(scope, receive, send)
+
+    def _page(self, scope: Scope) -> tuple[int, Sequence[tuple[str, str]], bytes]:
+        return answer(scope["method"], scope["path"], self.counters, self.upstream.base)
 
     async def aclose(self) -> None:
         """Close every upstream connection."""
@@ -114,17 +119,26 @@ class Proxy:
         body = await self._body(scope, receive)
         if body is None:
             said = f"the request is longer than {self.settings.request_bytes} bytes"
-            return await _answer(send, 413, said)
+            return await _refuse(send, 413, said)
         self._number += 1
         session = Session(self.settings, self.toolsets, f"{self._run}-{self._number}", local=self.local)
         session.record.created = int(time.time())
         line = _Line(self, session, send)
         self.counters.active += 1
+        watching: list[asyncio.Task[None]] = []
         try:
             async with asyncio.TaskGroup() as group:
-                watcher = group.create_task(line.watch(receive))
-                await line.run(self._request(scope, body))
-                watcher.cancel()
+
+                def watch() -> None:
+                    watching.append(group.create_task(line.watch(receive)))
+
+                timer = asyncio.get_running_loop().call_later(_WATCH_AFTER, watch)
+                try:
+                    await line.run(self._request(scope, body))
+                finally:
+                    timer.cancel()
+                    for watcher in watching:
+                        watcher.cancel()
         except* _Gone:
             await line.event(ClientGone())
         finally:
@@ -202,7 +216,7 @@ class _Line:
         async with self._one_at_a_time:
             for command in self._session.handle(event, self._proxy.clock()):
                 await self._do(command)
-        if self._session.wake != self._wake and self._alarm is not None and not self._alarm.expired():
+        if self._alarm is not None and self._session.wake != self._wake and not self._alarm.expired():
             self._wake = self._session.wake
             self._alarm.reschedule(self._at(self._wake))
 
@@ -249,10 +263,12 @@ def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(k.encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers]
 
 
-async def _answer(send: Send, status: int, message: str) -> None:
-    body = compose.error(status, message)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    if status == 413:
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+async def _refuse(send: Send, status: int, message: str) -> None:
+    close = [("connection", "close")] if status == 413 else []
+    await _send(send, status, [("content-type", "application/json"), *close], compose.error(status, message))
+
+
+async def _send(send: Send, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:
+    given = [*headers, ("content-length", str(len(body)))]
+    await send({"type": "http.response.start", "status": status, "headers": _raw(given)})
     await send({"type": "http.response.body", "body": body, "more_body": False})

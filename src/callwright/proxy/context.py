@@ -62,6 +62,7 @@ class Context:
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
     questions: int = 0
     _messages: tuple[Message, ...] | None = field(default=None, repr=False)
+    _said: list[str] = field(default_factory=list, repr=False)  # what the messages say, from the last one on
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -69,6 +70,18 @@ class Context:
         if self._messages is None:
             self._messages = chat.messages(self.body)
         return self._messages
+
+    def says(self, words: str) -> bool:
+        """Whether some message of the conversation holds these words (lower case), the latest looked at first."""
+        found = self.body["messages"]
+        for place in range(len(found)):
+            if place == len(self._said):
+                message = found[-1 - place]
+                content = message.get("content") if isinstance(message, dict) else ""
+                self._said.append(chat.content_text(content).lower())
+            if words in self._said[place]:
+                return True
+        return False
 
     @property
     def loops(self) -> tuple[history.Loop, ...]:

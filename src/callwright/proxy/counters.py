@@ -35,9 +35,12 @@ class Counters:
         """Count a finished request and keep it for the page."""
         self.records.appendleft(record)
         self.requests[record.outcome] += 1
-        self.edits.update(e.rule for e in record.edits)
-        self.violations.update(v.kind for v in record.violations)
-        self.calls[record.dialect or "native"] += len(record.sent)
+        for edit in record.edits:
+            self.edits[edit.rule] += 1
+        for violation in record.violations:
+            self.violations[violation.kind] += 1
+        if record.sent:
+            self.calls[record.dialect or "native"] += len(record.sent)
         self.questions += record.questions
         self.seconds += record.seconds
 

@@ -1,55 +1,44 @@
-"""The proxy's own pages: health, counts, and what was done to the last requests."""
+"""The proxy's own pages: health, counts, and what was done to the last requests. Pure."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from callwright import __version__
-from callwright.errors import MissingExtra
+from callwright.proxy import compose
 from callwright.proxy.counters import Counters
 from callwright.proxy.page import page
 from callwright.proxy.sse import json_bytes
 
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
+Answer = tuple[int, Sequence[tuple[str, str]], bytes]
+"""Status, headers and body."""
 
-_STRICT = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-}
+_JSON, _TEXT, _HTML = "application/json", "text/plain; version=0.0.4; charset=utf-8", "text/html; charset=utf-8"
+_STRICT = (
+    ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+    ("x-content-type-options", "nosniff"),
+    ("cache-control", "no-store"),
+)
 
 
-def pages(counters: Counters, upstream: str) -> Starlette:
+def answer(method: str, path: str, counters: Counters, upstream: str) -> Answer:
     """``/healthz``, ``/metrics``, ``/callwright`` (HTML) and ``/callwright/requests.json``."""
-    try:
-        from starlette.applications import Starlette
-        from starlette.responses import HTMLResponse, PlainTextResponse, Response
-        from starlette.routing import Route
-    except ImportError:
-        raise MissingExtra("the proxy", "proxy") from None
+    kind, body = _body(path.rstrip("/"), counters, upstream)
+    if not kind:
+        return 404, (("content-type", _JSON),), compose.error(404, f"the proxy has no page {path}")
+    if method not in ("GET", "HEAD"):
+        return 405, (("content-type", _JSON), ("allow", "GET, HEAD")), compose.error(405, f"{path} can only be read")
+    return 200, (("content-type", kind), *_STRICT), body
 
-    async def healthz(_: Request) -> Response:
-        said = {"status": "ok", "version": __version__, "active": counters.active}
-        return Response(json_bytes(said), media_type="application/json")
 
-    async def metrics(_: Request) -> Response:
-        return PlainTextResponse(counters.text(), media_type="text/plain; version=0.0.4")
-
-    async def show(_: Request) -> Response:
-        return HTMLResponse(page(list(counters.records), upstream), headers=_STRICT)
-
-    async def requests(_: Request) -> Response:
-        rows = [r.to_dict() for r in counters.records]
-        return Response(json_bytes(rows), media_type="application/json", headers=_STRICT)
-
-    return Starlette(
-        routes=[
-            Route("/healthz", healthz),
-            Route("/metrics", metrics),
-            Route("/callwright", show),
-            Route("/callwright/requests.json", requests),
-        ]
-    )
+def _body(path: str, counters: Counters, upstream: str) -> tuple[str, bytes]:
+    match path:
+        case "/healthz":
+            return _JSON, json_bytes({"status": "ok", "version": __version__, "active": counters.active})
+        case "/metrics":
+            return _TEXT, counters.text().encode()
+        case "/callwright":
+            return _HTML, page(list(counters.records), upstream).encode()
+        case "/callwright/requests.json":
+            return _JSON, json_bytes([r.to_dict() for r in counters.records])
+    return "", b""

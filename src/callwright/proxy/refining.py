@@ -31,7 +31,6 @@ class Refined:
 def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
     """Whether nothing could be found to mend: the gate takes every call as it stands, no two are alike, and every
     value stands in the conversation word for word. Spares most answers the reading of the whole conversation."""
-    said: str | None = None
     seen = set()
     for call in calls:
         if not isinstance(call.arguments, dict) or call.tool not in context.toolset.names:
@@ -43,8 +42,7 @@ def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
         if not all(isinstance(leaf, str | int | float | bool) and leaf != "" for leaf in leaves):
             return False
         seen.add((call.tool, str(call.arguments)))
-        said = said if said is not None else "\n".join(m.content for m in context.messages).lower()
-        if not all(isinstance(leaf, bool) or str(leaf).lower() in said for leaf in leaves):
+        if not all(isinstance(leaf, bool) or context.says(str(leaf).lower()) for leaf in leaves):
             return False
         if any(isinstance(leaf, str) and _MARKS.search(leaf) for leaf in leaves):
             return False

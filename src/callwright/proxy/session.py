@@ -41,7 +41,7 @@ from callwright.proxy.sse import json_bytes, json_object
 from callwright.proxy.streaming import Streamed
 from callwright.proxy.translated import BadRequest
 from callwright.proxy.whole import Whole
-from callwright.types import JsonObject, Reply
+from callwright.types import Edit, JsonObject, Reply
 
 _CHATS = frozenset({CHAT, "/chat/completions"})
 
@@ -163,9 +163,10 @@ class Session:
             self._writer = self._front.writer(body)
             body = self._front.request(body)
             raw = json_bytes(body)
-        mended, edits = history.paired(body.get("messages"))
-        if edits:
-            body = {**body, "messages": mended}
+        edits: tuple[Edit, ...] = ()
+        if b'"tool"' in raw or b'"tool_calls"' in raw:
+            mended, edits = history.paired(body.get("messages"))
+            body = {**body, "messages": mended} if edits else body
             self.record.edits += edits
         self._stream = body.get("stream") is True
         self.record.stream, self.record.model = self._stream, str(body.get("model") or "")
@@ -406,6 +407,8 @@ class Session:
         out: list[Command] = []
         if self._phase == "answer" and self._streamed is not None:
             out += self._body(self._streamed.tick(now))
+            if self._streamed.ready:
+                return out + self._settle(self._streamed, now)
         if not out and self._silent and now - self._quiet_since >= self._settings.keep_alive_seconds:
             out.append(SendBody(self._writer.keep_alive))
         return out

@@ -20,6 +20,7 @@ class Settings:
     hold_bytes: int = 64 * 1024  # of text that may still begin a call
     hold_seconds: float = 2.0  # that such text is held
     call_bytes: int = 4_000_000  # of one reply that has begun a call
+    waiting_bytes: int = 32_000_000  # of one reply that are kept back, the upstream's own calls included
     keep_alive_seconds: float = 10.0  # of silence towards a streaming client
     request_bytes: int = 32_000_000
     response_bytes: int = 256_000_000

@@ -107,6 +107,8 @@ class _Work:
 
 def _whole(found: Sequence[Found], made: Settled) -> list[Found]:
     """Each call once: some servers deliver a call and leave its text in the answer as well."""
+    if all(f.native >= 0 for f in found):
+        return list(found)
     kept: list[Found] = []
     native = {history.key(f.call) for f in found if f.native >= 0}
     for place, one in enumerate(found):
@@ -131,7 +133,8 @@ def _mend(found: Sequence[Found], made: Settled, context: Context) -> list[_Work
         if isinstance(verdict, CheckedCall) and verdict.edits:
             made.edits += [replace(e, path=f"/{len(work)}/arguments{e.path}") for e in verdict.edits]
         changed = place < 0 or call.tool != before.call.tool or _differs(arguments, before.call.arguments)
-        work.append(_Work(before, replace(call, arguments=arguments), verdict, changed))
+        call = call if arguments is call.arguments else replace(call, arguments=arguments)
+        work.append(_Work(before, call, verdict, changed))
     return work
 
 
@@ -228,6 +231,8 @@ def _allowed(work: list[_Work], made: Settled, context: Context) -> list[_Work]:
 def _without_loops(work: list[_Work], made: Settled, context: Context) -> list[_Work]:
     """Without calls that were made before with the same arguments and failed every time."""
     stuck = {loop.call: loop for loop in context.loops}
+    if not stuck:
+        return work
     kept = []
     for place, one in enumerate(work):
         loop = stuck.get(history.key(one.call))
@@ -297,7 +302,8 @@ def _send(work: list[_Work], made: Settled, context: Context) -> None:
         taken.add(called)
         text = one.found.call.arguments if same else one.call.arguments
         text = text if isinstance(text, str) else json_bytes(text).decode()
-        made.calls.append(Sent(replace(one.call, id=called), text, one.found.native, same and own))
+        call = one.call if one.call.id == called else replace(one.call, id=called)
+        made.calls.append(Sent(call, text, one.found.native, same and own))
 
 
 def _refuse(one: _Work, made: Settled, context: Context) -> bool:

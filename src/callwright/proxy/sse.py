@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import orjson
 
@@ -18,44 +19,79 @@ _LINE = re.compile(rb"\r\n|\n|\r")
 class EventSplitter:
     """Cuts a stream into events wherever its pieces happen to end; joined again, they are the stream.
 
-    An event ends with its blank line (WHATWG HTML, 9.2). ``size`` is what waits for its end, in bytes.
+    An event ends with its blank line (WHATWG HTML, 9.2). Add a piece, then take events until there are none.
     """
 
     def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self.size = 0
+        self._parts: list[bytes] = []  # of an event whose end has not come
+        self._size = 0
+        self._data = b""
+        self._at = 0
+        self._plain = True  # lines end with a line feed alone, as far as is known
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """The events that this piece completes, each with its blank line."""
-        if not self._parts and data.endswith(b"\n\n") and data.count(b"\n\n") == 1 and b"\r" not in data:
-            return [data]
+    @property
+    def size(self) -> int:
+        """What waits for its end, in bytes."""
+        return self._size + len(self._data) - self._at
+
+    def add(self, data: bytes) -> None:
+        """The next piece of the stream. All events of the pieces before must have been taken."""
         if self._parts:
             # An end may lie across two pieces: look again at the last few bytes only, not at all that waits.
-            last = self._parts[-1]
-            if len(last) < 4 and len(self._parts) > 1:
-                self._parts[-2:] = [self._parts[-2] + last]
-                last = self._parts[-1]
-            if len(last) >= 4:
-                self._parts[-1], data = last[:-4], last[-4:] + data
-            else:
-                self._parts.pop()
-                data = last + data
-        events = []
-        at = 0
-        for found in _END.finditer(data):
-            if found.end() == len(data) and data.endswith(b"\r"):
-                break  # the line feed of this carriage return may still come
-            events.append(b"".join([*self._parts, data[at : found.end()]]))
-            self._parts = []
-            at = found.end()
+            last = self._parts.pop()
+            if len(last) < 4 and self._parts:
+                last = self._parts.pop() + last
+            if len(last) > 4:
+                self._parts.append(last[:-4])
+                last = last[-4:]
+            data = last + data
+            self._size = sum(map(len, self._parts))
+        self._data, self._at = data, 0
+        self._plain = b"\r" not in data
+
+    def take(self) -> bytes:
+        """The next event, with its blank line; b"" where none is complete."""
+        data, at = self._data, self._at
         if at < len(data):
+            end = self._end(data, at)
+            if end > at:
+                self._at = end
+                if not self._parts:
+                    return data[at:end]
+                event = b"".join([*self._parts, data[at:end]])
+                self._parts, self._size = [], 0
+                return event
             self._parts.append(data[at:])
-        self.size = sum(map(len, self._parts))
-        return events
+            self._size += len(data) - at
+        self._data, self._at = b"", 0
+        return b""
+
+    def take_with(self, read: Callable[[bytes, int], int]) -> bytes:
+        """The events at the place reached that ``read`` (piece, place -> length) takes together."""
+        at = self._at
+        if self._parts or at >= len(self._data):
+            return b""
+        self._at = at + read(self._data, at)
+        return self._data[at : self._at]
+
+    def _end(self, data: bytes, at: int) -> int:
+        if self._plain:
+            found = data.find(b"\n\n", at)
+            return -1 if found < 0 else found + 2
+        match = _END.search(data, at)
+        if match is None or (match.end() == len(data) and data.endswith(b"\r")):
+            return -1  # the line feed of this carriage return may still come
+        return match.end()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The events that this piece completes."""
+        self.add(data)
+        return list(iter(self.take, b""))
 
     def close(self) -> bytes:
         """What is left when the stream ends without a blank line."""
-        rest, self._parts, self.size = b"".join(self._parts), [], 0
+        rest = b"".join([*self._parts, self._data[self._at :]])
+        self._parts, self._size, self._data, self._at = [], 0, b"", 0
         return rest
 
 

@@ -2,7 +2,8 @@
 
 Events whose text cannot begin a call go on at once, as they came. What may begin a call waits; the upstream's own
 calls wait for the end of the answer. Then the caller settles them and :meth:`Streamed.write` says the rest: the very
-bytes that waited where nothing was changed, else the same answer with the settled calls.
+bytes that waited where nothing was changed, else the same answer with the settled calls. What goes out depends on
+the events alone, never on how the network cut them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from callwright.dialects import CallPiece, Parser, Piece, TextPiece, parse_calls
+from callwright.proxy.alike import Alike, alike
 from callwright.proxy.context import Context
 from callwright.proxy.native import NativeCalls
 from callwright.proxy.settle import Found, Settled
@@ -18,15 +20,21 @@ from callwright.proxy.sse import EventSplitter, data_of, encoded, json_object
 from callwright.types import JsonObject
 from callwright.wire import chat
 
+_LEARN = 8  # attempts a stream to find what its events have in common
+
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """An event that waits. ``end``: how much text had come, its own included; ``text``, ``call``: what it carries."""
+    """An event that waits since ``since``. Its text is that from ``start`` to ``end`` of all the answer's text;
+    ``own``: it also carries calls of the upstream's own, or the finish, which are written anew if anything is;
+    ``only``: it carries that text and nothing else."""
 
     raw: bytes
+    start: int
     end: int
-    text: bool = False
-    call: bool = False
+    since: float
+    own: bool = False
+    only: bool = False
 
 
 class Streamed:
@@ -39,28 +47,40 @@ class Streamed:
         self.leaked = 0  # characters of calls that had gone out as text before they proved to be calls
         self.text: list[str] = []  # all that was said beside calls
         self.reasoning: list[str] = []
+        self._thought = 0
         self.truncated = False
         self._context = context
+        self._limits = context.settings
         self._splitter = EventSplitter()
         self._parser = Parser(context.toolset.tools)
         self._native = NativeCalls()
         self._calls: list[CallPiece] = []
+        self._places: list[int] = []  # where the text of those calls begins
         self._queue: deque[_Waiting] = deque()
-        self._after: list[bytes] = []
-        self._texts: list[tuple[int, str]] = []
+        self._size = 0  # bytes in the queue
+        self._after: list[_Waiting] = []  # what follows the finish
+        self._shown: deque[tuple[int, str]] = (
+            deque()
+        )  # text beside calls that still waits: where it begins, and what it is
+        # Places in the answer's text: how much has come, is decided, has gone out.
         self._fed = self._pos = self._sent = 0
         self._held: list[str] = []
-        self._since: float | None = None
-        self._decided = self._released = self._edited = False
+        self._decided = self._released = False
         self._like: JsonObject = {}
         self._last: JsonObject = {}
+        self._alike: Alike | None = None
+        self._attempts = _LEARN
         self._now = now
+        self._finished_at = now
 
     @property
     def wake(self) -> float | None:
-        """When text that waits undecided has waited long enough."""
-        undecided = self._since is not None and not self._decided and not self._released
-        return self._since + self._context.settings.hold_seconds if undecided and self._since is not None else None
+        """When what waits has waited long enough: undecided text, or the end of an answer that has its finish."""
+        if self.finish and not self.ready and not self.passing:
+            return self._finished_at + self._limits.hold_seconds
+        if self._queue and self._pos < self._fed and not self._decided and not self._released:
+            return self._queue[0].since + self._limits.hold_seconds
+        return None
 
     @property
     def holding(self) -> bool:
@@ -72,15 +92,10 @@ class Streamed:
         if self.passing:
             return data
         out: list[bytes] = []
-        events = self._splitter.feed(data)
-        for place, event in enumerate(events):
-            self._event(event, out)
-            if self.passing:
-                out += events[place + 1 :]
-                out.append(self._splitter.close())
-                break
-        if self._splitter.size > self._context.settings.call_bytes:
-            out.append(self._give_up())
+        self._splitter.add(data)
+        self._events(out)
+        if max(self._splitter.size, self._size) > self._limits.waiting_bytes and not self.passing:
+            self._give_up(out)
         return b"".join(out)
 
     def tick(self, now: float) -> bytes:
@@ -88,7 +103,10 @@ class Streamed:
         self._now = now
         out: list[bytes] = []
         if (wake := self.wake) is not None and now >= wake:
-            self._decide(out)
+            if self.finish:
+                self.ready = True
+            else:
+                self._decide(out)
         return b"".join(out)
 
     def end(self) -> bytes:
@@ -96,11 +114,13 @@ class Streamed:
         if self.passing or self.ready:
             return b""
         if self.finish:
-            rest = self._splitter.close()
-            self._after += [rest] if rest else []
+            if rest := self._splitter.close():
+                self._wait(rest, self._fed)
             self.ready = True
             return b""
-        return self._give_up()
+        out: list[bytes] = []
+        self._give_up(out)
+        return b"".join(out)
 
     def found(self) -> list[Found]:
         """The calls of the answer: the upstream's own, then those in its text."""
@@ -119,10 +139,11 @@ class Streamed:
     def write(self, settled: Settled) -> bytes:
         """The rest of the answer, with the settled calls."""
         self.passing = True
-        if settled.untouched and not self._edited and not self._calls:
-            return b"".join([*(w.raw for w in self._queue), *self._after])
-        out = [w.raw for w in self._queue if not w.text and not w.call]
-        self._write_text(out)
+        if settled.untouched and not self._calls:
+            return b"".join(w.raw for w in [*self._queue, *self._after])
+        out: list[bytes] = []
+        for event in [*self._queue, *(w for w in self._after if w.own)]:
+            self._render(event, out)
         said = "\n".join(settled.text)
         if said:
             out.append(encoded(chat.chunk(self._like, {"content": said})))
@@ -130,7 +151,7 @@ class Streamed:
             for delta in chat.call_deltas(sent.call, sent.arguments, index):
                 out.append(encoded(chat.chunk(self._like, {"tool_calls": [delta]})))
         out.append(encoded(self._finished(settled)))
-        return b"".join([*out, *self._after])
+        return b"".join([*out, *(w.raw for w in self._after if not w.own)])
 
     def _finished(self, settled: Settled) -> JsonObject:
         reason = self.finish
@@ -142,6 +163,51 @@ class Streamed:
         if choice is None:
             return chat.chunk(self._like, {}, reason)
         return {**self._last, "choices": [{**choice, "delta": {}, "finish_reason": reason}]}
+
+    # events, one by one or many at once
+
+    def _events(self, out: list[bytes]) -> None:
+        while not self.passing:
+            if self._alike is not None and not self.finish and not self._native.calls:
+                self._many(self._alike, out)
+            if not (event := self._splitter.take()):
+                return
+            self._event(event, out)
+        out.append(self._splitter.close())
+
+    def _many(self, known: Alike, out: list[bytes]) -> None:
+        """Take the events that differ in their text only, at once."""
+        texts, raws = [], []
+
+        def read(data: bytes, at: int) -> int:
+            nonlocal texts, raws
+            size, texts, raws = known.read(data, at)
+            return size
+
+        events = self._splitter.take_with(read)
+        if not events:
+            return
+        self._attempts = _LEARN
+        if known.reasoning:
+            self._think(texts)
+            ends = [self._fed] * len(texts)
+            passes = not self._queue
+        else:
+            start, before = self._fed, len(self._calls)
+            self._take_text("".join(texts))
+            ends = [start := start + len(text) for text in texts]
+            passes = self._pos == self._fed and not self._queue and len(self._calls) == before
+        if passes:
+            self._through(events, out)
+            return
+        for event, end in zip(known.events(raws), ends, strict=True):
+            self._wait(event, end, only=True)
+        self._flush(out)
+
+    def _through(self, raw: bytes, out: list[bytes]) -> None:
+        out.append(raw)
+        self._sent = self._fed
+        self._shown.clear()
 
     def _event(self, raw: bytes, out: list[bytes]) -> None:
         data = data_of(raw)
@@ -163,44 +229,58 @@ class Streamed:
         text = delta.get("content")
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str):
-            self.reasoning.append(reasoning)
-        calls = bool(delta.get("tool_calls"))
-        if calls:
+            self._think([reasoning])
+        if calls := bool(delta.get("tool_calls")):
             self._native.feed(delta["tool_calls"])
+        if text and isinstance(text, str):
+            self._take_text(text)
         finish = choice.get("finish_reason")
-        worded = bool(text) and isinstance(text, str)
-        if worded:
-            self._take_text(str(text))
+        if self.finish:  # more after the end
+            return self._wait(raw, self._fed, own=bool(text or calls or finish))
         if finish:
             self._take(self._parser.close())
-            self.finish, self._last = str(finish), document
-        self._queue.append(_Waiting(raw, self._fed, worded or bool(finish), calls))
+        self._wait(raw, self._fed, own=calls or bool(finish))
         if finish:
-            self._finish(out)
-        else:
-            self._flush(out)
+            self.finish, self._last, self._finished_at = str(finish), document, self._now
+            return self._finish(out)
+        if self._attempts and (text or reasoning) and not calls:
+            self._attempts -= 1
+            self._alike = alike(raw, document) or self._alike
+        self._flush(out)
+
+    def _think(self, texts: list[str]) -> None:
+        if self._thought < self._limits.call_bytes:
+            self.reasoning += texts
+            self._thought += sum(map(len, texts))
+
+    def _wait(self, raw: bytes, end: int, *, own: bool = False, only: bool = False) -> None:
+        before = self._after or self._queue
+        start = before[-1].end if before else self._sent
+        (self._after if self.finish else self._queue).append(_Waiting(raw, start, end, self._now, own, only))
+        self._size += len(raw)
 
     def _take_text(self, text: str) -> None:
         self._fed += len(text)
         self._held.append(text)
-        self._take(self._parser.feed(text))
-        if self._pos >= self._fed:
-            self._held.clear()
-            self._since, self._decided, self._released = None, False, False
-        elif self._since is None:
-            self._since = self._now
+        self._take([TextPiece(text)] if self.finish else self._parser.feed(text))
 
     def _take(self, pieces: list[Piece]) -> None:
         for piece in pieces:
             if isinstance(piece, CallPiece) and self._is_call(piece):
                 self._calls.append(piece)
+                self._places.append(self._pos)
                 self.leaked += max(0, min(self._sent - self._pos, len(piece.raw)))
                 self._pos += len(piece.raw)
                 continue
             text = piece.text if isinstance(piece, TextPiece) else piece.raw
-            self._texts.append((self._pos, text))
-            self.text.append(text)
+            self._shown.append((self._pos, text))
+            if self._pos < self._limits.call_bytes:
+                self.text.append(text)
             self._pos += len(text)
+        if pieces:
+            self._decided = self._released = False
+        if self._pos >= self._fed:
+            self._held.clear()
 
     def _is_call(self, piece: CallPiece) -> bool:
         """A call that was cut off is text, as it was written: it is never completed."""
@@ -211,68 +291,66 @@ class Streamed:
         """Send on what waits for nothing."""
         if self._native.calls or self.finish:
             return
-        if self._calls:
-            self._rewrite(out)
-        elif self._released:
-            self._sent = self._fed
-            out += [w.raw for w in self._queue]
-            self._queue.clear()
-        else:
-            while self._queue and self._queue[0].end <= self._pos:
-                event = self._queue.popleft()
-                self._sent = event.end
-                out.append(event.raw)
-            if not self._queue:
-                self._texts.clear()
-            if self._fed - self._pos > self._context.settings.hold_bytes:
-                self._decide(out)
-
-    def _rewrite(self, out: list[bytes]) -> None:
-        """A call was found: from here on text is written anew, without it."""
-        self._edited = True
-        said = sum(len(t) for _, t in self._texts)
-        whole = len(self._queue) == 1 and self._pos == self._fed and said == self._fed - self._sent
-        if whole and said and self._texts[0][0] == self._sent:
-            out.append(self._queue[0].raw)  # this event is all text
-            self._sent = self._fed
-        else:
-            out += [w.raw for w in self._queue if not w.text]
-            self._write_text(out)
-        self._texts.clear()
-        self._queue.clear()
-        if self._fed - self._pos > self._context.settings.hold_bytes:
+        while self._queue and (self._released or self._queue[0].end <= self._pos):
+            event = self._queue.popleft()
+            self._size -= len(event.raw)
+            self._render(event, out)
+            self._sent = event.end
+        if not self._queue:
+            self._shown.clear()
+        if self._fed - self._pos > self._limits.hold_bytes:
             self._decide(out)
-
-    def _write_text(self, out: list[bytes]) -> None:
-        said = "".join(text[max(0, self._sent - at) :] for at, text in self._texts)
-        self._sent = max(self._sent, self._pos)
-        if said:
-            out.append(encoded(chat.chunk(self._like, {"content": said})))
 
     def _decide(self, out: list[bytes]) -> None:
         """Text has waited long enough: it waits on only if it names an offered tool and is not endless."""
-        if self._released:
-            return
         held = self._fed - self._pos
-        if not self._decided and held <= self._context.settings.call_bytes:
+        if held > self._limits.call_bytes:
+            self._take(self._parser.release())
+            self._flush(out)
+        elif not self._released and not self._decided:
             text = "".join(self._held)[-held:]
             self._decided = any(name in text for name in self._context.toolset.names)
-        if not self._decided or held > self._context.settings.call_bytes:
-            self._released = True
-            if self._edited:
-                said = "".join(self._held)[-held:]
-                out.append(encoded(chat.chunk(self._like, {"content": said})))
-                self._sent = self._fed
-            self._flush(out)
+            if not self._decided:
+                self._released = True
+                self._shown.append((self._pos, text))
+                self._flush(out)
+
+    def _render(self, event: _Waiting, out: list[bytes]) -> None:
+        """An event without the text of calls: its own bytes where it has none."""
+        kept = self._visible(event.start, event.end) if self._calls or event.own else ""
+        let_go = not self._calls or (self._released and event.start >= self._pos)
+        if not event.own and (let_go or len(kept) == event.end - event.start):
+            out.append(event.raw)
+            return
+        if event.only and not kept:
+            return
+        document = json_object(data_of(event.raw)) or {}
+        choice = chat.only_choice(document) or {}
+        given = choice.get("delta")
+        left = given.items() if isinstance(given, dict) else ()
+        delta: JsonObject = {k: v for k, v in left if k not in ("content", "tool_calls")}
+        if kept or any(delta.values()) or document.get("usage"):
+            more = {"logprobs": None} if "logprobs" in choice else {}
+            choice = {**choice, "delta": {**delta, "content": kept}, "finish_reason": None, **more}
+            out.append(encoded({**document, "choices": [choice]}))
+
+    def _visible(self, start: int, end: int) -> str:
+        """The text beside calls between two places; asked for in the order of the text."""
+        shown = self._shown
+        while shown and shown[0][0] + len(shown[0][1]) <= start:
+            shown.popleft()
+        parts = []
+        for at, text in shown:
+            if at >= end:
+                break
+            parts.append(text[max(0, start - at) : end - at])
+        return "".join(parts)
 
     def _finish(self, out: list[bytes]) -> None:
         if not self._calls and not self._native.calls:
             self._calls = self._in_reasoning()
-        if self._calls or self._native.calls or self._context.demanded:
-            return  # to be settled when the answer is complete
-        if self._edited:
-            return
-        self._pass(b"", out)
+        if not self._calls and not self._native.calls and not self._context.demanded:
+            self._pass(b"", out)  # else to be settled when the answer is complete
 
     def _in_reasoning(self) -> list[CallPiece]:
         """Calls that were left in the reasoning because the answer never began."""
@@ -284,10 +362,8 @@ class Streamed:
         return [CallPiece(c, "", parsed.dialect or "reasoning") for c in complete if c.tool in names]
 
     def _other(self, raw: bytes, out: list[bytes]) -> None:
-        if self.finish:
-            self._after.append(raw)
-        elif self._queue:
-            self._queue.append(_Waiting(raw, self._fed))
+        if self._queue or self.finish:
+            self._wait(raw, self._fed)
         else:
             out.append(raw)
 
@@ -299,20 +375,19 @@ class Streamed:
             if self.passing:
                 out.append(raw)
                 return
-        self._after.append(raw)
+        self._wait(raw, self._fed)
         self.ready = True
 
     def _pass(self, raw: bytes, out: list[bytes]) -> None:
-        out += [w.raw for w in self._queue]
+        """From here on everything goes as it came. Calls whose text was taken out of what has gone are said as text."""
+        taken = zip(self._places, self._calls, strict=False)
+        lost = "".join(call.raw[: max(0, self._sent - at)] for at, call in taken)
+        if lost:
+            out.append(encoded(chat.chunk(self._like, {"content": lost})))
+        out += [*(w.raw for w in self._queue), *(w.raw for w in self._after), raw]
         self._queue.clear()
-        out.append(raw)
+        self._after.clear()
         self.passing = True
 
-    def _give_up(self) -> bytes:
-        out: list[bytes] = []
-        if self._edited:
-            self._take(self._parser.close())
-            self._write_text(out)
-            self._queue.clear()
+    def _give_up(self, out: list[bytes]) -> None:
         self._pass(self._splitter.close(), out)
-        return b"".join(out)
