@@ -18,6 +18,16 @@ def wants_usage(body: Mapping[str, Any]) -> bool:
     return isinstance(options, Mapping) and options.get("include_usage") is True
 
 
+def answer(
+    settled: Settled, reply: Reply, record: Record, asked: Mapping[str, Any]
+) -> tuple[Mapping[str, str], bytes]:
+    """Headers and body of the answer to a request, streamed or whole as it asked."""
+    if record.stream:
+        headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+        return headers, stream(settled, reply, record, wants_usage(asked))
+    return {"content-type": "application/json"}, whole(settled, reply, record)
+
+
 def whole(settled: Settled, reply: Reply, record: Record) -> bytes:
     """A chat completion with the settled calls."""
     message: JsonObject = {"role": "assistant", "content": "\n".join(settled.text) or None}

@@ -349,14 +349,8 @@ class Session:
     def _composed(self, settled: Settled) -> list[Command]:
         """An answer of our own making, to a guided question."""
         assert self._context is not None
-        usage = compose.wants_usage(self._context.body)
         self._status = 200
-        if self._stream:
-            self._headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
-            body = compose.stream(settled, self._reply, self.record, usage)
-        else:
-            self._headers = {"content-type": "application/json"}
-            body = compose.whole(settled, self._reply, self.record)
+        self._headers, body = compose.answer(settled, self._reply, self.record, self._context.body)
         return [self._send_head(len(body)), *self._body(body)]
 
     def _note(self, settled: Settled) -> None:

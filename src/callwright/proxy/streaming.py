@@ -59,9 +59,7 @@ class Streamed:
         self._queue: deque[_Waiting] = deque()
         self._size = 0  # bytes in the queue
         self._after: list[_Waiting] = []  # what follows the finish
-        self._shown: deque[tuple[int, str]] = (
-            deque()
-        )  # text beside calls that still waits: where it begins, and what it is
+        self._shown: deque[tuple[int, str]] = deque()  # text beside calls that waits, and where it begins
         # Places in the answer's text: how much has come, is decided, has gone out.
         self._fed = self._pos = self._sent = 0
         self._held: list[str] = []
@@ -177,7 +175,8 @@ class Streamed:
 
     def _many(self, known: Alike, out: list[bytes]) -> None:
         """Take the events that differ in their text only, at once."""
-        texts, raws = [], []
+        texts: list[str] = []
+        raws: list[bytes] = []
 
         def read(data: bytes, at: int) -> int:
             nonlocal texts, raws
@@ -379,7 +378,7 @@ class Streamed:
         self.ready = True
 
     def _pass(self, raw: bytes, out: list[bytes]) -> None:
-        """From here on everything goes as it came. Calls whose text was taken out of what has gone are said as text."""
+        """From here on everything goes as it came; calls left out of what has gone are said as text."""
         taken = zip(self._places, self._calls, strict=False)
         lost = "".join(call.raw[: max(0, self._sent - at)] for at, call in taken)
         if lost:
