@@ -12,6 +12,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from callwright.dialects import parse_calls
 from callwright.errors import Violation
 from callwright.gate import Refusal, repair_refusal
 from callwright.gate.sources import Sources
@@ -82,7 +83,7 @@ class Settled:
 def settle(found: Sequence[Found], text: str, finish: str, context: Context) -> Settling:
     """Decide on every call of an answer; ``text`` is what else it says, ``finish`` the upstream's finish_reason."""
     made = Settled(dialect=next((f.dialect for f in found if f.dialect), ""))
-    mended = _mend(_whole(found, made), made, context)
+    mended = _without_ghosts(_mend(_whole(found, made), made, context), text, made, context)
     mended = yield from _read_again(mended, finish, made, context)
     asked = yield from _repair(mended, made, context)
     work: list[_Work] = _allowed(asked, made, context)
@@ -138,6 +139,18 @@ def _mend(found: Sequence[Found], made: Settled, context: Context) -> list[_Work
     return work
 
 
+def _without_ghosts(work: list[_Work], text: str, made: Settled, context: Context) -> list[_Work]:
+    """Without calls of tools that nobody offered, where there is nothing else and a better answer can be had."""
+    ghosts = all(isinstance(w.verdict, Refusal) and w.verdict.tool is None for w in work)
+    if not work or not ghosts or text.strip() or context.native or context.demanded or context.toolset.opaque:
+        return work
+    if not context.questions:
+        return work
+    made.edits += [Edit(f"/{n}", _shown(w.call), None, UNASKED) for n, w in enumerate(work)]
+    made.violations.clear()
+    return []
+
+
 def _read_again(
     work: list[_Work], finish: str, made: Settled, context: Context
 ) -> Generator[Question, Reply, list[_Work]]:
@@ -180,7 +193,8 @@ def _in_words(made: Settled, context: Context) -> Generator[Question, Reply, Non
         made.notes.append("no budget to ask for an answer in words")
         return
     reply = yield Question("words", guided.body_in_words(context))
-    made.text.append(reply.text)
+    parsed = parse_calls(reply.text, context.toolset.tools)
+    made.text.append(parsed.text if parsed.calls and parsed.text.strip() else reply.text)
 
 
 def _differs(after: JsonObject | str, before: JsonObject | str) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from callwright.dialects import CallPiece, Parser, Piece, TextPiece, parse_calls
 from callwright.proxy.alike import Alike, alike
 from callwright.proxy.context import Context
+from callwright.proxy.ghosts import begins, ghost
 from callwright.proxy.native import NativeCalls
 from callwright.proxy.settle import Found, Settled
 from callwright.proxy.sse import EventSplitter, data_of, encoded, json_object
@@ -64,6 +65,7 @@ class Streamed:
         self._fed = self._pos = self._sent = 0
         self._held: list[str] = []
         self._decided = self._released = False
+        self._strange: bool | None = None  # whether the text begins like a call of a tool that nobody offered
         self._like: JsonObject = {}
         self._last: JsonObject = {}
         self._alike: Alike | None = None
@@ -195,7 +197,8 @@ class Streamed:
             start, before = self._fed, len(self._calls)
             self._take_text("".join(texts))
             ends = [start := start + len(text) for text in texts]
-            passes = self._pos == self._fed and not self._queue and len(self._calls) == before
+            whole = self._pos == self._fed and not self._queue and len(self._calls) == before
+            passes = whole and not self._may_be_ghost
         if passes:
             self._through(events, out)
             return
@@ -288,7 +291,7 @@ class Streamed:
 
     def _flush(self, out: list[bytes]) -> None:
         """Send on what waits for nothing."""
-        if self._native.calls or self.finish:
+        if self._native.calls or self.finish or self._may_be_ghost:
             return
         while self._queue and (self._released or self._queue[0].end <= self._pos):
             event = self._queue.popleft()
@@ -347,9 +350,25 @@ class Streamed:
 
     def _finish(self, out: list[bytes]) -> None:
         if not self._calls and not self._native.calls:
-            self._calls = self._in_reasoning()
+            self._calls = self._in_reasoning() or self._ghost()
         if not self._calls and not self._native.calls and not self._context.demanded:
             self._pass(b"", out)  # else to be settled when the answer is complete
+
+    @property
+    def _may_be_ghost(self) -> bool:
+        """Whether all so far may become a call of a tool that nobody offered, and nothing else."""
+        if self._strange is None and self.text:
+            self._strange = begins("".join(self.text), self._context)
+        return bool(self._strange) and self._sent == 0 and self._fed <= self._limits.hold_bytes
+
+    def _ghost(self) -> list[CallPiece]:
+        """The call of a tool that nobody offered, where that is the whole reply and none of it has gone out."""
+        found = ghost("".join(self.text), self._context) if self._may_be_ghost else None
+        if found is None:
+            return []
+        self._shown.clear()
+        self.text.clear()
+        return [found]
 
     def _in_reasoning(self) -> list[CallPiece]:
         """Calls that were left in the reasoning because the answer never began."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from callwright.dialects import CallPiece, Parser, parse_calls
 from callwright.proxy.context import Context
+from callwright.proxy.ghosts import ghost
 from callwright.proxy.native import NativeCalls
 from callwright.proxy.settle import Found, Settled
 from callwright.proxy.sse import json_bytes, json_object
@@ -92,6 +93,8 @@ class Whole:
             else:
                 kept.append(piece.raw if isinstance(piece, CallPiece) else piece.text)
         self._kept = "".join(kept)
+        if not self._calls and not self._native.calls and (found := ghost(self._kept, self._context)):
+            self._calls, self._kept = [found], ""
 
     def _is_call(self, piece: CallPiece) -> bool:
         self.truncated = self.truncated or piece.truncated

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from callwright.flow import STOP, content_words, words
 from callwright.refine.names import asked_for, squashed
 from callwright.refine.situation import Situation, call_print
 from callwright.refine.stated import Talk
@@ -25,24 +26,32 @@ _PLAINLY = re.compile(
     r"|compare\w*|versus|vs|two|three|four|five|several|next|plus|repeat)\b|[;，、和与]",
     re.I,
 )  # what says so
-_BETWEEN = re.compile(r"\s*(?:[,&]|\b(?:and|or|than|with)\b)\s*(?:and\b|or\b)?\s*", re.I)
+_BETWEEN = re.compile(r"\s*(?:,\s*)?(?:&|\band\b)\s*", re.I)
+_OF_THREE = re.compile(r"\w, (?:\w+ ){0,3}\w+,? and \w", re.I)  # its commas join as well
+_COMMA = re.compile(r",\s*(?:and\b)?", re.I)
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+")
 _OPENS = re.compile(r"(?:\A|[.!?]\s+)[\"'“(]*([A-Z]\w*)")
-_ASKED = 0.35  # how much a request speaks of another tool
+_SPOKEN_OF, _ASKED = 0.25, 0.35  # how much a request speaks of another tool
 
 
 def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
     """Whether the request shows signs of more wishes than these calls serve. Errs on the side of yes: of BFCL's
-    parallel questions 99 % show them beside their first gold call, of its single ones 43 %."""
+    parallel questions 99 % show them beside their first gold call, of its single ones 32 %."""
     if _PLAINLY.search(query) or _half_served(query, calls):
         return True
     if not _JOINED.search(query):
         return False
-    called = {c.tool for c in calls}
-    return any(_left_over(query, calls)) or any(
-        asked_for(query, tool) >= _ASKED for tool in tools if tool.name not in called
-    )
+    return any(_left_over(query, calls)) or _another_tool(query, calls, tools)
+
+
+def _another_tool(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
+    """Whether the request has a word of another tool's name that the called tools do not share."""
+    called = [t for t in tools if t.name in {c.tool for c in calls}]
+    known = {w for t in called for w in (*words(t.name), *content_words(t.description))} | STOP
+    asked = content_words(query) - known
+    others = (t for t in tools if t not in called)
+    return any(asked & set(words(t.name)) and asked_for(query, t) >= _SPOKEN_OF for t in others)
 
 
 def _left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
@@ -66,6 +75,7 @@ def _left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
 def _half_served(query: str, calls: Sequence[ToolCall]) -> bool:
     """Whether "X and Y" stands there, and a call has one and none has the other."""
     served = {w.lower() for v in _values(calls) for w in _WORD.findall(v if isinstance(v, str) else canonical(v))}
+    query = _COMMA.sub(" and ", query) if _OF_THREE.search(query) else query
     parts = [[w.lower() for w in _WORD.findall(part)] for part in _BETWEEN.split(query)]
     pairs = ((a, b) for a, b in pairwise(parts) if a and b)
     return any(
