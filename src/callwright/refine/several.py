@@ -141,20 +141,27 @@ def _lumps(call: ToolCall, apart: Sequence[ToolCall]) -> bool:
 
 def wanted(call: ToolCall, others: Sequence[ToolCall], situation: Situation) -> bool:
     """Whether a call serves a wish that the others leave open: it has a value that was said and that no other call of
-    its tool has; a tool that no other calls must be spoken of as well, or the value be in no other call at all."""
+    its tool has. A tool that no other calls must be plainly spoken of as well, unless the value is nowhere else, not
+    even as a part of another."""
     if call_print(call.tool, call.arguments) in {call_print(c.tool, c.arguments) for c in others}:
         return False
-    said = [v for v in _values([call]) if situation.sources.holds(v)]
+    said = [_spelled(v) for v in _values([call]) if situation.sources.holds(v)]
     same = [c for c in others if c.tool == call.tool]
     if not said:
         return False
-    taken = {_spelled(v) for v in _values(same or others)}
-    if any(_spelled(v) not in taken for v in said):
-        return True
     if same:
-        return all(_object(call) != _object(c) for c in same) and len(said) > 1
-    tool = situation.by_name[call.tool]
-    return asked_for(situation.query, tool) >= _ASKED
+        taken = {_spelled(v) for v in _values(same)}
+        return any(v not in taken for v in said) or len(said) > 1
+    whole = [_spelled(v) for v in _values(others)]
+    if all(not _overlap(v, t) for v in said for t in whole):
+        return True
+    return asked_for(situation.query, situation.by_name[call.tool]) >= _ASKED
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one text is a part of the other."""
+    short, long = sorted((squashed(one), squashed(other)), key=len)
+    return short == long or (len(short) > 2 and short in long)
 
 
 def _object(call: ToolCall) -> JsonObject:
