@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -138,3 +139,25 @@ def test_a_demanded_call_is_never_unasked() -> None:
     made, asked = settled([invented], weak("Say hello in one word.", tool_choice="required"))
     assert asked == 0
     assert [c.call.tool for c in made.calls] == ["get_weather"]
+
+
+def _token_tools() -> list[dict[str, Any]]:
+    def offered(name: str, *keys: str) -> dict[str, Any]:
+        schema = {"type": "object", "properties": {k: {"type": "string"} for k in keys}, "required": list(keys)}
+        return {"type": "function", "function": {"name": name, "description": name, "parameters": schema}}
+
+    return [offered("GetUserToken", "username", "password"), offered("SetAlarm", "token", "time")]
+
+
+def test_a_call_that_must_wait_gives_way_to_the_one_that_provides_for_it() -> None:
+    given = weak("An alarm at 06:00, please. I am JohnDoe, password pass123.", tools=_token_tools())
+    early = Found(ToolCall("", "SetAlarm", {"token": "abc123", "time": "06:00"}), dialect="fenced")
+    first = {"name": "GetUserToken", "arguments": {"username": "JohnDoe", "password": "pass123"}}
+    work = settle([early], "", "stop", given)
+    asked = json.dumps(next(work).body["response_format"])
+    assert "GetUserToken" in asked
+    assert "SetAlarm" not in asked
+    with pytest.raises(StopIteration) as end:
+        work.send(Reply(json.dumps({"wishes": ["token"], "calls": [first]})))
+    assert [c.call.tool for c in end.value.value.calls] == ["GetUserToken"]
+    assert [(e.path, e.rule) for e in end.value.value.edits] == [("/0", "guided_call")] * 2

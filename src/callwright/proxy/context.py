@@ -11,6 +11,8 @@ from callwright.gate import Gate
 from callwright.proxy import history, ids
 from callwright.proxy.settings import Settings
 from callwright.proxy.sse import json_bytes
+from callwright.refine.ready import waiting
+from callwright.refine.situation import Situation
 from callwright.types import JsonObject, Message, Tool
 from callwright.wire import chat
 
@@ -62,6 +64,7 @@ class Context:
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
     questions: int = 0
     _messages: tuple[Message, ...] | None = field(default=None, repr=False)
+    _waiting: dict[str, str] | None = field(default=None, repr=False)
     _said: list[str] = field(default_factory=list, repr=False)  # what the messages say, from the last one on
 
     @property
@@ -82,6 +85,13 @@ class Context:
             if words in self._said[place]:
                 return True
         return False
+
+    @property
+    def waiting(self) -> dict[str, str]:
+        """Tools that cannot be called yet, with the identifier they wait for."""
+        if self._waiting is None:
+            self._waiting = waiting(Situation(self.toolset.tools, self.query, self.messages))
+        return self._waiting
 
     @property
     def loops(self) -> tuple[history.Loop, ...]:

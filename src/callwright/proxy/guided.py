@@ -18,6 +18,11 @@ from callwright.proxy.sse import json_bytes
 from callwright.types import Json, JsonObject, ToolCall
 from callwright.wire.schemas import closed_object, required_first
 
+_SEVERAL = (
+    '{"wishes": [each thing that the request asks for, in a few of its words, to its end], '
+    '"calls": [{"name": ..., "arguments": {...}}, one for each call that these wishes need]}'
+)
+_ONE = '{"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
 _MOST_CALLS = 16
 _WISH = 100  # characters
 
@@ -44,13 +49,21 @@ def body_in_words(context: Context) -> JsonObject:
 
 
 def schema(context: Context) -> JsonObject:
-    """``{"wishes": [...], "calls": [...]}`` of the tools that may be called, or ``{"no_call": why}`` unless the
-    client insists. Wishes first: a small model that goes straight to the arguments stops after the first calls."""
-    tools = [t for t in context.toolset.tools if context.named in ("", t.name)]
-    calls: list[Json] = [closed_object(name={"const": t.name}, arguments=required_first(t)) for t in tools]
-    length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS if context.parallel else 1}
-    wishes = {**length, "items": {"type": "string", "maxLength": _WISH}}
-    some = closed_object(wishes=wishes, calls={**length, "items": {"anyOf": calls}})
+    """``{"wishes": [...], "calls": [...]}`` of the tools that can be called now, or ``{"no_call": why}`` unless the
+    client insists; without wishes where only one call is allowed. Wishes first: a small model that goes straight to
+    the arguments stops after the first calls."""
+    tools = [
+        t
+        for t in context.toolset.tools
+        if t.name == context.named or not (context.named or t.name in context.waiting)
+    ]
+    one: Json = {"anyOf": [closed_object(name={"const": t.name}, arguments=required_first(t)) for t in tools]}
+    if context.parallel:
+        length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS}
+        wish = {"type": "string", "maxLength": _WISH}
+        some = closed_object(wishes={**length, "items": wish}, calls={**length, "items": one})
+    else:
+        some = closed_object(calls={"type": "array", "minItems": 1, "maxItems": 1, "items": one})
     if context.demanded:
         return some
     return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
@@ -81,7 +94,8 @@ def _instructions(context: Context) -> str:
     for tool in context.toolset.tools:
         function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
         lines.append(json_bytes({"type": "function", "function": function}).decode())
-    return prompts.render("guided", tools="\n".join(lines))[0].content
+    form = _SEVERAL if context.parallel else _ONE
+    return prompts.render("guided", tools="\n".join(lines), form=form)[0].content
 
 
 def _told(messages: Json, instructions: str) -> list[Json]:

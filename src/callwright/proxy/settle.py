@@ -154,11 +154,12 @@ def _without_ghosts(work: list[_Work], text: str, made: Settled, context: Contex
 def _read_again(
     work: list[_Work], finish: str, made: Settled, context: Context
 ) -> Generator[Question, Reply, list[_Work]]:
-    """The calls with what a second reading by schema adds, where the first was refused or seems too short. Not
-    counted against the budget: at most one, and how such an upstream is asked rather than asked again."""
-    good = [w for w in work if isinstance(w.verdict, CheckedCall)]
+    """The calls with what a second reading by schema adds, where the first was refused, cannot be made yet, or seems
+    too short. Not counted against the budget: at most one, and how such an upstream is asked rather than asked again.
+    """
     if not work or finish == "length" or not context.schema or context.native or context.leave_out:
         return work
+    good = [w for w in work if isinstance(w.verdict, CheckedCall) and w.call.tool not in context.waiting]
     if len(good) == len(work) and not wants_more([w.call for w in good], context):
         return work
     reply = yield Question("guided", guided.body(context))
@@ -176,9 +177,10 @@ def _read_again(
 def _joined(work: list[_Work], good: list[_Work], new: list[_Work], made: Settled, context: Context) -> list[_Work]:
     """What was good, what the second reading adds, and what was refused if nothing took its place."""
     joints = read_twice([w.call for w in good], [w.call for w in new], context)
-    both = [good[j.first] if j.first >= 0 else new[j.second] for j in joints]
+    both = [good[j.first] if j.first >= 0 else new[j.second] for j in joints] or new  # better than what was refused
     added = {w.call.tool for w in both if w in new}
-    kept = [w for w in work if w not in good and w.call.tool not in added]
+    replaced = {*added, *(context.waiting if added else ())}
+    kept = [w for w in work if w not in good and w.call.tool not in replaced]
     made.edits += [Edit(f"/{n}", None, _shown(w.call), GUIDED) for n, w in enumerate(both) if w in new]
     gone = [w for w in work if w not in both and w not in kept]
     made.edits += [Edit(f"/{work.index(w)}", _shown(w.call), None, GUIDED) for w in gone]
