@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from callwright.benchmarks.api_bank import ApiBank, task_of, tools_in
+from callwright.benchmarks.api_bank import DECLARED, READS, ApiBank, declared, task_of, tools_in
 from callwright.benchmarks.refine_task import Found
 from callwright.errors import ConfigError
 from callwright.training.sources import data_root
-from callwright.types import ToolCall
+from callwright.types import Tool, ToolCall
 
 SYSTEM = """You are a helpful assistant.
 
@@ -72,6 +74,15 @@ def test_a_task_is_the_same_in_every_part_of_the_set() -> None:
     assert task_of(1, {**ROW, "index": 7}).id == TASK.id
     assert task_of(1, {**ROW, "user": "other"}).id != TASK.id
     assert EXAM.ask(TASK).messages == TASK.messages
+
+
+def test_effects_are_declared_only_where_that_is_asked_for() -> None:
+    reading = replace(TASK, tools=(*TASK.tools, Tool("GetUserToken", "")))
+    assert all(t.effects.may_write for t in reading.tools)
+    made = declared(reading)
+    assert [t.name for t in made.tools if not t.effects.may_write] == ["GetUserToken"]
+    assert (made.set, made.id) == ("api_bank" + DECLARED, TASK.id)
+    assert not any(word in name for name in READS for word in ("Add", "Delete", "Modify", "Book", "Open", "Cancel"))
 
 
 @pytest.mark.skipif(not (data_root() / "api_bank").is_dir(), reason="needs shared data: API-Bank")

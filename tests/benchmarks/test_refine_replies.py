@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from callwright.benchmarks.api_bank import ApiBank
 from callwright.benchmarks.refine_replies import generate, message_of, question, read_replies
 from callwright.benchmarks.refine_task import Examination, Found, Score, Task
 from callwright.errors import ConfigError, ModelError
 from callwright.protocols import ChatRequest
 from callwright.testing import ScriptedModel
+from callwright.training.sources import data_root
 from callwright.types import Message, Reply, Tool, ToolCall, Usage
 
 TOOL = Tool("f", "F.", {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]})
@@ -92,3 +94,12 @@ def test_replies_to_other_sets_are_left_out_and_strangers_are_errors(tmp_path: P
 def test_a_native_call_is_kept_as_the_server_sends_it() -> None:
     message = message_of(Reply("", (ToolCall("1", "f", {"x": "y"}),)))
     assert message["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"x": "y"}'}
+
+
+def test_a_reply_to_api_bank_is_read_with_and_without_the_tools_effects(tmp_path: Path) -> None:
+    if not (data_root() / "api_bank").is_dir():
+        pytest.skip("needs shared data: API-Bank")
+    exams: dict[str, Examination] = {e.name: e for e in (ApiBank(), ApiBank(declared=True))}
+    task = exams["api_bank"].tasks()[0]
+    path = lines(tmp_path / "r.jsonl", {"set": "api_bank", "task": task.id, "message": {"content": "hm"}})
+    assert [t.set for t, _ in read_replies(path, exams)] == ["api_bank", "api_bank_declared"]

@@ -16,7 +16,7 @@ from tests.refine.sequence_data import Case, gold_cases
 
 from callwright.refine.sequence import Ordered, order
 from callwright.refine.sequence_references import Reference, references, rewritten
-from callwright.types import READ, ToolCall, canonical
+from callwright.types import READ, Json, ToolCall, canonical
 
 SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools")
 
@@ -84,14 +84,20 @@ def restored(done: Ordered, case: Case, gone: ToolCall) -> bool:
     """Whether the removed call is back with its required arguments, and nothing else came."""
     tool = next(t for t in case.tools if t.name == gone.tool)
     assert isinstance(gone.arguments, dict)
-    wanted = [canonical(gone.arguments.get(k)).lower() for k in tool.required]
+    wanted = [plainly(gone.arguments.get(k)) for k in tool.required]
     back = any(
         c.tool == gone.tool
         and isinstance(c.arguments, dict)
-        and [canonical(c.arguments.get(k)).lower() for k in tool.required] == wanted
+        and [plainly(c.arguments.get(k)) for k in tool.required] == wanted
         for c in done.calls
     )
     return back and len(done.calls) == len(case.calls)
+
+
+def plainly(value: Json) -> str:
+    """A value without regard to case; 28 and 28.0 are one number."""
+    whole = isinstance(value, float) and value.is_integer()
+    return canonical(int(value) if whole else value).lower()
 
 
 def sound(calls: tuple[ToolCall, ...], case: Case) -> bool:

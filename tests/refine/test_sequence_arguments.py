@@ -33,6 +33,7 @@ TEXT: JsonObject = {"type": "string"}
         (provider(email=TEXT), "Ask ann@example.org for it", {"email": "ann@example.org"}),
         (provider(unit={"enum": ["metric", "imperial"]}), "in metric units", {"unit": "metric"}),
         (provider(kind={"const": "a"}), "", {"kind": "a"}),
+        (provider(nickname=TEXT), "My nickname is ann_7, ok?", {"nickname": "ann_7"}),
     ],
 )
 def test_a_value_that_only_one_thing_can_be_is_taken(tool: Tool, query: str, expected: JsonObject) -> None:

@@ -66,3 +66,33 @@ def test_a_call_that_is_there_already_is_not_made_twice() -> None:
     ]
     done = order(calls, [find, use], query="the 'sales' report")
     assert len(done.calls) == 2
+
+
+SILENT = Tool("GetUserToken", "", tool("", "username password", "x").input_schema, None, READ)
+ASKED = "My username is ann and password is s3cret."
+
+
+@pytest.mark.parametrize("token", ["s3cret", {"type": "string", "description": "The token."}, "<token>"])
+def test_a_value_that_must_be_fetched_is_fetched_first(token: object) -> None:
+    """The password where the token belongs, the parameter's own schema, a placeholder."""
+    calls = [ToolCall("call_1", "modify_password", {"token": token, "new_password": "n3w"})]
+    done = order(calls, [SILENT, PASSWORD], query=f"{ASKED} Make it 'n3w'.")
+    assert [(c.tool, c.arguments) for c in done.calls] == [
+        ("GetUserToken", {"username": "ann", "password": "s3cret"})
+    ]
+    assert [e.rule for e in done.edits] == ["wait_for_result", "producer_added"]
+
+
+def test_arguments_that_are_known_to_be_made_up_are_fetched_too() -> None:
+    calls = [ToolCall("call_1", "modify_password", {"token": "ann_s3cret", "new_password": "n3w"})]
+    assert order(calls, [SILENT, PASSWORD], query=ASKED).calls == tuple(calls)
+    done = order(calls, [SILENT, PASSWORD], query=ASKED, unknown=[(0, "token")])
+    assert [c.tool for c in done.calls] == ["GetUserToken"]
+
+
+def test_a_token_that_was_said_stays_and_nothing_is_fetched_by_a_tool_that_may_write() -> None:
+    calls = [ToolCall("call_1", "modify_password", {"token": "T-77", "new_password": "n3w"})]
+    assert order(calls, [SILENT, PASSWORD], query=f"{ASKED} The token is T-77.").calls == tuple(calls)
+    mixed = [ToolCall("call_1", "modify_password", {"token": "s3cret", "new_password": "n3w"})]
+    unsure = Tool(SILENT.name, "", SILENT.input_schema)
+    assert order(mixed, [unsure, PASSWORD], query=ASKED).calls == tuple(mixed)

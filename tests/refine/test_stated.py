@@ -59,3 +59,10 @@ def test_a_value_that_another_argument_holds_is_spoken_for() -> None:
 
 def test_long_conversations_are_read_from_their_end() -> None:
     assert said("x " * 30_000 + "my username is ann3", "username", TEXT) == "ann3"
+
+
+def test_the_first_of_several_quoted_values_is_not_the_value() -> None:
+    assert fill("attendees", {"type": "string"}, Talk('The attendees are "Ann", "Bo" and "Cy".')) is None
+    one = fill("attendees", {"type": "string"}, Talk('The attendees are "Ann and Bo", in room "A".'))
+    assert one is not None
+    assert one.value == "Ann and Bo"

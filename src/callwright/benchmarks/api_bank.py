@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from callwright.errors import ConfigError
 from callwright.protocols import ChatRequest
 from callwright.training.data import read_json
 from callwright.training.sources import data_root
-from callwright.types import JsonObject, Message, Tool, ToolCall, digest
+from callwright.types import READ, JsonObject, Message, Tool, ToolCall, digest
 from callwright.wire.tools import tool_from_wire
 
 WHERE = "level-1.json … level-3.json: API-Bank as processed by github.com/qiancheng0/ToolRL, in <data>/api_bank/"
@@ -48,16 +49,32 @@ _TOOL = re.compile(
 _NOT_ALWAYS = re.compile(r"\[optional\]|only needed for|default is", re.I)
 
 
-class ApiBank:
-    """The levels; right is exact, with a number equal to its own text."""
+READS = frozenset(
+    "Calculator ClothingRecommendation Dictionary DocumentQA EmergencyKnowledge FlightSearch Geocoding "
+    "GetOccupationSalary GetToday GetUserToken GetWeatherForCoordinates HotelAvailability ImageCaption LikeCount "
+    "MovieRecommendations NearbyRestaurants OrganizationMembers QueryAgenda QueryAlarm QueryBalance QueryHealthData "
+    "QueryHistoryToday QueryMeeting QueryRegistration QueryReminder QueryScene QueryStock SearchEngine SymptomSearch "
+    "TaxCalculator Translate TravelStatus UserMoviePreferences UserPosts UserWatchedMovies Wiki".split()
+)
+"""The tools whose descriptions say that they look something up or work it out, and change nothing."""
+DECLARED = "_declared"  # what the set's name ends with where they are offered so
 
-    name = "api_bank"
+
+class ApiBank:
+    """The levels; right is exact, with a number equal to its own text.
+
+    ``declared``: the tools of :data:`READS` are offered as read-only, as an operator who knows them would declare
+    them. ToolRL's prompts say nothing of effects, so that by default every tool may write and none is ever added.
+    """
+
     headline = "exact_numbers"
     single = True
 
-    def __init__(self, root: Path | None = None, levels: Sequence[int] = LEVELS) -> None:
+    def __init__(self, root: Path | None = None, levels: Sequence[int] = LEVELS, *, declared: bool = False) -> None:
         self.root = (root or data_root()) / "api_bank"
         self.levels = tuple(levels)
+        self.declared = declared
+        self.name = "api_bank" + (DECLARED if declared else "")
 
     @cached_property
     def _tasks(self) -> tuple[Task, ...]:
@@ -65,7 +82,7 @@ class ApiBank:
         for level in self.levels:
             rows = read_json(self.root / f"level-{level}.json", WHERE)
             made += [task_of(level, row) for row in rows]
-        return tuple(made)
+        return tuple(declared(task) for task in made) if self.declared else tuple(made)
 
     def tasks(self) -> Sequence[Task]:
         return self._tasks
@@ -95,6 +112,12 @@ def task_of(level: int, row: JsonObject) -> Task:
         tools=tools_in(row["system"]),
         gold=(ToolCall("call_1", answer["name"], answer["parameters"]),),
     )
+
+
+def declared(task: Task) -> Task:
+    """The same task with what is known of its tools' effects."""
+    tools = tuple(replace(t, effects=READ) if t.name in READS else t for t in task.tools)
+    return replace(task, set="api_bank" + DECLARED, tools=tools)
 
 
 def tools_in(system: str) -> tuple[Tool, ...]:

@@ -45,6 +45,7 @@ EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
     "nestful": Nestful,
     "bamboogle": BamboogleStar,
 }
+VARIANTS = ("api_bank=declared", "bamboogle=FILE", "nestful=FILE")
 MEASURED = ("refine", "dialects", "gate", "jsontext", "proxy")  # rooms whose code decides a reader's result
 JUDGING = (
     "refine_read",
@@ -73,12 +74,17 @@ def code_digest() -> str:
 
 
 def open_examination(spec: str, *, reasoning: bool = False) -> Examination:
-    """``bfcl``, ``api_bank``, ``nestful``, ``bamboogle``, or ``nestful=FILE`` for the mathematical layout."""
+    """``bfcl``, ``api_bank``, ``nestful``, ``bamboogle``; ``nestful=FILE`` for the mathematical layout,
+    ``bamboogle=FILE`` for questions of Compositional Celebrities, ``api_bank=declared`` with its tools' effects."""
     name, _, path = spec.partition("=")
+    if spec == "api_bank=declared":
+        return ApiBank(declared=True)
+    if name == "bamboogle" and path:
+        return BamboogleStar(path=Path(path))
     if name == "nestful":
         return Nestful(Path(path) if path else None, reasoning=reasoning)
     if name not in EXAMINATIONS or path:
-        raise ConfigError(f"there is no set {spec!r}", hint="sets: " + ", ".join((*EXAMINATIONS, "nestful=FILE")))
+        raise ConfigError(f"there is no set {spec!r}", hint=f"sets: {', '.join((*EXAMINATIONS, *VARIANTS))}")
     return EXAMINATIONS[name]()
 
 

@@ -13,7 +13,7 @@ from callwright.refine.model import ask
 from callwright.refine.result import Refinement
 from callwright.types import Message, Reply, Usage
 
-FORMS = {"api_bank": REFINER_FORM}  # sets whose answer has a format of its own
+FORMS = dict.fromkeys(("api_bank", "api_bank_declared"), REFINER_FORM)  # sets whose answer has a format of its own
 
 
 class ModelReader:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from callwright.benchmarks.api_bank import task_of
+from callwright.benchmarks.api_bank import DECLARED, declared, task_of
 from callwright.benchmarks.refine_guided import MODE as GUIDED
 from callwright.benchmarks.refine_guided import guided_request
 from callwright.benchmarks.refine_task import Examination, Recorded, Task
@@ -35,17 +35,19 @@ def read_replies(path: Path, examinations: Mapping[str, Examination]) -> list[Pa
     tasks: dict[str, dict[str, Task]] = {}
     found: list[Pair] = []
     for number, row in enumerate(read_lines(path, WHERE), 1):
-        name, id = _address(row, path, number)
-        if name not in examinations:
-            continue
-        known = tasks.setdefault(name, {}) or {t.id: t for t in examinations[name].tasks()}
-        tasks[name] = known
-        task = task_of(row["level"], row) if "level" in row else known.get(id)
-        if task is None:
-            raise ConfigError(
-                f"{path}, line {number}: {name} has no task {id!r}", hint="was it made with other data?"
-            )
-        found.append((task, _recorded(row, task, path)))
+        given, id = _address(row, path, number)
+        for name in (given, given + DECLARED):
+            if name not in examinations:
+                continue
+            if name not in tasks:
+                tasks[name] = {t.id: t for t in examinations[name].tasks()}
+            task = tasks[name].get(id) if "level" not in row else task_of(row["level"], row)
+            if task is None:
+                raise ConfigError(
+                    f"{path}, line {number}: {name} has no task {id!r}", hint="was it made with other data?"
+                )
+            task = declared(task) if name.endswith(DECLARED) else task
+            found.append((task, _recorded(row, task, path)))
     return found
 
 

@@ -56,7 +56,19 @@ def refine(
     asked = "\n".join(dict.fromkeys((*situation.asked, situation.query)))  # not a prompt that shows the notation
     labelled = [replace(call, id=call.slot) if call.slot else call for call in ruled.calls]
     labels = labels_of(labelled, situation.by_name) if any(call.slot for call in ruled.calls) else ()
-    return _finished(reading, ruled, _with_slots(order(ruled.calls, tools, query=asked, labels=labels), ruled.calls))
+    ordered = order(ruled.calls, tools, query=asked, labels=labels, unknown=_made_up(ruled))
+    return _finished(reading, ruled, _with_slots(ordered, ruled.calls))
+
+
+def _made_up(ruled: Ruled) -> list[tuple[int, str]]:
+    """The arguments that the rules found to come from nowhere: (position among the calls that are left, name)."""
+    places = {position: n for n, position in enumerate(ruled.positions)}
+    found = []
+    for violation in ruled.violations:
+        parts = violation.path.split("/")
+        if violation.kind == "ungrounded" and len(parts) == 4 and parts[1].isdigit() and int(parts[1]) in places:
+            found.append((places[int(parts[1])], parts[3].replace("~1", "/").replace("~0", "~")))
+    return found
 
 
 def _with_slots(ordered: Ordered, before: Sequence[ToolCall]) -> Ordered:

@@ -7,7 +7,7 @@ give comes back as the same objects. Where two answers are possible nothing is d
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.errors import Violation
@@ -55,6 +55,7 @@ def order(
     labels: Sequence[Sequence[str]] = (),
     chained: bool | None = None,
     seen: Sources | None = None,
+    unknown: Collection[tuple[int, str]] = (),
 ) -> Ordered:
     """Mend the data flow between calls and sort them, moving as little as possible.
 
@@ -63,7 +64,8 @@ def order(
     ``labels[i]`` name the results of call ``i`` (default: its id). ``chained``: whether whoever executes the calls
     replaces references by results; by default it does if the calls hold any reference. Otherwise a call that needs
     another's result is taken out until that is there; ``seen``, everything said and returned so far, lets it tell an
-    invented identifier from a known one. Deterministic, no I/O, never raises for what a model wrote.
+    invented identifier from a known one; ``unknown`` names arguments (call, name) that are known to be made up.
+    Deterministic, no I/O, never raises for what a model wrote.
     """
     calls = tuple(calls)
     if not calls or len(calls) > MAX_CALLS:
@@ -79,7 +81,7 @@ def order(
             if not mend_reference(draft, ref):
                 _unanswered(draft, ref)
     if not (bool(found) if chained is None else chained):
-        wait_for_results(draft, seen)
+        wait_for_results(draft, seen, unknown)
     return _sorted(draft, calls)
 
 

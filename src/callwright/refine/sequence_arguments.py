@@ -11,10 +11,13 @@ from collections.abc import Iterator, Sequence
 
 from callwright import flow
 from callwright.gate import Sources
+from callwright.refine import stated
 from callwright.refine.sequence_draft import Draft, best_feeder
 from callwright.refine.sequence_references import plain
 from callwright.types import Json, JsonObject, Tool, canonical, scalars
 
+SURE = ("labelled", "address")  # kinds of stated values that are the gold one in 92 % of replies with several calls
+FIGURES = frozenset({"id", "number", "code", "account", "phone", "password", "pin"})
 FEED_FLOOR = 0.9
 FEED_MARGIN = 0.3
 
@@ -68,7 +71,10 @@ def _value(
     if shared is not None:
         return shared
     fed = _fed(draft, tool, key, before, referred)
-    return fed if fed is not None else _said(draft, key, part)
+    if fed is not None:
+        return fed
+    said = _said(draft, key, part)
+    return _stated(draft, key, part) if said is None else said
 
 
 def _shared(draft: Draft, key: str, part: JsonObject, sources: Sources) -> Json:
@@ -110,13 +116,32 @@ def written(draft: Draft, call: int, output: str, like: str) -> str | None:
     return f"${label}{steps}$" if like.startswith("$") and "{" not in like else f"{{{label}{steps}}}"
 
 
+def _stated(draft: Draft, key: str, part: JsonObject) -> Json:
+    """The text that the request says the argument is ("my username is ann"), if no call has it yet; figures only for
+    an argument that is called a number or an id."""
+    told = stated.fill(key, part, stated.Talk(draft.query)) if part.get("type", "string") == "string" else None
+    if (
+        told is None
+        or told.kind not in SURE
+        or (str(told.value).isdigit() and not FIGURES & set(flow.words(key)[-1:]))
+    ):
+        return None
+    return told.value if _fresh([str(told.value)], _used(draft)) else None
+
+
+def _used(draft: Draft) -> set[str]:
+    """The values of all calls that stay."""
+    kept = (call for n, call in enumerate(draft.calls) if n not in draft.dropped)
+    return {plain(str(v)) for call in kept for v in scalars(call.arguments)}
+
+
 def _said(draft: Draft, key: str, part: JsonObject) -> Json:
     """The only value of the argument's kind that the request holds and no call uses yet.
 
     A number must stand by the argument's name ("a term of 36 months"); so must a text, unless the argument is what
     names the thing (query, title, city …) and only one thing is named.
     """
-    used = {plain(str(v)) for call in draft.calls for v in scalars(call.arguments)}
+    used = _used(draft)
     kind = part.get("type")
     if kind in ("integer", "number"):
         near = (m for m in _NUMBER.finditer(draft.query) if _by_name(draft.query, m, key))

@@ -7,10 +7,13 @@ required arguments neither the request nor the other calls hold. Then it is only
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
+from callwright import flow
 from callwright.gate import Gate, Sources
-from callwright.gate.grounding import judge
+from callwright.gate.grounding import is_identifier, judge
+from callwright.refine.echoes import is_echo
 from callwright.refine.sequence_arguments import Unfilled, fill
 from callwright.refine.sequence_draft import Draft, best_feeder, feeds, offers
 from callwright.refine.sequence_references import Labels, Meaning, Reference, named_outputs, references
@@ -104,28 +107,33 @@ def _labels(draft: Draft, ref: Reference, tool: Tool) -> tuple[str, ...]:
     return tuple(f"API_call_{max(0, first) + k}" for k in range(max(1, len(names))))
 
 
-def wait_for_results(draft: Draft, seen: Sources | None) -> None:
+def wait_for_results(draft: Draft, seen: Sources | None, unknown: Collection[tuple[int, str]] = ()) -> None:
     """Calls whose value only another call can give, where calls cannot refer to each other.
 
-    A placeholder, or (where ``seen`` is everything said and returned so far) an identifier that nothing holds, which
-    exactly one offered tool provides: that tool is called (rule ``producer_added``) unless it already is, and the
-    call that needs its result is taken out for now (``wait_for_result``): it can be made once the result is there.
+    A placeholder, an echoed schema, an argument of ``unknown`` (call and name), an identifier that nothing holds
+    (where ``seen`` is everything said and returned so far), or one that was said as something else its producer takes
+    (the password as the token), which exactly one offered tool provides: that tool is called (``producer_added``)
+    unless it already is, and the call that needs its result is taken out for now (``wait_for_result``): it can be
+    made once the result is there.
     """
+    reads = any(not tool.effects.may_write for tool in draft.tools.values())  # none else is ever added
     sources = seen
     for i in range(len(draft.calls)):
-        if seen is None and not _looks_unfilled(draft, i):
-            continue  # no index of the request is made for it
-        sources = sources or Sources(draft.query)
-        key = _unknown_value(draft, i, sources, identifiers=seen is not None)
+        key = next((name for at, name in unknown if at == i), "")
+        if not key and (seen is not None or _looks_unfilled(draft, i)):  # else no index of the request is made for it
+            sources = sources or Sources(draft.query)
+            key = _unknown_value(draft, i, sources, identifiers=seen is not None)
+        key = key or (_mixed_up(draft, i) if reads and draft.query else "")
         if not key:
             continue
+        draft.dropped.add(i)
         verdict = _provided(draft, i, key)
         if isinstance(verdict, str):
+            draft.dropped.remove(i)
             if verdict:
                 draft.abstained.append(verdict)
             continue
         gone = draft.calls[i]
-        draft.dropped.add(i)
         draft.edits.append(Edit(f"/{i}", to_json(gone), None, "wait_for_result"))
         if verdict is not None:
             draft.edits.append(Edit(f"/{len(draft.calls)}", None, to_json(verdict), "producer_added"))
@@ -138,8 +146,14 @@ def _looks_unfilled(draft: Draft, call: int) -> bool:
     tool, arguments = draft.tool(call), draft.calls[call].arguments
     if tool is None or not isinstance(arguments, dict):
         return False
-    values = [(k, arguments[k]) for k in tool.required if isinstance(arguments.get(k), str)]
-    return any(judge(key, value, None, _NOTHING) == "placeholder" for key, value in values)
+    values = [(k, arguments[k]) for k in tool.required if isinstance(arguments.get(k), str | dict)]
+    return any(_unfilled(key, value, tool, _NOTHING) for key, value in values)
+
+
+def _unfilled(key: str, value: Json, tool: Tool, sources: Sources) -> bool:
+    if is_echo(value, tool.properties.get(key)):
+        return True
+    return isinstance(value, str) and judge(key, value, None, sources) == "placeholder"
 
 
 def _unknown_value(draft: Draft, call: int, sources: Sources, identifiers: bool) -> str:
@@ -151,21 +165,56 @@ def _unknown_value(draft: Draft, call: int, sources: Sources, identifiers: bool)
         value: Json = arguments.get(key)
         if key not in arguments:
             continue
+        if _unfilled(key, value, tool, sources):
+            return key
         verdict = judge(key, value, tool.properties.get(key), sources) if isinstance(value, str | int) else "held"
         if verdict == "placeholder" or (verdict == "identifier" and identifiers):
             return key
     return ""
 
 
+def _mixed_up(draft: Draft, call: int) -> str:
+    """The first required argument that holds what its own producer must be given under another name: the password
+    where the token belongs that the password is exchanged for."""
+    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    if tool is None or not isinstance(arguments, dict):
+        return ""
+    for key in tool.required:
+        value: Json = arguments.get(key)
+        maker = _maker(draft, tool, key) if is_identifier(key, value, tool.properties.get(key)) else None
+        if maker is None or maker.effects.may_write or key in maker.properties:
+            continue
+        draft.dropped.add(call)
+        try:
+            given = fill(draft, maker, call, "")
+        except Unfilled:
+            continue
+        finally:
+            draft.dropped.remove(call)
+        if value in [v for k, v in given.items() if k not in arguments]:
+            return key
+    return ""
+
+
+def _maker(draft: Draft, consumer: Tool, key: str) -> Tool | None:
+    """The one offered tool whose output plainly answers an argument; of tools that do not say what they return, the
+    one that is called after it (``get_user_token`` for a ``token``)."""
+    others = [t for t in draft.tools.values() if t.name != consumer.name]
+    found = best_feeder(list(enumerate(others)), consumer, key, TOOL_FLOOR, TOOL_MARGIN)
+    if found is not None:
+        return others[found[0]]
+    wanted = flow.words(key)
+    named = [t for t in others if not named_outputs(t) and flow.words(t.name)[1:][-len(wanted) :] == wanted]
+    return named[0] if len(named) == 1 and flow.verb(flow.words(named[0].name)[0]) else None
+
+
 def _provided(draft: Draft, call: int, key: str) -> ToolCall | str | None:
     """The call to add, None where the producer is called already, or why nothing is done."""
     consumer = draft.tool(call)
     assert consumer is not None
-    others = [t for t in draft.tools.values() if t.name != consumer.name]
-    found = best_feeder(list(enumerate(others)), consumer, key, TOOL_FLOOR, TOOL_MARGIN)
-    if found is None:
+    tool = _maker(draft, consumer, key)
+    if tool is None:
         return ""
-    tool = others[found[0]]
     if any(c.tool == tool.name for n, c in enumerate(draft.calls) if n not in draft.dropped):
         return None
     return _call(draft, tool, call, "", "")

@@ -164,6 +164,7 @@ def _texts(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterator[
 
 
 _MORE_THAN_A_NAME = re.compile(r"state|country|format|code|,", re.I)
+_GOES_ON_QUOTING = re.compile(r"\s*(?:,|;|&|\band\b|\bor\b)\s*(?:and |or )?[\"'`“]")  # the first of several
 _GOES_ON = re.compile(r",? [A-Z0-9]|,[A-Z]| state\b| county\b", re.M)
 
 
@@ -250,7 +251,7 @@ def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Js
         return NONE
     m = _QUOTED.match(text, at)
     if m:
-        return next(g for g in m.groups() if g)
+        return NONE if _GOES_ON_QUOTING.match(text, m.end()) else next(g for g in m.groups() if g)
     if part.get("format") == "date" or _DATE.match(text, at):
         m = _DATE.match(text, at)
         day = calendar_day(m[0]) if m else None
