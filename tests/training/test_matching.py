@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.training.matching import likeness, pairs
+from callwright.training.matching import likeness, pairs, same
 from callwright.training.refiner_formats import Invocation
 
 
@@ -24,3 +24,9 @@ def test_each_call_is_used_once_and_the_total_is_the_greatest() -> None:
     assert pairs(output, [call("c")]) == []
     assert pairs([], [call("a")]) == []
     assert len(pairs([call("a", x=1)], [call("a", x=1), call("a", x=1)])) == 1
+
+
+def test_values_are_the_same_where_json_schema_calls_them_equal() -> None:
+    assert same({"b": [1.0], "a": 2}) == same({"a": 2, "b": [1]})
+    assert len({same(v) for v in (1, True, "1", [1], None, 1.5)}) == 6
+    assert likeness(Invocation("a", {"n": 2.0}), Invocation("a", {"n": 2})) == 4

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from callwright.training.refiner_curve import PANELS, curve_svg, read_curve, smoothed
+from callwright.training.refiner_curve import PANELS, curve_svg, curve_table, read_curve, smoothed
 
 
 def test_a_step_done_again_after_a_resumption_counts_once(tmp_path: Path) -> None:
@@ -36,3 +36,10 @@ def test_the_picture_has_reward_and_length_of_replies() -> None:
 def test_a_curve_that_never_moves_is_drawn_too() -> None:
     for value in (0.0, -1.0, 0.5):
         assert "polyline" in curve_svg([{"step": 1, "reward": value}])
+
+
+def test_the_table_has_means_over_every_ten_steps_and_what_is_left() -> None:
+    rows = [{"step": i, "reward": i / 10, "completions/mean_length": 40.0} for i in range(1, 13)]
+    lines = curve_table(rows).splitlines()
+    assert lines[0] == "| steps | with the penalty | tokens a reply |"
+    assert lines[2:] == ["| 1-10 | 0.55 | 40.00 |", "| 11-12 | 1.15 | 40.00 |"]

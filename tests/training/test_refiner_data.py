@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
-from tests.training.refiner_case import nested_tasks, xlam_tasks
+from tests.training.refiner_case import nested_tasks, various_tasks, xlam_tasks
 
 from callwright.errors import ConfigError
 from callwright.training.refiner_data import (
     ABLATIONS,
     ERROR_KINDS,
     PAPER,
+    PAPER_UPSTREAMS,
     Recipe,
     compose,
     correct,
     erroneous,
     report,
+    shares,
     shuffled,
 )  # fmt: skip
 from callwright.training.refiner_sources import in_steps
+from callwright.training.refiner_task import split
 from callwright.training.rewards import grade
 
-SMALL = Recipe(sources=("xlam",), upstreams=("rule",), each=4, correct=3, full=5, simplified=6)
-BY_SOURCE = {"xlam": xlam_tasks(), "nestools": nested_tasks()}
+SMALL = Recipe(sources=("xlam",), upstreams=1, each=4, correct=3, full=5, simplified=6, held=0)
+BY_SOURCE = {"xlam": various_tasks(40), "nestools": nested_tasks(40)}
 
 
 def test_the_papers_recipe_has_the_papers_counts() -> None:
     assert (PAPER.erroneous, PAPER.correct, PAPER.full, PAPER.simplified) == (2250, 450, 1000, 1000)
-    assert len(PAPER.upstreams) == 5
+    assert (PAPER.upstreams, len(PAPER_UPSTREAMS), PAPER.total) == (5, 5, 4700)
     assert ERROR_KINDS == ("format", "name", "content")
     assert set(ABLATIONS) == {"untrained", "overlong", "simplified"}
 
@@ -44,6 +48,25 @@ def test_a_recipe_is_composed_by_count_and_the_same_again_by_seed() -> None:
     }
     assert made == compose(SMALL, BY_SOURCE, 3)
     assert made != compose(SMALL, BY_SOURCE, 4)
+
+
+def test_the_counts_are_of_what_is_learned_from_and_others_are_held_out_beside_them() -> None:
+    made = compose(replace(SMALL, each=20, held=30), BY_SOURCE, 3)
+    learned, held = split(made)
+    assert Counter(s.kind for s in learned) == {
+        "erroneous": 60,
+        "correct": 3,
+        "shuffled_full": 5,
+        "shuffled_simplified": 6,
+    }
+    assert {s.kind for s in held} == {"erroneous", "correct", "shuffled_full", "shuffled_simplified"}
+    assert 30 <= len(held) <= 36
+    assert not {s.task.id for s in learned} & {s.task.id for s in held}
+
+
+def test_what_cannot_be_shared_equally_is_shared_whole() -> None:
+    assert shares(450, 3) == [150, 150, 150]
+    assert shares(100, 3) == [34, 33, 33]
 
 
 @pytest.mark.parametrize("error", ERROR_KINDS)
@@ -76,7 +99,8 @@ def test_the_report_counts_kinds_errors_and_tasks() -> None:
     text = report(compose(SMALL, BY_SOURCE, 3))
     assert "| erroneous | format | xlam | 4 | 4 | rule |" in text
     assert "| correct | none | xlam | 3 | 3 | rule |" in text
-    assert "| all | | | 26 |" in text
+    assert "| all to learn from | | | 26 |" in text
+    assert "| held out, to measure on | | | 0 | 0 |" in text
 
 
 def test_a_source_without_tasks_is_named() -> None:

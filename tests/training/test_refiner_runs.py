@@ -17,7 +17,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
 from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
 from callwright.errors import ConfigError
-from callwright.training.refiner_runs import Score, dapo, dapo_config, fitting, learn_only_top, measure, sft, table
+from callwright.training.refiner_runs import dapo, dapo_config, fitting, learn_only_top, open_model, sft
 from callwright.training.refiner_settings import CPU, PAPER
 
 
@@ -46,10 +46,15 @@ def test_dapo_takes_its_steps_checkpoints_and_goes_on(tmp_path: Path) -> None:
     assert {"dapo/dropped", "dapo/spread", "dapo/sampled", "completions/mean_length", "rewards/overlong/mean"} <= set(
         rows[0]
     )
+    with pytest.raises(ConfigError, match="already a run"):
+        dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path)
     more = dapo(tiny_model(tokenizer), tokenizer, found, replace(TOY, steps=3), tmp_path, resume=True)
     assert more[-1]["step"] == 3
-    steps = [json.loads(line)["step"] for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
-    assert sorted(set(steps)) == [1, 2, 3]
+    rows = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert sorted({row["step"] for row in rows}) == [1, 2, 3]
+    times = [row["seconds"] for row in rows if "reward" in row]
+    assert times == sorted(times), "the time of a resumed run goes on where its checkpoint was"
+    assert times[0] > 0
 
 
 def test_a_time_limit_ends_the_run_with_a_checkpoint(tmp_path: Path) -> None:
@@ -65,31 +70,26 @@ def test_trl_is_told_what_the_paper_says(tmp_path: Path) -> None:
     assert config.generation_batch_size == 16 * 16
     assert config.gradient_accumulation_steps * config.per_device_train_batch_size == 16 * 16
     assert (config.num_train_epochs, config.max_steps, config.scale_rewards) == (1, -1, "group")
+    seen = dapo_config(PAPER, tmp_path, gpu=True)
+    assert (seen.use_vllm, seen.vllm_mode, seen.vllm_max_model_length) == (True, "colocate", 8192)
     packed = dapo_config(replace(CPU, bf16=False), tmp_path)
     assert packed.gradient_accumulation_steps == 1
 
 
-def test_the_right_answer_scores_full_marks_and_the_upstreams_own_less(tmp_path: Path) -> None:
-    tokenizer = tiny_tokenizer()
-    found = samples()
-    upstream = measure(None, tokenizer, found, TOY)
-    assert upstream["correct"].full == 1
-    assert upstream["erroneous"].full == 0
-    assert upstream["all"].count == len(found)
-    model = measure(tiny_model(tokenizer), tokenizer, found, TOY)
-    assert model["all"].full == 0
-    assert model["correct"].worse == 1
-    text = table({"upstream": upstream, "random": model})
-    assert f"| upstream | correct | {upstream['correct'].count} | 1.000 | 1.000 | 0.000 |" in text
+@pytest.mark.parametrize("processes", [2, 4, 16])
+def test_a_batch_is_shared_among_processes(tmp_path: Path, processes: int) -> None:
+    config = dapo_config(replace(PAPER, bf16=False, vllm=False), tmp_path, processes=processes)
+    assert config.per_device_train_batch_size * config.gradient_accumulation_steps * processes == 16 * 16
+    odd = replace(PAPER, bf16=False, batch=24 * processes + 1, attempts=1000)
+    with pytest.raises(ConfigError, match="cannot be shared among"):
+        dapo_config(odd, tmp_path, processes=processes)
 
 
-def test_a_model_that_learned_one_answer_by_heart_gets_full_marks(tmp_path: Path) -> None:
-    tokenizer = tiny_tokenizer()
-    one = [samples()[-1]]
-    model = tiny_model(tokenizer)
-    settings = replace(TOY, sft_steps=150, sft_rate=1e-2, longest=200, free=100)
-    sft(model, tokenizer, one, settings, tmp_path)
-    assert measure(model, tokenizer, one, settings)["all"] == Score(1, 1.0, 1.0, 0.0)
+def test_a_model_that_is_nowhere_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ConfigError, match="cannot be opened") as raised:
+        open_model(str(tmp_path / "nothing"))
+    assert "transformers checkpoint" in raised.value.hint
 
 
 def test_only_samples_within_the_lengths_are_used() -> None:

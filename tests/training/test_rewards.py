@@ -115,6 +115,28 @@ def test_what_gets_worse_gets_nothing() -> None:
     assert not reward(worse, worse, GOLD, "erroneous", XLAM).regressed
 
 
+def test_the_override_comes_before_the_normalisation_and_keeps_the_samples_range() -> None:
+    # before: format 1, names 0, parameter names -2, values -2 of -6..7; after: unreadable, -6
+    found = reward("?", XLAM.write([call("weather")]), GOLD, "erroneous", XLAM)
+    assert (found.total, found.least, found.most, found.value, found.regressed) == (-6, -6, 7, 0, True)
+    # as bad as before is no regression, however bad: 0 is then what the formulas give
+    bad = reward("?", "??", GOLD, "erroneous", XLAM)
+    assert (bad.value, bad.regressed) == (0, False)
+    # the format got worse, the rest better: only the total counts
+    better = reward(f"Here: {XLAM.write(GOLD)}", XLAM.write([]), GOLD, "erroneous", XLAM)
+    assert not better.regressed
+
+
+def test_the_order_is_the_papers_worked_example_of_places() -> None:
+    # gold (scan, locate, engage) of Appendix B.4; the first two exchanged: 1 of 3 in place, 4/3 - 2
+    names = ("scan_isbn", "locate_book", "engage_ar_experience")
+    gold = [Invocation(n, {}, (f"API_call_{i}",)) for i, n in enumerate(names)]
+    found = grade(Reading((gold[1], gold[0], gold[2]), True), gold, "shuffled_full")
+    assert found.components == {"format": 1, "tool_name": 2, "order": pytest.approx(-2 / 3)}
+    assert (found.least, found.most) == (-4, 5)  # no parameters in gold: their components are left out
+    assert found.value == pytest.approx((1 + 2 - 2 / 3 + 4) / 9)
+
+
 def test_our_variant_charges_what_is_invented_doubled_or_in_the_wrong_call() -> None:
     ours = VARIANTS["calls"]
     swapped = [call("weather", city="Ann", days=2), call("mail", to="Lyon")]
@@ -136,6 +158,11 @@ def test_our_order_asks_only_for_producers_first() -> None:
     assert score([look, find, buy], [find, look, buy]) == 2
     assert score([buy, find, look], [find, look, buy]) == -2
     assert score([find, buy], [find, look]) is None
+    inside = Invocation("send", {"text": "see API_call_0, thanks"}, ("API_call_3",))
+    assert score([inside, find], [find, inside]) == -2
+    assert (
+        score([Invocation("send", {"text": "API_call_01"}), find], [find, Invocation("send", {"text": "x"})]) is None
+    )
     assert score(steps(["a"], ["b"], ["c"]), steps(["a", "b"], ["c"])) == 2
     assert score(steps(["a", "b", "c"]), steps(["a", "b"], ["c"])) == -2
 

@@ -6,18 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, sqrt
 
-import numpy as np
+from callwright.metrics import Interval, paired_bootstrap
+
+__all__ = ["Interval", "McNemar", "mcnemar", "paired_bootstrap", "wilson"]
 
 Z95 = 1.959963984540054
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate and the ends of its confidence interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +30,6 @@ def wilson(successes: int, trials: int, z: float = Z95) -> Interval:
     middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     spread = z / (1 + z * z / trials) * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     return Interval(share, max(0.0, middle - spread), min(1.0, middle + spread))
-
-
-def paired_bootstrap(
-    a: Sequence[float], b: Sequence[float], *, level: float = 0.95, samples: int = 10_000, seed: int = 0
-) -> Interval:
-    """Mean of a - b over tasks, with the percentile interval of resampled tasks (Efron 1979). Deterministic.
-
-    ``a`` and ``b`` hold one value per task, in the same order. Raises ValueError where they do not match.
-    """
-    if len(a) != len(b) or not a:
-        raise ValueError(f"{len(a)} and {len(b)} values are not pairs")
-    apart = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
-    drawn = np.random.default_rng(seed).integers(0, len(apart), size=(samples, len(apart)))
-    low, high = np.quantile(apart[drawn].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(apart.mean()), float(low), float(high))
 
 
 def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> McNemar:

@@ -6,7 +6,22 @@ from collections.abc import Sequence
 
 from callwright.refine.assignment import assign
 from callwright.training.refiner_formats import Invocation
-from callwright.types import canonical
+from callwright.types import Json, canonical
+
+
+def same(value: Json) -> str:
+    """One text per JSON value: equal where JSON Schema calls two values equal (1 is 1.0, true is not 1)."""
+    return canonical(_plain(value))
+
+
+def _plain(value: Json) -> Json:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value
 
 
 def likeness(output: Invocation, gold: Invocation) -> float:
@@ -17,7 +32,7 @@ def likeness(output: Invocation, gold: Invocation) -> float:
     if not either:
         return 4.0
     common = set(output.arguments) & set(gold.arguments)
-    alike = sum(canonical(output.arguments[k]) == canonical(gold.arguments[k]) for k in common)
+    alike = sum(same(output.arguments[k]) == same(gold.arguments[k]) for k in common)
     return 1.0 + (len(common) + 2 * alike) / len(either)
 
 

@@ -2,11 +2,14 @@
 
 Stages, in order, each leaving its result in ``--out``; ``--stages`` names those to run:
 
-* ``data``: samples by recipe, ``data.jsonl`` and the counts in ``data.md``
+* ``data``: samples by recipe, ``data.jsonl`` and the counts in ``data.md``; the other stages read that file
 * ``sft``: the warm start, folder ``sft``
-* ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg``; the result in ``refiner``
+* ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and ``curve.md``; the result
+  in ``refiner``
 * ``against``: the warm start trained on by SFT for the seconds that DAPO took, folder ``against``
-* ``measure``: all of them on tasks never learned from, ``scores.md`` and ``scores.json``
+* ``measure``: all of them on tasks never learned from, ``scores.md``, and every reply in ``scores.json``
+
+``--dry-run`` looks at all of it on any machine, and does nothing.
 """
 
 from __future__ import annotations
@@ -14,29 +17,31 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from callwright.errors import ConfigError, MissingExtra
-from callwright.jsontext import parse
-from callwright.training.refiner_curve import curve_svg, read_curve
-from callwright.training.refiner_data import ABLATIONS, PAPER, Recipe, compose, report
+from callwright.errors import CallwrightError, ConfigError, MissingExtra
+from callwright.models import open_model
+from callwright.training import refiner_store as store
+from callwright.training.refiner_curve import curve_svg, curve_table, read_curve
+from callwright.training.refiner_data import ABLATIONS, PAPER, Recipe, Tasks, by_rule, parts, report
 from callwright.training.refiner_settings import PRESETS, Settings
 from callwright.training.refiner_sources import tasks
-from callwright.training.refiner_spoil import spoil_with
-from callwright.training.refiner_task import Sample, Task, split
+from callwright.training.refiner_spoil import Spoiling
+from callwright.training.refiner_task import Sample, split
 from callwright.training.sources import data_root
 from callwright.types import to_json
 
 STAGES = ("data", "sft", "dapo", "against", "measure")
 RECIPES = {
     "paper": PAPER,
-    "cpu": Recipe(sources=("toolrl",), upstreams=("rule",), each=250, correct=150, full=60, simplified=250),
+    "cpu": Recipe(sources=("toolrl",), upstreams=1, each=250, correct=150, full=60, simplified=250, held=300),
 }
 _FIELDS = tuple(f.name for f in fields(Settings))
 
@@ -49,29 +54,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     if "overlong" in args.ablate:
         settings = replace(settings, overlong=False)
+    if args.dry_run:
+        from callwright.training.refiner_dry import look
+
+        text, ready = look(settings, _recipe(args), args.data or data_root(), args.out, len(args.upstream))
+        sys.stdout.write(text + "\n")
+        return 0 if ready else 1
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
-    samples = _samples(args)
     if "data" in args.stages:
-        _keep(args.out, samples)
+        _keep(args.out, _made(args))
     rest = [stage for stage in args.stages if stage != "data"]
     if rest:
-        _train(args, settings, samples, rest)
+        _train(args, settings, _samples(args), rest)
     return 0
 
 
 # ---------------------------------------------------------------- data
 
 
-def _samples(args: argparse.Namespace) -> list[Sample]:
+def _made(args: argparse.Namespace) -> list[Sample]:
+    """The samples by the recipe, errors by rule or by the models that were named."""
     recipe = _recipe(args)
-    names = dict.fromkeys([*recipe.sources, *(["nestools"] if recipe.full or recipe.simplified else [])])
-    by_source = {name: tasks(name, args.data or data_root()) for name in names}
-    if not args.upstream:
-        return compose(recipe, by_source, args.seed or 0)
-    made = compose(replace(recipe, upstreams=()), by_source, args.seed or 0)
-    made += asyncio.run(_asked(args.upstream, by_source, recipe, args.seed or 0))
-    random.Random(args.seed or 0).shuffle(made)
+    names = dict.fromkeys([*recipe.sources, *([recipe.nested] if recipe.full or recipe.simplified else [])])
+    given = parts(recipe, {name: tasks(name, args.data or data_root()) for name in names})
+    asked = {**({"each": 0} if args.upstream else {}), **({"full": 0, "simplified": 0} if args.shuffler else {})}
+    made = by_rule([(replace(part, **asked), found) for part, found in given], args.seed or 0)
+    if asked:
+        made += asyncio.run(_asked(args, given))
+        random.Random(args.seed or 0).shuffle(made)
     return made
 
 
@@ -79,39 +90,64 @@ def _recipe(args: argparse.Namespace) -> Recipe:
     recipe: Recipe = RECIPES[args.preset]
     if args.sources:
         recipe = replace(recipe, sources=tuple(args.sources.split(",")))
-    for name in ("each", "correct", "full", "simplified"):
+    for name in ("nested", "each", "correct", "full", "simplified", "held"):
         if getattr(args, name) is not None:
             recipe = replace(recipe, **{name: getattr(args, name)})
-    return replace(recipe, simplified=0) if "simplified" in args.ablate else recipe
+    return recipe
 
 
-async def _asked(models: Sequence[str], by_source: dict[str, list[Task]], recipe: Recipe, seed: int) -> list[Sample]:
-    """Erroneous samples spoiled by the models themselves, with the paper's prompts."""
-    from callwright.models import open_model
+async def _asked(args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]) -> list[Sample]:
+    """Samples spoiled by models with the paper's prompts, all models at once. Each is kept in ``asked.jsonl`` as it
+    comes, and not asked for again when the stage is run anew."""
+    path = args.out / "asked.jsonl"
+    known = store.read(path, cut=True) if path.exists() else []
+    store.write(path, known)
+    seen: list[Sample] = []
 
-    made: list[Sample] = []
-    for spec in models:
+    async def work(spec: str, shuffle: bool) -> None:
         model = open_model(spec)
+        one = Spoiling(model, known, lambda s: store.append(path, [s]), args.seed or 0)
         try:
-            found, useless = await spoil_with(model, by_source, recipe, seed)
+            for place, (part, found) in enumerate(given):
+                if shuffle:
+                    await one.shuffled(part, found)
+                else:  # of the samples to measure on, all models together make as many as rules would
+                    each = math.ceil(part.each / len(args.upstream)) if place else part.each
+                    await one.erroneous(replace(part, each=each), found)
         finally:
             await model.aclose()
-        _progress(f"{spec}: {len(found)} samples, {useless} replies of no use")
-        made += found
-    return made
+        _progress(f"{spec}: {len(one.made)} samples, {one.useless} replies of no use")
+        seen.extend(one.made)
+
+    failed: CallwrightError | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for spec in args.upstream:
+                group.create_task(work(spec, False))
+            if args.shuffler:
+                group.create_task(work(args.shuffler, True))
+    except* CallwrightError as errors:  # one dead endpoint is one error; what the others made is kept
+        failed = next(e for e in errors.exceptions if isinstance(e, CallwrightError))
+    if failed is not None:
+        raise failed
+    return seen
 
 
 def _keep(out: Path, samples: Sequence[Sample]) -> None:
-    with (out / "data.jsonl").open("w", encoding="utf-8") as file:
-        for s in samples:
-            row = {
-                "task": s.task.id, "format": s.task.format, "kind": s.kind, "error": s.error, "by": s.by,
-                "system": s.task.system, "query": s.task.query, "upstream": s.upstream, "answer": s.answer,
-            }  # fmt: skip
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    store.write(out / "data.jsonl", samples)
     text = report(samples)
     (out / "data.md").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(text + "\n")
+
+
+def _samples(args: argparse.Namespace) -> list[Sample]:
+    """What the stage ``data`` left."""
+    path = args.out / "data.jsonl"
+    if not path.is_file():
+        raise ConfigError(
+            f"there are no samples in {args.out}", hint="run the stage data first, or copy a data.jsonl"
+        )
+    return store.read(path)
 
 
 # ---------------------------------------------------------------- training
@@ -127,8 +163,10 @@ def _train(args: argparse.Namespace, settings: Settings, samples: Sequence[Sampl
 
     model, tokenizer = runs.open_model(settings.model)
     learn, held = (runs.fitting(part, tokenizer, settings) for part in split(samples))
-    held = _evenly(held, args.held)
-    _progress(f"{len(learn)} samples to learn from, {len(held)} held out, of {len(samples)}")
+    if "simplified" in args.ablate:
+        learn = [s for s in learn if s.kind != "shuffled_simplified"]
+    held = _evenly(held, args.held or len(held))
+    _progress(f"{len(learn)} samples to learn from, {len(held)} to measure on, of {len(samples)}")
     if not learn or not held:
         raise ConfigError("no sample fits the lengths", hint="raise --context or --longest, or choose other data")
     if "untrained" in args.ablate:
@@ -136,27 +174,23 @@ def _train(args: argparse.Namespace, settings: Settings, samples: Sequence[Sampl
         return
     if "sft" in stages and settings.sft_steps:
         losses = runs.sft(model, tokenizer, learn, settings, args.out / "sft-run")
-        _save(model, tokenizer, args.out / "sft")
+        runs.save(model, tokenizer, args.out / "sft")
         _progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "dapo" in stages:
         model, _ = runs.open_model(start)
-        began = runs.clock()
         rows = runs.dapo(model, tokenizer, learn, settings, args.out / "dapo", args.minutes * 60, args.resume)
-        _save(model, tokenizer, args.out / "refiner")
-        _spent(args.out, runs.clock() - began, args.resume)
-        curve = read_curve(args.out / "dapo" / "curve.jsonl")
-        (args.out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
+        runs.save(model, tokenizer, args.out / "refiner")
+        curve = _draw(args.out)
         _progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
     if "against" in stages:
         model, _ = runs.open_model(start)
         losses = runs.sft(model, tokenizer, learn, settings, args.out / "against-run", _spent(args.out))
-        _save(model, tokenizer, args.out / "against")
+        runs.save(model, tokenizer, args.out / "against")
         _progress(f"sft alone for as long: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
-    if "measure" in stages:
-        names = {"sft": "sft", "refiner": "sft + dapo", "against": "sft alone, equal time"}
+    if "measure" in stages and runs.first():
         found: dict[str, Any] = {"upstream": None}
-        for folder, name in names.items():
+        for folder, name in {"sft": "sft", "against": "sft alone, equal time", "refiner": "sft + dapo"}.items():
             if (args.out / folder).is_dir():
                 found[name] = runs.open_model(str(args.out / folder))[0]
         _measure(args.out, found, tokenizer, held, settings)
@@ -168,29 +202,31 @@ def _evenly(held: Sequence[Sample], count: int) -> list[Sample]:
     return random.Random("held out").sample(list(once.values()), min(count, len(once)))
 
 
-def _save(model: Any, tokenizer: Any, folder: Path) -> None:
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+def _draw(out: Path) -> Sequence[Mapping[str, float]]:
+    """The curve as a picture and a table."""
+    curve = read_curve(out / "dapo" / "curve.jsonl")
+    (out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
+    (out / "curve.md").write_text(curve_table(curve) + "\n", encoding="utf-8")
+    return curve
 
 
-def _spent(out: Path, seconds: float = 0, more: bool = False) -> float:
-    """The seconds DAPO took, over all its resumptions; with ``seconds``, write them down."""
-    path = out / "seconds.json"
-    known = parse(path.read_text(encoding="utf-8"))["dapo"] if path.exists() and (more or not seconds) else 0.0
-    if seconds:
-        path.write_text(json.dumps({"dapo": known + seconds}), encoding="utf-8")
-    elif not known:
+def _spent(out: Path) -> float:
+    """The seconds DAPO took, over all its resumptions."""
+    path = out / "dapo" / "curve.jsonl"
+    curve = read_curve(path) if path.is_file() else []
+    if not curve:
         raise ConfigError(f"there is no DAPO run in {out} to be as long as", hint="run the stage dapo first")
-    return float(known + seconds)
+    return curve[-1]["seconds"]
 
 
 def _measure(out: Path, models: dict[str, Any], tokenizer: Any, held: Sequence[Sample], settings: Settings) -> None:
-    from callwright.training.refiner_runs import measure, table
+    from callwright.training.refiner_scores import against, measure, table
 
     scores = {name: measure(model, tokenizer, held, settings) for name, model in models.items()}
     (out / "scores.json").write_text(json.dumps(to_json(scores), indent=1), encoding="utf-8")
-    (out / "scores.md").write_text(table(scores) + "\n", encoding="utf-8")
-    sys.stdout.write(table(scores) + "\n")
+    text = f"{table(scores)}\n\n{against(scores, list(scores)[-1])}\n"
+    (out / "scores.md").write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
 
 
 def _progress(line: str) -> None:
@@ -215,20 +251,23 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--stages", type=_stages, default=list(STAGES), help=f"by comma: {','.join(STAGES)}")
     p.add_argument("--out", type=Path, default=Path("runs/refiner"), help="folder of the run (default: %(default)s)")
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
-    p.add_argument("--sources", help="conventional data sets by comma: glaive, toolace, xlam, toolrl")
+    p.add_argument("--sources", help="conventional data sets by comma: glaive, toolace, xlam, toolrl, or files")
+    p.add_argument("--nested", help="nested data set (default: nestools)")
     p.add_argument(
-        "--upstream", action="append", default=[], help="model that spoils answers, as URL#MODEL; repeatable"
+        "--upstream", action="append", default=[], help="model that spoils its own answers, as URL#MODEL; repeatable"
     )
+    p.add_argument("--shuffler", help="model that shuffles nested calls, as URL#MODEL (the paper: Qwen3-14B)")
     p.add_argument("--each", type=int, help="erroneous samples per upstream, error kind and source")
     p.add_argument("--correct", type=int)
     p.add_argument("--full", type=int, help="shuffled nested samples in the full format")
     p.add_argument("--simplified", type=int, help="shuffled nested samples in the simplified format")
     what = "; ".join(f"{name} ({about})" for name, about in ABLATIONS.items())
     p.add_argument("--ablate", action="append", default=[], choices=tuple(ABLATIONS), help=what)
-    p.add_argument("--held", type=int, default=500, help="held-out samples to measure on (default: %(default)s)")
+    p.add_argument("--held", type=int, help=f"samples held out to measure on (the paper preset: {PAPER.held})")
     p.add_argument("--minutes", type=float, default=0, help="end DAPO after this long, with a checkpoint")
     p.add_argument("--resume", action="store_true", help="go on from DAPO's last checkpoint")
     p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--dry-run", action="store_true", help="say what would be done, on any machine, and do nothing")
     paper = PRESETS["paper"]
     for name in _FIELDS:
         kind, flag = type(getattr(paper, name)), f"--{name.replace('_', '-')}"

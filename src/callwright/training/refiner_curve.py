@@ -28,6 +28,26 @@ def smoothed(values: Sequence[float], over: int) -> list[float]:
     return [sum(values[max(0, i + 1 - over) : i + 1]) / min(i + 1, over) for i in range(len(values))]
 
 
+COLUMNS = (
+    ("rewards/refiner/mean", "rule-based reward"),
+    ("reward", "with the penalty"),
+    ("dapo/spread", "spread within groups"),
+    ("dapo/dropped", "share of groups dropped"),
+    ("completions/mean_length", "tokens a reply"),
+)
+
+
+def curve_table(rows: Sequence[Mapping[str, float]], over: int = 10) -> str:
+    """Means over every ``over`` steps, as Markdown; a column for what no row has is left out."""
+    columns = [(key, title) for key, title in COLUMNS if any(key in r for r in rows)]
+    lines = [f"| steps | {' | '.join(title for _, title in columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for start in range(0, len(rows), over):
+        some = rows[start : start + over]
+        means = [sum(r.get(key, 0.0) for r in some) / len(some) for key, _ in columns]
+        lines.append(f"| {some[0]['step']:g}-{some[-1]['step']:g} | {' | '.join(f'{m:.2f}' for m in means)} |")
+    return "\n".join(lines)
+
+
 def curve_svg(rows: Sequence[Mapping[str, float]], over: int = 10) -> str:
     """An SVG with one panel each: every step as a dot, the mean of the last ``over`` as a line. Needs a row."""
     parts = [

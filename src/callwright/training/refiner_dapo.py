@@ -17,6 +17,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,11 @@ except ImportError:
 
 _SPREAD = 1e-6  # rewards closer than this are the same
 _STATE = "refill.json"
+
+
+def clock() -> float:
+    """On a CPU the seconds this process worked, whoever else uses the machine; with a GPU those of the wall."""
+    return time.monotonic() if torch.cuda.is_available() else time.process_time()
 
 
 class RefinerReward:
@@ -87,6 +93,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         super().__init__(*args, **rest)
         self._attempts, self._shared, self._curve = attempts, shared, curve
         self._drawn = 0  # prompts drawn to refill so far
+        self._began = clock()  # less what the run took before its last checkpoint
         self._rewards: torch.Tensor | None = None
         self._sampler: tuple[int, Any] = (-1, None)
 
@@ -248,20 +255,28 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
     # ------------------------------------------------------------ what is kept
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """A row of the curve; ``seconds`` is what the run took so far, over all its resumptions."""
         super().log(logs, start_time)
         if self._curve is not None and self.accelerator.is_main_process:
             with self._curve.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"step": self.state.global_step, **logs}) + "\n")
+                file.write(json.dumps({"step": self.state.global_step, "seconds": self._seconds(), **logs}) + "\n")
+
+    def _seconds(self) -> float:
+        return round(clock() - self._began, 3)
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         super()._save_checkpoint(model, trial)
-        folder = Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
-        (folder / _STATE).write_text(json.dumps({"drawn": self._drawn}), encoding="utf-8")
+        if self.accelerator.is_main_process:
+            folder = Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
+            kept = {"drawn": self._drawn, "seconds": self._seconds()}
+            (folder / _STATE).write_text(json.dumps(kept), encoding="utf-8")
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         super()._load_optimizer_and_scheduler(checkpoint)
         if checkpoint is not None and (path := Path(checkpoint) / _STATE).exists():
-            self._drawn = parse(path.read_text(encoding="utf-8"))["drawn"]
+            kept = parse(path.read_text(encoding="utf-8"))
+            self._drawn = kept["drawn"]
+            self._began = clock() - kept["seconds"]
 
 
 def packed_logits(model: Any, prompt: torch.Tensor, replies: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -1,15 +1,17 @@
 """The refiner's training data (Tool-use Refiner, section 3.2 and Appendix C): four kinds, by recipe, counted.
 
 Errors are made by rule (:mod:`callwright.training.corruption`) or by a language model asked with the paper's prompts
-(:mod:`callwright.training.refiner_spoil`). Where a data set has fewer tasks than asked for, tasks are used again with
-another error; the report says how often.
+(:mod:`callwright.training.refiner_spoil`). A recipe counts what is learned from; beside it stand ``held`` samples, in
+the same proportions, of tasks that are measured on and never learned from. Where a data set has fewer tasks than
+asked for, tasks are used again with another error; the report says how often.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.errors import ConfigError
@@ -23,22 +25,39 @@ ERROR_KINDS = tuple(ERRORS)  # format, name, content
 _TRIES = 40
 
 
+PAPER_UPSTREAMS = ("Qwen3-1.7B", "Qwen3-8B", "Qwen3-14B", "Llama-3.1-8B-Instruct", "Llama-3.2-3B-Instruct")
+"""The models whose answers the paper spoils (Appendix C.1); Qwen3-14B makes the shuffled samples too (C.2)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How many samples of each kind. ``each``: erroneous ones per upstream, error kind and conventional source."""
 
     sources: tuple[str, ...] = ("glaive", "toolace", "xlam")
-    upstreams: tuple[str, ...] = ("upstream 1", "upstream 2", "upstream 3", "upstream 4", "upstream 5")
+    nested: str = "nestools"
+    upstreams: int = len(PAPER_UPSTREAMS)
     each: int = 50
     correct: int = 450
     full: int = 1000
     simplified: int = 1000
+    held: int = 500  # samples to measure on, beside the others; open in the paper, which measures on benchmarks
     kept: float = 0.1  # share of shuffled samples left in the right order, for the paper's set has such
     malformed: float = 0.1  # share of them whose format is broken as well
 
     @property
     def erroneous(self) -> int:
-        return self.each * len(self.upstreams) * len(ERROR_KINDS) * len(self.sources)
+        return self.each * self.upstreams * len(ERROR_KINDS) * len(self.sources)
+
+    @property
+    def total(self) -> int:
+        return self.erroneous + self.correct + self.full + self.simplified
+
+    def measured(self) -> Recipe:
+        """The recipe of the samples to measure on: the same proportions, at least one of each kind there is."""
+        share = self.held / max(1, self.total)
+        each = self.each * self.upstreams * share
+        scaled = {k: math.ceil(getattr(self, k) * share) for k in ("correct", "full", "simplified")}
+        return replace(self, upstreams=1, each=math.ceil(each), held=0, **scaled)
 
 
 PAPER = Recipe()  # 5 x 3 x 50 x 3 = 2,250 erroneous, 450 correct, 1,000 + 1,000 shuffled
@@ -49,34 +68,56 @@ ABLATIONS: Mapping[str, str] = {
 }
 
 
-def compose(recipe: Recipe, by_source: Mapping[str, Sequence[Task]], seed: int = 0) -> list[Sample]:
-    """All samples of a recipe with errors made by rule, in random order. ``by_source``: tasks by data set name."""
+Tasks = Mapping[str, Sequence[Task]]
+"""Tasks by the name of their data set."""
+
+
+def compose(recipe: Recipe, by_source: Tasks, seed: int = 0) -> list[Sample]:
+    """All samples of a recipe with errors made by rule, in random order."""
+    return by_rule(parts(recipe, by_source), seed)
+
+
+def parts(recipe: Recipe, by_source: Tasks) -> list[tuple[Recipe, Tasks]]:
+    """The recipe with the tasks to learn from, then the one of what is measured on with the tasks held out for it."""
+    names = [*recipe.sources, *([recipe.nested] if recipe.full or recipe.simplified else [])]
+    found = {name: _known(by_source, name) for name in names}
+    learned = {name: [t for t in tasks if not t.held_out] for name, tasks in found.items()}
+    for name in names:
+        _known(learned, name)
+    held = {name: [t for t in tasks if t.held_out] for name, tasks in found.items()}
+    return [(recipe, learned), *([(recipe.measured(), held)] if recipe.held else [])]
+
+
+def by_rule(given: Iterable[tuple[Recipe, Tasks]], seed: int = 0) -> list[Sample]:
+    """The samples of each recipe from its tasks, in random order."""
     rng = random.Random(f"refiner data {seed}")
     made: list[Sample] = []
-    for source in recipe.sources:
-        given = _known(by_source, source)
-        for upstream in recipe.upstreams:
+    for part, tasks in given:
+        for source, right in zip(part.sources, shares(part.correct, len(part.sources)), strict=True):
             for error in ERROR_KINDS:
-                made += [replace(s, by=upstream) for s in erroneous(given, error, recipe.each, rng)]
-        made += correct(given, recipe.correct // len(recipe.sources), rng)
-    if recipe.full:
-        made += shuffled(_known(by_source, "nestools"), "shuffled_full", recipe.full, rng, recipe)
-    if recipe.simplified:
-        simple = [in_steps(t) for t in _known(by_source, "nestools")]
-        made += shuffled(simple, "shuffled_simplified", recipe.simplified, rng, recipe)
+                made += erroneous(tasks[source], error, part.each * part.upstreams, rng)
+            made += correct(tasks[source], right, rng)
+        nested = tasks.get(part.nested, ())
+        made += shuffled(nested, "shuffled_full", part.full, rng, part)
+        made += shuffled([in_steps(t) for t in nested], "shuffled_simplified", part.simplified, rng, part)
     rng.shuffle(made)
     return made
 
 
-def _known(by_source: Mapping[str, Sequence[Task]], name: str) -> Sequence[Task]:
+def shares(count: int, among: int) -> list[int]:
+    """``count`` things among so many, as equally as can be."""
+    return [count // among + (i < count % among) for i in range(among)]
+
+
+def _known(by_source: Tasks, name: str) -> Sequence[Task]:
     if not by_source.get(name):
         raise ConfigError(f"the recipe needs tasks of {name}, and there are none", hint="name it in --sources")
     return by_source[name]
 
 
 def _cycle(tasks: Sequence[Task], rng: random.Random) -> Iterator[Task]:
-    """Tasks without end, each once before any comes again."""
-    while True:
+    """Tasks without end, each once before any comes again; of none, none."""
+    while tasks:
         yield from rng.sample(list(tasks), len(tasks))
 
 
@@ -157,15 +198,22 @@ def _reordered(task: Task, rng: random.Random) -> tuple[Invocation, ...]:
 
 def report(samples: Sequence[Sample]) -> str:
     """Counts per kind, error, source and who made the error; how many tasks are behind them; as Markdown."""
-    counts = Counter((s.kind, s.error, s.task.source) for s in samples)
-    tasks: dict[tuple[str, str, str], set[str]] = {}
-    makers: dict[tuple[str, str, str], set[str]] = {}
+    groups: dict[tuple[bool, str, str, str], list[Sample]] = {}
     for s in samples:
-        tasks.setdefault((s.kind, s.error, s.task.source), set()).add(s.task.id)
-        makers.setdefault((s.kind, s.error, s.task.source), set()).add(s.by)
+        groups.setdefault((s.task.held_out, s.kind, s.error, s.task.source), []).append(s)
     lines = ["| kind | error | source | samples | tasks | made by |", "|---|---|---|---|---|---|"]
-    for key in sorted(counts, key=lambda k: (KINDS.index(k[0]), *k[1:])):
-        by = ", ".join(sorted(makers[key])) if len(makers[key]) < 3 else f"{len(makers[key])} upstreams"
-        lines.append(f"| {key[0]} | {key[1]} | {key[2]} | {counts[key]} | {len(tasks[key])} | {by} |")
-    lines.append(f"| all | | | {len(samples)} | {len({s.task.id for s in samples})} | |")
+    for held in (False, True):
+        mine = sorted((k for k in groups if k[0] == held), key=lambda k: (KINDS.index(k[1]), *k[2:]))  # type: ignore[arg-type]
+        for key in () if held else mine:
+            by = ", ".join(sorted({s.by for s in groups[key]}))
+            lines.append(f"| {' | '.join(key[1:])} | {_counts(groups[key])} | {by} |")
+        all_of = [s for key in mine for s in groups[key]]
+        kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(s.kind for s in all_of).items())
+        lines.append(
+            f"| {'held out, to measure on' if held else 'all to learn from'} | | | {_counts(all_of)} | {kinds} |"
+        )
     return "\n".join(lines)
+
+
+def _counts(samples: Sequence[Sample]) -> str:
+    return f"{len(samples)} | {len({s.task.id for s in samples})}"

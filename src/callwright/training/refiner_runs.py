@@ -1,24 +1,22 @@
-"""The runs of a refiner: supervised warm start, DAPO, and the score on tasks it never saw."""
+"""The runs of a refiner: supervised warm start and DAPO."""
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from callwright import weights
 from callwright.errors import ConfigError, MissingExtra
-from callwright.training.refiner_dapo import DapoTrainer, OverlongPenalty, RefinerReward, decoded
+from callwright.training.refiner_dapo import DapoTrainer, OverlongPenalty, RefinerReward, clock
 from callwright.training.refiner_settings import Settings
-from callwright.training.refiner_task import KINDS, Prompt, Sample
-from callwright.training.rewards import reward
+from callwright.training.refiner_task import Prompt, Sample
 
 try:
     import torch
+    from accelerate import PartialState
     from datasets import Dataset
     from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
     from trl import GRPOConfig, SFTConfig, SFTTrainer
@@ -33,8 +31,12 @@ def open_model(name: str) -> tuple[Any, Any]:
         place, extra = str(path.parent), {"gguf_file": path.name}
     else:
         place, extra = name, {}
-    tokenizer = AutoTokenizer.from_pretrained(place, **extra)
-    model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, **extra)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(place, **extra)
+        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, **extra)
+    except (OSError, ValueError) as error:
+        hint = "a folder with a transformers checkpoint, a name of `callwright weights`, or a name on the model hub"
+        raise ConfigError(f"the model {name!r} cannot be opened: {str(error).splitlines()[0]}", hint=hint) from error
     if hasattr(
         model.config, "quantization_config"
     ):  # the weights are whole again, but the model still says it is GGUF
@@ -46,6 +48,19 @@ def open_model(name: str) -> tuple[Any, Any]:
     return model, tokenizer
 
 
+def first() -> bool:
+    """Whether this process is the one that writes, of those that ``accelerate launch`` started."""
+    return bool(PartialState().is_main_process)
+
+
+def save(model: Any, tokenizer: Any, folder: Path) -> None:
+    """The model and its tokenizer as a transformers checkpoint; the other processes wait for it."""
+    if first():
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    PartialState().wait_for_everyone()
+
+
 def learn_only_top(model: Any, layers: int) -> None:
     """Freeze all but the last ``layers`` layers and what follows them, shared embeddings aside; 0: nothing frozen."""
     if not layers:
@@ -53,11 +68,6 @@ def learn_only_top(model: Any, layers: int) -> None:
     model.requires_grad_(False)
     for part in (*model.model.layers[-layers:], model.model.norm):
         part.requires_grad_(True)
-
-
-def clock() -> float:
-    """On a CPU the seconds this process worked, whoever else uses the machine; with a GPU those of the wall."""
-    return time.monotonic() if torch.cuda.is_available() else time.process_time()
 
 
 def chat(sample: Sample, prompt: Prompt) -> list[dict[str, str]]:
@@ -90,7 +100,12 @@ class TimeLimit(TrainerCallback):  # type: ignore[misc]
             control.should_training_stop = control.should_save = True
 
 
-def _shared(settings: Settings, out: Path, steps: int, rate: float) -> dict[str, Any]:
+_RECOMPUTE = next(  # its name changed in transformers 5.2x
+    n for n in ("activation_checkpointing", "gradient_checkpointing") if n in GRPOConfig.__dataclass_fields__
+)
+
+
+def _shared(settings: Settings, out: Path, steps: int, rate: float, gpu: bool = False) -> dict[str, Any]:
     """What both trainers are told."""
     return {
         "output_dir": str(out),
@@ -100,7 +115,7 @@ def _shared(settings: Settings, out: Path, steps: int, rate: float) -> dict[str,
         "num_train_epochs": settings.epochs,
         "bf16": settings.bf16,
         "use_cpu": not torch.cuda.is_available(),
-        **({"gradient_checkpointing": True} if torch.cuda.is_available() else {}),
+        _RECOMPUTE: gpu or torch.cuda.is_available(),
         "logging_steps": 1,
         "logging_nan_inf_filter": False,
         "save_steps": settings.save_every,
@@ -134,14 +149,26 @@ def sft(
     return [row["loss"] for row in trainer.state.log_history if "loss" in row]
 
 
-def dapo_config(settings: Settings, out: Path) -> Any:
-    """TRL's settings for DAPO as the paper ran it; see :class:`Settings`."""
-    vllm = settings.vllm and torch.cuda.is_available() and find_spec("vllm") is not None
-    rows = settings.batch * settings.group
+def dapo_config(settings: Settings, out: Path, gpu: bool = False, processes: int = 0) -> Any:
+    """TRL's settings for DAPO as the paper ran it; see :class:`Settings`.
+
+    A batch is shared among the ``processes`` (0: as many as ``accelerate launch`` started). ``gpu``: as on a machine
+    with CUDA and vLLM, to look at, whatever this one is.
+    """
+    vllm = settings.vllm and (gpu or (torch.cuda.is_available() and find_spec("vllm") is not None))
+    processes = processes or int(os.environ.get("WORLD_SIZE", "1"))
+    rows = settings.batch * settings.group // processes
+    if rows * processes != settings.batch * settings.group or rows % settings.group:
+        raise ConfigError(
+            f"a batch of {settings.batch} prompts cannot be shared among {processes} processes",
+            hint="make --batch a multiple of them",
+        )
     micro = rows if settings.shared else settings.micro
+    if rows % micro:
+        raise ConfigError(f"{rows} replies a process cannot be cut into passes of {micro}", hint="set --micro")
     extra = {"use_vllm": True, "vllm_mode": "colocate", "vllm_max_model_length": settings.context + settings.longest}
     return GRPOConfig(
-        **_shared(settings, out, settings.steps, settings.rate),
+        **_shared(settings, out, settings.steps, settings.rate, gpu),
         loss_type="dapo",
         epsilon=settings.low,
         epsilon_high=settings.high,
@@ -163,8 +190,17 @@ def dapo(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path,
     seconds: float = 0, resume: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Train by DAPO; the curve, a row a step, also in ``out/curve.jsonl``. ``resume``: from the last checkpoint."""
+    """Train by DAPO; the curve, a row a step, also in ``out/curve.jsonl``. ``resume``: from the last checkpoint.
+
+    ConfigError where there is none, and without ``resume`` where there is one: a run is never written over.
+    """
     out.mkdir(parents=True, exist_ok=True)
+    found = sorted(out.glob("checkpoint-*"))
+    if resume and not found:
+        raise ConfigError(f"there is no checkpoint in {out} to go on from", hint="leave out --resume")
+    if found and not resume:
+        raise ConfigError(f"there is already a run in {out}", hint="go on with --resume, or choose another --out")
+    (out / "curve.jsonl").open("a" if resume else "w").close()  # what a run without a checkpoint left is gone
     learn_only_top(model, settings.top)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -183,64 +219,5 @@ def dapo(
         shared=settings.shared,
         curve=out / "curve.jsonl",
     )
-    if resume and not any(out.glob("checkpoint-*")):
-        raise ConfigError(f"there is no checkpoint in {out} to go on from", hint="leave out --resume")
     trainer.train(resume_from_checkpoint=resume or None)
     return [row for row in trainer.state.log_history if "reward" in row]
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """Mean reward, share of replies with full marks, and share worse than the upstream's, over ``count`` samples."""
-
-    count: int
-    reward: float
-    full: float
-    worse: float
-
-
-def measure(
-    model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, size: int = 8
-) -> dict[str, Score]:
-    """Greedy replies, by the paper's reward, per kind and over all; without a model, the upstream's own outputs."""
-    texts = [s.upstream for s in samples] if model is None else replies(model, tokenizer, samples, settings, size)
-    found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for s, text in zip(samples, texts, strict=True):
-        got = reward(text, s.upstream, s.task.gold, s.kind, s.format)
-        found[s.kind].append((got.value, got.regressed))
-        found["all"].append((got.value, got.regressed))
-    return {
-        kind: Score(
-            len(v), sum(r for r, _ in v) / len(v), sum(r == 1 for r, _ in v) / len(v), sum(w for _, w in v) / len(v)
-        )
-        for kind in (*KINDS, "all")
-        if (v := found.get(kind))
-    }
-
-
-def replies(model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, size: int) -> list[str]:
-    """The greedy reply to every sample."""
-    model.eval()
-    found: list[str] = []
-    pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-    for start in range(0, len(samples), size):
-        chats = [chat(s, settings.prompt) for s in samples[start : start + size]]
-        given = tokenizer.apply_chat_template(
-            chats, add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt", padding=True,
-            padding_side="left",
-        ).to(model.device)  # fmt: skip
-        with torch.no_grad():
-            out = model.generate(**given, max_new_tokens=settings.longest, do_sample=False, pad_token_id=pad_id)
-        for row in out[:, given["input_ids"].size(1) :].tolist():
-            ends = [i for i, token in enumerate(row) if token in (tokenizer.eos_token_id, pad_id)]
-            found.append(decoded(tokenizer, row[: ends[0]] if ends else row))
-    return found
-
-
-def table(scores: dict[str, dict[str, Score]]) -> str:
-    """Scores by name and kind, as Markdown."""
-    lines = ["| refiner | data | samples | reward | full marks | worse than upstream |", "|---|---|---|---|---|---|"]
-    for name, found in scores.items():
-        for kind, s in found.items():
-            lines.append(f"| {name} | {kind} | {s.count} | {s.reward:.3f} | {s.full:.3f} | {s.worse:.3f} |")
-    return "\n".join(lines)

@@ -1,7 +1,8 @@
 """Tool-calling data sets -> tasks: Glaive, ToolACE, xLAM, NesTools, and ToolRL's mix of ToolACE, Hammer and xLAM.
 
-Each is read in place from its publisher's own file. Rows without a call, with a call that their format cannot say
-(ToolACE names with spaces), or with gold that cannot be read are left out and counted.
+Each is read in place from its publisher's own file. Any other file will do whose rows have one of these layouts, or
+that of OpenAI's chats (``messages`` with ``tool_calls``, and ``tools``). Rows without a call, with a call that their
+format cannot say (ToolACE names with spaces), or with gold that cannot be read are left out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from callwright.errors import ConfigError
+from callwright.errors import CatalogError, ConfigError
 from callwright.jsontext import JsonError, mend, parse
 from callwright.jsontext.scan import first_span
 from callwright.training.corrupted import written
@@ -20,6 +21,7 @@ from callwright.training.data_nested import NESTOOLS_WHERE, response_needs
 from callwright.training.refiner_formats import FORMATS, Invocation, fits
 from callwright.training.refiner_task import Task
 from callwright.types import Json, Tool
+from callwright.wire.tools import tools_from_wire
 
 Row = Callable[[Json, str], Task | None]
 _CALL = re.compile(r"ASSISTANT:\s*<functioncall>\s*(\{.*?\})\s*(?:<\|endoftext\|>|\Z)", re.DOTALL)
@@ -162,8 +164,28 @@ def toolrl(row: Json, id: str) -> Task | None:
     return _in_turn(made)
 
 
+def chat(row: Json, id: str) -> Task | None:
+    """``{"messages": [… {"role": "assistant", "tool_calls": [{"function": {…}}]}], "tools": [{…}]}`` (OpenAI)."""
+    before: list[str] = []
+    system = ""
+    for turn in row["messages"]:
+        if turn["role"] == "assistant" and turn.get("tool_calls"):
+            break
+        if turn["role"] in ("system", "developer"):
+            system = f"\n\n{turn['content']}"
+        else:
+            before.append(f"{turn['role'].upper()}: {turn['content']}")
+    else:
+        return None
+    gold = _invocations([call["function"] for call in turn["tool_calls"]])
+    query = "\n".join(before) if len(before) > 1 else "".join(before).removeprefix("USER: ")
+    tools = tools_from_wire(parse(row["tools"]) if isinstance(row["tools"], str) else row["tools"])
+    listed = [{"name": t.name, "description": t.description, "parameters": t.input_schema} for t in tools]
+    return _in_turn(Task(id, "chat", "xlam", _XLAM + written(listed) + system, query, tools, gold))
+
+
 def _in_turn(task: Task) -> Task:
-    """The mix names no format: a third of the tasks each as xLAM, ToolACE and Glaive, where they can be said so."""
+    """Data without a format of their own: a third of the tasks each as xLAM, ToolACE and Glaive, where they may."""
     wanted = ("xlam", "toolace", "glaive")[int(task.id.rpartition(":")[2]) % 3]
     system = _ASKED[wanted] + task.system.removeprefix(_XLAM)
     return replace(task, format=wanted, system=system) if fits(task.gold, wanted) else task
@@ -191,16 +213,44 @@ SOURCES: Mapping[str, TaskSource] = {
     )
 }
 """The data sets by name."""
+LAYOUTS: Mapping[frozenset[str], Row] = {
+    frozenset({"messages", "tools"}): chat,
+    frozenset({"system", "chat"}): glaive,
+    frozenset({"system", "conversations"}): toolace,
+    frozenset({"query", "tools", "answers"}): xlam,
+    frozenset({"task", "api", "call"}): nestools,
+    frozenset({"instruction", "input", "output"}): toolrl,
+}
+"""How a row is read, by the keys it must have: for files that are named by their path."""
 
 
 def tasks(source: str, root: Path) -> list[Task]:
-    """The usable tasks of one data set under the folder ``root``; ConfigError says where to get a missing file."""
-    if source not in SOURCES:
-        raise ConfigError(f"there is no tool-calling data set {source!r}", hint="data sets: " + ", ".join(SOURCES))
-    found = SOURCES[source]
-    where = f"get {found.where} and put it at <data>/{found.file}"
-    rows = read_lines(root / found.file, where) if found.lines else read_json(root / found.file, where)
-    return list(from_rows(found, rows))
+    """The usable tasks of one data set under the folder ``root``, or of any file in one of the layouts.
+
+    ConfigError says where to get a missing file, or which layouts there are.
+    """
+    if source in SOURCES:
+        found = SOURCES[source]
+        where = f"get {found.where} and put it at <data>/{found.file}"
+        rows = read_lines(root / found.file, where) if found.lines else read_json(root / found.file, where)
+        return list(from_rows(found, rows))
+    path = Path(source).expanduser()
+    if not path.is_file():
+        hint = "data sets: " + ", ".join(SOURCES) + "; or the path of a file of JSON or JSON lines"
+        raise ConfigError(f"there is no tool-calling data set {source!r}", hint=hint)
+    try:
+        given = read_lines(path, "") if path.suffix == ".jsonl" else read_json(path, "")
+    except JsonError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}", hint="a list of objects, or .jsonl: one a line"
+        ) from None
+    first = given[0] if isinstance(given, list) and given and isinstance(given[0], dict) else {}
+    row = next((read for keys, read in LAYOUTS.items() if keys <= set(first)), None)
+    if row is None:
+        layouts = "; ".join(", ".join(sorted(keys)) for keys in LAYOUTS)
+        raise ConfigError(f"the rows of {path} have no layout that is known", hint=f"keys of a row: {layouts}")
+    made = from_rows(TaskSource(path.stem, row, str(path), ""), given)
+    return [replace(task, source=path.stem) for task in made]
 
 
 def from_rows(source: TaskSource, rows: Iterable[Json]) -> Iterator[Task]:
@@ -208,7 +258,7 @@ def from_rows(source: TaskSource, rows: Iterable[Json]) -> Iterator[Task]:
     for number, row in enumerate(rows):
         try:
             task = source.row(row, f"{source.name}:{number}")
-        except (ValueError, KeyError, TypeError, AttributeError, JsonError, SyntaxError):
+        except (ValueError, KeyError, TypeError, AttributeError, JsonError, SyntaxError, CatalogError):
             continue
         if task is not None and _usable(task):
             yield task

@@ -7,14 +7,17 @@ in one way. Shuffled samples need one: gold itself is spoiled. The questions are
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from callwright.errors import ModelError
 from callwright.prompts import render
 from callwright.protocols import ChatModel, ChatRequest
-from callwright.training.refiner_data import ERROR_KINDS, Recipe
+from callwright.training.refiner_data import ERROR_KINDS, Recipe, Tasks
 from callwright.training.refiner_formats import FORMATS
+from callwright.training.refiner_sources import in_steps
 from callwright.training.refiner_task import Kind, Sample, Task
+from callwright.training.rewards import grade
 from callwright.types import Message, Reply
 
 PROMPTS = {
@@ -25,20 +28,33 @@ PROMPTS = {
     "steps": "corrupt_steps",
 }
 Questions = Generator[ChatRequest, Reply, Sample]
+_TRIES = 4  # tasks tried at most for each sample wanted
 
 
 def spoil(task: Task, error: str, by: str, max_tokens: int = 1024) -> Questions:
-    """Ask for an answer to the task, then for that answer with an error; the sample is returned."""
+    """Ask for an answer to the task, then for that answer with an error; the sample is returned.
+
+    Its ``error`` is the one that was asked for; for an order ("order", "steps") it is what the reply came to be,
+    since the paper keeps right and malformed ones among them.
+    """
     if error in ERROR_KINDS:
         asked = (Message("system", task.system), Message("user", task.query))
         original = (yield ChatRequest(asked, "spoil", max_tokens=max_tokens)).text.strip()
     else:
         original = FORMATS[task.format].write(task.gold)
     reply = yield ChatRequest(render(PROMPTS[error], original=original), "spoil", max_tokens=max_tokens)
-    kind: Kind = "erroneous"
-    if error in ("order", "steps"):
-        kind = "shuffled_full" if error == "order" else "shuffled_simplified"
-    return Sample(task, kind, error, reply.text.strip(), by)
+    text = reply.text.strip()
+    if error in ERROR_KINDS:
+        return Sample(task, "erroneous", error, text, by)
+    kind: Kind = "shuffled_full" if error == "order" else "shuffled_simplified"
+    right = FORMATS[task.format].read(text).right
+    found = "order and format" if not right else "none" if flawless(Sample(task, kind, "", text)) else "order"
+    return Sample(task, kind, found, text, by)
+
+
+def flawless(sample: Sample) -> bool:
+    """Whether the upstream's output is right as it is, by the reward of its kind."""
+    return grade(sample.format.read(sample.upstream), sample.task.gold, sample.kind).value == 1
 
 
 async def ask(questions: Questions, model: ChatModel) -> Sample:
@@ -53,26 +69,66 @@ async def ask(questions: Questions, model: ChatModel) -> Sample:
         return sample
 
 
-async def spoil_with(
-    model: ChatModel, tasks: Mapping[str, Sequence[Task]], recipe: Recipe, seed: int = 0
-) -> tuple[list[Sample], int]:
-    """One upstream's share of the erroneous samples, and how many replies were of no use (empty, or gold itself)."""
-    rng = random.Random(f"spoil {model.name} {seed}")
-    made: list[Sample] = []
-    useless = 0
-    for source in recipe.sources:
-        for error in ERROR_KINDS:
-            pool = list(tasks[source])
-            for task in rng.sample(pool, min(recipe.each, len(pool))):
-                try:
-                    sample = await ask(spoil(task, error, model.name), model)
-                except ModelError as exc:
-                    if not exc.retryable:
-                        raise
-                    useless += 1
-                    continue
-                if sample.upstream and sample.upstream != sample.answer:
-                    made.append(sample)
-                else:
-                    useless += 1
-    return made, useless
+@dataclass
+class Spoiling:
+    """One model at work. ``known``: samples it made before, not asked for again; ``keep`` is handed each new one.
+
+    ``useless`` counts replies that gave no sample: none, an empty one or, of erroneous ones, a flawless one.
+    """
+
+    model: ChatModel
+    known: Iterable[Sample] = ()
+    keep: Callable[[Sample], None] = lambda _: None
+    seed: int = 0
+    useless: int = 0
+    made: list[Sample] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.known = [s for s in self.known if s.by == self.model.name]
+
+    async def erroneous(self, recipe: Recipe, tasks: Tasks) -> None:
+        """One upstream's share of the erroneous samples: ``each`` of every error kind and source."""
+        for source in recipe.sources:
+            for error in ERROR_KINDS:
+                before = [s for s in self.known if (s.kind, s.error) == ("erroneous", error)]
+                await self._some(tasks.get(source, ()), error, recipe.each, before)
+
+    async def shuffled(self, recipe: Recipe, tasks: Tasks) -> None:
+        """The shuffled samples of both formats (C.2); tasks come again where there are too few."""
+        nested = [t for t in tasks.get(recipe.nested, ()) if len(t.gold) > 1]
+        full = [s for s in self.known if s.kind == "shuffled_full"]
+        await self._some(nested, "order", recipe.full, full, again=True)
+        simple = [s for s in self.known if s.kind == "shuffled_simplified"]
+        await self._some([in_steps(t) for t in nested], "steps", recipe.simplified, simple, again=True)
+
+    async def _some(
+        self, tasks: Sequence[Task], error: str, count: int, before: Sequence[Sample], again: bool = False
+    ) -> None:
+        """``count`` samples of these tasks, those from ``before`` among them; fewer where the tasks run out."""
+        ids = {t.id for t in tasks}
+        found = [s for s in before if s.task.id in ids][:count]
+        self.made += found
+        left, have, used = count - len(found), len(found), {s.task.id for s in found}
+        rng = random.Random(f"spoil {self.model.name} {self.seed} {error} {len(tasks)} {have}")
+        order = rng.sample(list(tasks), len(tasks))
+        order = [t for t in order if t.id not in used] + (order * (count // max(1, len(order)) + 1) if again else [])
+        for task in order[: _TRIES * left]:
+            if left == 0:
+                return
+            sample = await self._one(task, error)
+            if sample is None:
+                self.useless += 1
+                continue
+            self.keep(sample)
+            self.made.append(sample)
+            left -= 1
+
+    async def _one(self, task: Task, error: str) -> Sample | None:
+        try:
+            sample = await ask(spoil(task, error, self.model.name), self.model)
+        except ModelError as exc:
+            if not exc.retryable:
+                raise
+            return None
+        wrong = sample.kind != "erroneous" or not flawless(sample)
+        return sample if sample.upstream and wrong else None

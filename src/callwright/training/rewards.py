@@ -15,14 +15,14 @@ wrong call earns nothing, and it divides by what either side has, so what is inv
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from callwright.training.matching import pairs
+from callwright.training.matching import pairs, same
 from callwright.training.refiner_formats import Format, Invocation, Reading
-from callwright.types import Json, canonical
 
 Calls = Sequence[Invocation]
 Component = Callable[[Calls, Calls], float | None]
@@ -36,21 +36,6 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "shuffled_simplified": ("tool_name", "order"),
 }
 """Which components count for which kind of data, beside the format."""
-
-
-def same(value: Json) -> str:
-    """One text per JSON value: equal where JSON Schema calls two values equal."""
-    return canonical(_plain(value))
-
-
-def _plain(value: Json) -> Json:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    return value
 
 
 def scaled(share: float) -> float:
@@ -154,7 +139,7 @@ def call_order_reward(output: Calls, gold: Calls) -> float | None:
 def _needs(later: Invocation, earlier: Invocation) -> bool:
     if earlier.labels:
         words = same(later.arguments)
-        return any(f'"{label}"' in words for label in earlier.labels)
+        return any(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", words) for label in earlier.labels)
     return 0 < earlier.step < later.step
 
 

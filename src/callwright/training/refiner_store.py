@@ -1,0 +1,74 @@
+"""Samples on disk, a line of JSON each: what the stage ``data`` writes, the others read, and people may write too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, get_args
+
+from callwright.errors import ConfigError
+from callwright.jsontext import JsonError, parse
+from callwright.training.refiner_formats import FORMATS, Invocation
+from callwright.training.refiner_task import Kind, Sample, Task
+from callwright.types import Tool
+
+
+def to_row(sample: Sample) -> dict[str, Any]:
+    """A sample as JSON, whole; ``answer`` (gold as the format writes it) is for people and not read again."""
+    task = sample.task
+    tools = [
+        {"name": t.name, "description": t.description, "parameters": t.input_schema, "output_schema": t.output_schema}
+        for t in task.tools
+    ]
+    gold = [{"name": c.name, "arguments": c.arguments, "labels": list(c.labels), "step": c.step} for c in task.gold]
+    return {
+        "task": task.id, "source": task.source, "format": task.format, "kind": sample.kind, "error": sample.error,
+        "by": sample.by, "system": task.system, "query": task.query, "tools": tools, "gold": gold,
+        "upstream": sample.upstream, "answer": sample.answer,
+    }  # fmt: skip
+
+
+def from_row(row: dict[str, Any]) -> Sample:
+    """The sample of a row; ValueError, KeyError or TypeError where the row holds none."""
+    if row["kind"] not in get_args(Kind) or row["format"] not in FORMATS:
+        raise ValueError(f"there is no kind {row['kind']!r} or no format {row['format']!r}")
+    tools = tuple(Tool(t["name"], t["description"], t["parameters"], t["output_schema"]) for t in row["tools"])
+    gold = tuple(Invocation(c["name"], c["arguments"], tuple(c["labels"]), c["step"]) for c in row["gold"])
+    task = Task(row["task"], row["source"], row["format"], row["system"], row["query"], tools, gold)
+    return Sample(task, row["kind"], row["error"], row["upstream"], row["by"])
+
+
+def append(path: Path, samples: Iterable[Sample]) -> None:
+    """Add samples to a file; each line is whole or, if the process is ended in it, the last one."""
+    with path.open("a", encoding="utf-8") as file:
+        for sample in samples:
+            file.write(json.dumps(to_row(sample), ensure_ascii=False) + "\n")
+
+
+def write(path: Path, samples: Iterable[Sample]) -> None:
+    """The samples in place of what the file held, all or nothing."""
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    append(new, samples)
+    new.replace(path)
+
+
+def read(path: Path, cut: bool = False) -> list[Sample]:
+    """The samples of a file; ConfigError names the line that holds none.
+
+    ``cut``: a last line without its end, of a process that was ended, is left out.
+    """
+    found = []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    if cut and lines and not lines[-1].endswith("\n"):
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(from_row(parse(line)))
+        except (ValueError, KeyError, TypeError, JsonError) as error:
+            raise ConfigError(
+                f"line {number} of {path} is not a sample ({type(error).__name__}: {error})",
+                hint="write the file anew with --stages data",
+            ) from None
+    return found
