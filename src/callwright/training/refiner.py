@@ -78,7 +78,10 @@ def _made(args: argparse.Namespace) -> list[Sample]:
     recipe = _recipe(args)
     names = dict.fromkeys([*recipe.sources, *([recipe.nested] if recipe.full or recipe.simplified else [])])
     given = parts(recipe, {name: tasks(name, args.data or data_root()) for name in names})
-    asked = {**({"each": 0} if args.upstream else {}), **({"full": 0, "simplified": 0} if args.shuffler else {})}
+    asked: dict[str, Any] = {
+        **({"each": 0} if args.upstream else {}),
+        **({"full": 0, "simplified": 0} if args.shuffler else {}),
+    }
     made = by_rule([(replace(part, **asked), found) for part, found in given], args.seed or 0)
     if asked:
         made += asyncio.run(_asked(args, given))
