@@ -181,7 +181,7 @@ async def test_a_write_whose_outcome_is_unknown_is_not_repeated() -> None:
     lost = Failure("timeout", "no reply", retryable=True, outcome_unknown=True)
     tool = FakeTool("find_airport", FIND, output=lost, effects=DESTRUCTIVE)
     script = {"bind": calls(call("find_airport", city="Oslo")), "*": said("Nothing.")}
-    done = await run([tool], script, ["find_airport"])
+    done = await run([tool], script, ["find_airport"], allow=["find_airport"])
     assert len(tool.calls) == 1
     assert done.results[0].failure is not None
     assert done.status == "abstained"

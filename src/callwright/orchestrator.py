@@ -21,6 +21,7 @@ from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
 from callwright.catalog.credentials import in_every_form
 from callwright.errors import ConfigError, JournalError
+from callwright.execution.consent import Approve, Consent
 from callwright.execution.executor import Executor
 from callwright.execution.journal import Journal
 from callwright.execution.ledger import Ledger
@@ -92,6 +93,11 @@ class Orchestrator:
     and model open between runs; otherwise each run opens and closes them. ``only`` names the tools the model may see;
     ``mode`` says how to ask for calls where the endpoint's best form is not wanted. ``journal`` keeps every run in a
     file of its own, so that it can be resumed: True for the default folder, or a folder.
+
+    Calls that may destroy something, and writes of sources that are not trusted, need leave: ``approve`` is asked
+    about each (:class:`callwright.execution.consent.Proposal`), ``allow`` names tools that need none (``send_*``);
+    without either they are refused. ``dry_run``: nothing that may write leaves; the skips say what would have been
+    called.
     """
 
     def __init__(
@@ -107,6 +113,9 @@ class Orchestrator:
         only: Sequence[str] | None = None,
         mode: ReplyMode | None = None,
         journal: bool | str | Path = False,
+        approve: Approve | None = None,
+        allow: Sequence[str] = (),
+        dry_run: bool = False,
     ) -> None:
         self._sources = tools
         self._model_spec = model
@@ -118,6 +127,7 @@ class Orchestrator:
         self._only = frozenset(only) if only is not None else None
         self._mode = mode
         self._journal = journal
+        self._consent = Consent(approve, allow, dry_run=dry_run)
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
         self._model: ChatModel | None = None
@@ -230,6 +240,7 @@ async def _run(
         budget=budget,
         trace=trace,
         ledger=ledger,
+        consent=setup._consent,
     )
     executor.skip(Skip(t.name, "destructive, and the request does not speak of it: not shown") for t in kept_back)
     job = Job(

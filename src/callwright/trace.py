@@ -30,6 +30,7 @@ KINDS = (
     "call.refused",  # id, violations, edits
     "call.repair",  # id, tier, before, after, edits
     "skip",  # tool, reason
+    "approval",  # id, tool, arguments, why, origins, granted, by: somebody was asked whether a call may leave
     "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
     "result",  # id, tool, content or failure, seconds, attempt; judged: the failure is our reading of the content
     "resolution",  # id, attempt, outcome, by: what became of a call in doubt

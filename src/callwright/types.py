@@ -60,7 +60,8 @@ def digest(value: Any) -> str:
 class Effects:
     """What a call may do to the world. The defaults are MCP's worst case: what is unknown counts as a write.
 
-    ``keyed``: the tool takes an idempotency key and carries out the calls of one key once.
+    ``keyed``: the tool takes an idempotency key and carries out the calls of one key once. ``declared``: somebody
+    said so of this tool; otherwise these are the worst that is assumed of it.
     """
 
     read_only: bool = False
@@ -68,6 +69,7 @@ class Effects:
     idempotent: bool = False
     open_world: bool = True
     keyed: bool = False
+    declared: bool = field(default=True, compare=False)
 
     @property
     def may_write(self) -> bool:
@@ -83,6 +85,7 @@ READ = Effects(read_only=True, destructive=False, idempotent=True)
 READ_LOCAL = Effects(read_only=True, destructive=False, idempotent=True, open_world=False)
 WRITE = Effects(read_only=False, destructive=False, idempotent=False)
 DESTRUCTIVE = Effects()
+UNKNOWN = Effects(declared=False)
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class Tool:
     description: str = ""
     input_schema: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
     output_schema: JsonObject | None = None
-    effects: Effects = DESTRUCTIVE
+    effects: Effects = UNKNOWN
     source: str = ""  # which catalogue source it came from, for people: "openapi tmdb"
     trusted: bool = True  # False: never loosened by what the source says of itself
 

@@ -20,7 +20,7 @@ from callwright.catalog.docstrings import Docstring, parse_docstring
 from callwright.catalog.shapes import hints_of
 from callwright.errors import CallwrightError, CatalogError, Failure, ToolError
 from callwright.protocols import NotDone
-from callwright.types import DESTRUCTIVE, Effects, JsonObject, Tool, ToolOutput
+from callwright.types import UNKNOWN, Effects, JsonObject, Tool, ToolOutput
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Declaration:
 
     name: str = ""
     description: str = ""
-    effects: Effects = DESTRUCTIVE
+    effects: Effects = UNKNOWN
     output_schema: JsonObject | None = None
     outcome: Callable[..., Any] | None = None
 
@@ -56,7 +56,7 @@ def tool(
     *,
     name: str = "",
     description: str = "",
-    effects: Effects = DESTRUCTIVE,
+    effects: Effects = UNKNOWN,
     output_schema: JsonObject | None = None,
     outcome: Callable[..., Any] | None = None,
 ) -> F | Callable[[F], F]:

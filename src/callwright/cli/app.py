@@ -50,6 +50,10 @@ Encoder = Annotated[
     str | None,
     typer.Option("--encoder", help="Text encoder of the planner layers: minilm, a folder, or an endpoint URL."),
 ]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", help="Tools that may write or destroy without being asked about, like send_*."),
+]
 Journals = Annotated[
     Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")
 ]
@@ -114,6 +118,10 @@ def run_command(
     html: Annotated[Path | None, typer.Option(help="Write the run page here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
     journal: Journals = None,
+    allow: Allow = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be called; only what reads is called.")
+    ] = False,
     no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")] = False,
 ) -> None:
     """Answer a request with tools: plan, call, mend, answer."""
@@ -134,6 +142,8 @@ def run_command(
         html=html,
         as_json=as_json,
         journal=(journal or True) if not no_journal else False,
+        allow=allow or (),
+        dry_run=dry_run,
     )
     raise typer.Exit(code)
 
@@ -158,13 +168,16 @@ def resume_command(
     changed: Annotated[
         bool, typer.Option("--changed", help="Although version, prompts or tools have changed since.")
     ] = False,
+    allow: Allow = None,
     html: Annotated[Path | None, typer.Option(help="Write the run page here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
 ) -> None:
     """Go on with a run that was ended in the middle: nothing that is on record is done or asked again."""
     from callwright.cli.runs import resume_run
 
-    code = resume_run(run, folder=journal, tools=tools, model=model, changed=changed, html=html, as_json=as_json)
+    code = resume_run(
+        run, folder=journal, tools=tools, model=model, changed=changed, html=html, as_json=as_json, allow=allow or ()
+    )
     raise typer.Exit(code)
 
 

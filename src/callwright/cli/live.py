@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -35,6 +36,15 @@ class Live:
         self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
     ) -> None:
         self._status.stop()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Without the moving line, while somebody types."""
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
 
     def on_text(self, piece: str) -> None:
         """Called with each piece of a reply while the model writes it."""

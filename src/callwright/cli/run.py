@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from callwright.cli.consent import in_terminal
 from callwright.cli.live import Live
 from callwright.cli.view import write
 from callwright.errors import CallwrightError, ConfigError
@@ -33,6 +34,8 @@ def run_query(
     html: Path | None = None,
     as_json: bool = False,
     journal: bool | Path = True,
+    allow: Sequence[str] = (),
+    dry_run: bool = False,
 ) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless nothing was found."""
     if not tools:
@@ -58,6 +61,9 @@ def run_query(
             on_text=live.on_text,
             only=only,
             journal=journal,
+            approve=in_terminal(live),
+            allow=allow,
+            dry_run=dry_run,
         )
         run = orchestrator.run_sync(query)
     if html is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from callwright.cli.consent import in_terminal
 from callwright.cli.live import Live
 from callwright.cli.run import prepare, print_run, resumable
 from callwright.cli.view import write
@@ -65,6 +66,7 @@ def resume_run(
     changed: bool = False,
     html: Path | None = None,
     as_json: bool = False,
+    allow: Sequence[str] = (),
 ) -> int:
     """Go on with a run, with the tools and the model it was started with unless others are named."""
     path = journal_path(run, folder or True).absolute()
@@ -88,6 +90,8 @@ def resume_run(
             sinks=[live],
             on_text=live.on_text,
             only=setup["only"],
+            approve=in_terminal(live),
+            allow=allow,
         )
         done = orchestrator.resume_sync(path, changed=changed)
     if html is not None:

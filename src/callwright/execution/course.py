@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from callwright.errors import Failure, Violation
+from callwright.execution.consent import Consent, proposed, refusal
 from callwright.execution.gaps import names_another, unknown_keys
 from callwright.execution.invoke import Caller, idempotency_key, invoke
 from callwright.execution.ledger import Answer, Ledger, in_doubt
@@ -41,6 +42,8 @@ class Shared:
     trace: Trace
     ledger: Ledger
     names: tuple[str, ...] = ()  # of every tool of the run
+    consent: Consent = field(default_factory=Consent)
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)  # people are asked one thing at a time
     repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0})
     seen: dict[str, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
@@ -157,8 +160,10 @@ class Course:
 
     async def _run(self, call: CheckedCall) -> ToolResult | None:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
-        attempt = 1
+        attempt, approved = 1, False
         while True:
+            if not approved and not await self._may_leave(call):
+                return None
             if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
                 self._skip("the run's limit of tool calls is reached", refused=True)
                 return None
@@ -168,7 +173,26 @@ class Course:
             again = await self._again(call, result, diagnosis)
             if again is None:
                 return result
+            approved = again.arguments == call.arguments
             call, attempt = again, attempt + 1
+
+    async def _may_leave(self, call: CheckedCall) -> bool:
+        """Ask whoever is to be asked. What was said is recorded, and not asked again after a crash."""
+        why = self.shared.consent.why(call.tool)
+        if not why:
+            return True
+        told = self.shared.ledger.next(self.id, "approval")
+        if told is None:
+            proposal = proposed(call, why, self.shared.sources)
+            async with self.shared.asking:
+                granted, by = await self.shared.consent.asked(proposal)
+            shown = {"tool": call.tool.name, "arguments": call.arguments, "why": why, "origins": proposal.origins}
+            turn = self.shared.ledger.turn(self.id)
+            told = {"id": self.id, **shown, "granted": granted, "by": by, "actor": self.id, "turn": turn}
+        self.shared.trace.add("approval", **told)
+        if not told["granted"]:
+            self._skip(refusal(why, told["by"]), refused=True)
+        return bool(told["granted"])
 
     async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:
         told = self.shared.ledger.next(self.id, "result")

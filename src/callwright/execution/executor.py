@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import replace
 
 from callwright.errors import CallwrightError
+from callwright.execution.consent import Consent
 from callwright.execution.course import Course, Shared
 from callwright.execution.invoke import Caller
 from callwright.execution.ledger import Ledger
@@ -33,6 +34,7 @@ class Executor:
         budget: Budget,
         trace: Trace,
         ledger: Ledger | None = None,
+        consent: Consent | None = None,
     ) -> None:
         self.results: list[ToolResult] = []
         self.skips: list[Skip] = []
@@ -42,7 +44,8 @@ class Executor:
         self._gate = gate
         self._trace = trace
         names = tuple(tool.name for tool in gate.tools)
-        self._shared = Shared(caller, sources, questions, budget, trace, ledger or Ledger(), names)
+        given = (ledger or Ledger(), names, consent or Consent())
+        self._shared = Shared(caller, sources, questions, budget, trace, *given)
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 

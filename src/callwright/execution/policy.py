@@ -51,6 +51,11 @@ def _deletes(tool: Tool) -> bool:
     return bool(stems(_own_words(tool)) & _RUIN)
 
 
+def destroys_by_its_own_words(tool: Tool) -> bool:
+    """Whether a tool that may destroy says that it does, whatever its source declares."""
+    return _dangerous(tool)
+
+
 def _wishes(tool: Tool) -> frozenset[str]:
     """The words by which a request asks for what this tool does."""
     asking = _REQUESTS if _deletes(tool) else _REQUESTS | _CHANGES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callwright.types import DESTRUCTIVE, READ, Effects
+from callwright.types import READ, UNKNOWN, Effects
 
 _HINTS = {
     "read_only": ("readOnlyHint", "read_only"),
@@ -21,7 +21,7 @@ def effects_from_annotations(annotations: Any, *, trusted: bool) -> Effects:
     Hints of a source that is not trusted are not believed: the worst case stands.
     """
     if not trusted or not isinstance(annotations, Mapping):
-        return DESTRUCTIVE
+        return UNKNOWN
     said = {
         field: next((annotations[k] for k in keys if isinstance(annotations.get(k), bool)), None)
         for field, keys in _HINTS.items()

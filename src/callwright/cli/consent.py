@@ -1,0 +1,64 @@
+"""The question in the terminal whether a call may leave."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+
+from callwright.cli.live import Live
+from callwright.execution.consent import Approve, Proposal
+from callwright.types import canonical
+
+_ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
+
+
+def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
+    """Asks on the terminal; None where nobody sits there: then what needs leave is refused."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    always: set[str] = set()
+
+    async def approve(proposal: Proposal) -> bool:
+        tool = proposal.call.tool.name
+        if tool in always:
+            return True
+        with live.paused():
+            said = await _typed(shown(proposal), read)
+        if said == "always":
+            always.add(tool)
+            return True
+        return _ANSWERS[said]
+
+    return approve
+
+
+def shown(proposal: Proposal) -> str:
+    """The call as it is put to the user, values from results marked."""
+    lines = [f"\n{proposal.call.tool.name}: {proposal.why}"]
+    for key, value in proposal.call.arguments.items():
+        path = "/" + key.replace("~", "~0").replace("/", "~1")
+        told = [of for at, of in proposal.origins.items() if at == path or at.startswith(path + "/")]
+        mark = f"   <- not in your request: from {', '.join(dict.fromkeys(told))}" if told else ""
+        lines.append(f"  {key} = {canonical(value)}{mark}")
+    return "\n".join(lines) + "\nMay it be called? [y]es, [N]o, [always] for this tool: "
+
+
+async def _typed(question: str, read: Callable[[], str]) -> str:
+    """What the user types, without holding up calls that run meanwhile. The end of input is a no."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[str] = loop.create_future()
+
+    def ask() -> None:
+        said = "?"
+        while said not in (*_ANSWERS, "always"):
+            print(question, end="", file=sys.stderr, flush=True)
+            try:
+                said = read().strip().lower()
+            except EOFError:
+                said = "no"
+        loop.call_soon_threadsafe(lambda: done.done() or done.set_result(said))
+
+    threading.Thread(target=ask, daemon=True).start()
+    return await done

@@ -1,0 +1,94 @@
+"""The question before a call that may destroy something, in a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.endpoint import endpoint
+from tests.cli.test_app import callwright
+
+TOOLS = '''
+import pathlib
+from callwright import DESTRUCTIVE, READ, tool
+HERE = pathlib.Path(__file__).parent
+
+@tool(effects=READ)
+def find_note(about: str) -> dict[str, str]:
+    """The id of the note about something."""
+    return {"note": "N-4711"}
+
+@tool(effects=DESTRUCTIVE)
+def delete_note(note: str, reason: str) -> str:
+    """Delete a note."""
+    (HERE / "deleted").write_text(note)
+    return "deleted"
+'''
+FIND = json.dumps({"calls": [{"tool": "find_note", "arguments": {"about": "Oslo"}}]})
+DELETE = json.dumps({"calls": [{"tool": "delete_note", "arguments": {"note": "N-4711", "reason": "old"}}]})
+ANSWER = json.dumps({"statements": [{"text": "The note is N-4711.", "results": ["r1"]}], "missing": []})
+QUERY = "Delete the old note about Oslo."
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    return tmp_path
+
+
+def arguments(home: Path, url: str) -> list[str]:
+    told = ["run", QUERY, "--tools", str(home / "tools.py"), "--model", f"{url}#m", "--mode", "schema"]
+    return [*told, "--no-journal", "--planner", "schema"]
+
+
+@pytest.mark.parametrize(
+    ("more", "deleted", "said"),
+    [
+        ([], False, "nobody was there to be asked"),
+        (["--allow", "delete_*"], True, "r2 delete_note"),
+        (["--dry-run"], False, "dry run"),
+        (["--dry-run", "--allow", "*"], False, "dry run"),
+    ],
+)
+def test_without_a_terminal_what_may_destroy_is_refused_unless_allowed(
+    home: Path, more: list[str], deleted: bool, said: str
+) -> None:
+    with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
+        done = callwright(*arguments(home, url), *more)
+    assert (home / "deleted").exists() is deleted, done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX terminal")
+@pytest.mark.parametrize(("typed", "deleted"), [("y", True), ("n", False), ("what?\nalways", True)])
+def test_in_a_terminal_the_user_is_asked_and_sees_where_arguments_come_from(
+    home: Path, typed: str, deleted: bool
+) -> None:
+    import pty
+
+    with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(sys.executable, [sys.executable, "-m", "callwright", *arguments(home, url)])
+        shown = b""
+        answers = [line.encode() + b"\n" for line in typed.split("\n")]
+        while True:
+            try:
+                piece = os.read(terminal, 4096)
+            except OSError:  # the other side has gone
+                break
+            if not piece:
+                break
+            shown += piece
+            if answers and shown.count(b"for this tool:") > len(typed.split("\n")) - len(answers):
+                os.write(terminal, answers.pop(0))
+        os.waitpid(pid, 0)
+        os.close(terminal)
+    text = shown.decode()
+    assert "it may destroy something" in text
+    assert 'note = "N-4711"   <- not in your request: from r1 of find_note' in text
+    assert 'reason = "old"\r\n' in text
+    assert (home / "deleted").exists() is deleted
