@@ -50,6 +50,10 @@ async def _typed(question: str, read: Callable[[], str]) -> str:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[str] = loop.create_future()
 
+    def settle(said: str) -> None:
+        if not done.done():
+            done.set_result(said)
+
     def ask() -> None:
         said = "?"
         while said not in (*_ANSWERS, "always"):
@@ -58,7 +62,7 @@ async def _typed(question: str, read: Callable[[], str]) -> str:
                 said = read().strip().lower()
             except EOFError:
                 said = "no"
-        loop.call_soon_threadsafe(lambda: done.done() or done.set_result(said))
+        loop.call_soon_threadsafe(settle, said)
 
     threading.Thread(target=ask, daemon=True).start()
     return await done
