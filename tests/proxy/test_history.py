@@ -73,5 +73,6 @@ def test_a_success_or_a_new_word_of_the_user_ends_a_loop() -> None:
 
 
 def test_questions_are_counted_by_message() -> None:
-    asked = Message("assistant", "", (ToolCall("cwr000001", "t", {}), ToolCall("cwr000002", "t", {})))
-    assert questions_spent([asked, Message("assistant", "", (ToolCall("cwp000001", "t", {}),)), asked]) == 2
+    asked = assistant("cwr000001", "cwr000002")
+    odd: list[Any] = ["x", {"tool_calls": [3, {}]}, {"tool_calls": None}]
+    assert questions_spent([asked, assistant("cwp000001"), *odd, asked]) == 2

@@ -271,9 +271,9 @@ def proxy_command(
     strict: Annotated[bool, typer.Option(help="Say refused calls in words instead of passing them on.")] = False,
 ) -> None:
     """Stand between any client and an endpoint, and make its tool calls right."""
-    from callwright.cli.proxy import serve
+    from callwright.cli.proxy import start
 
-    serve(upstream, model=model, host=host, port=port, guided=guided, reasks=reasks, strict=strict)
+    start(upstream, model=model, host=host, port=port, guided=guided, reasks=reasks, strict=strict)
 
 
 @app.command("doctor")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from callwright.errors import ConfigError, MissingExtra
+from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.proxy.access import Access
 from callwright.proxy.app import Proxy
@@ -25,6 +27,20 @@ MODES: tuple[Guided, ...] = ("auto", "on", "off")
 _BACKLOG = 2048
 
 
+def start(upstream: str | None, **given: Any) -> None:
+    """What the command does: :func:`serve`, in front of an endpoint without the command line's own libraries.
+
+    They are megabytes that a server would carry for as long as it runs, so the process starts over without them,
+    once everything it was told has proved right.
+    """
+    if upstream is None or given.get("model") is not None or os.name != "posix" or not sys.executable:
+        return serve(upstream, **given)
+    checked = _made(upstream, **given)
+    server(checked, given["host"], given["port"])
+    told = json.dumps({"upstream": upstream, **given})
+    os.execv(sys.executable, [sys.executable, "-m", "callwright.cli.proxy", told])
+
+
 def serve(
     upstream: str | None,
     *,
@@ -37,17 +53,14 @@ def serve(
 ) -> None:
     """Serve until interrupted. Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
     in place of the clients' own). Raises ConfigError, ModelError, MissingExtra."""
-    settings = _settings(guided, reasks, strict)
-    access = Access(
-        Secret(os.environ.get("CALLWRIGHT_PROXY_KEY", "")), Secret(os.environ.get("CALLWRIGHT_API_KEY", ""))
-    ).checked(host)
     if (upstream is None) == (model is None):
         raise ConfigError(
             "the proxy needs one upstream",
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
     if upstream is not None:
-        return _run(Proxy(upstream, settings, access=access), host, port)
+        return _run(_made(upstream, host=host, guided=guided, reasks=reasks, strict=strict), host, port)
+    settings, access = _settings(guided, reasks, strict), _access(host)
     local = _local(str(model))
     try:
         address, key = asyncio.run(local.endpoint())
@@ -57,6 +70,16 @@ def serve(
     finally:
         asyncio.run(local.aclose())
     return None
+
+
+def _made(upstream: str, *, host: str, guided: str, reasks: int | None, strict: bool, **_: Any) -> Proxy:
+    """The proxy in front of an endpoint. Raises ConfigError."""
+    return Proxy(upstream, _settings(guided, reasks, strict), access=_access(host))
+
+
+def _access(host: str) -> Access:
+    keys = (Secret(os.environ.get(name, "")) for name in ("CALLWRIGHT_PROXY_KEY", "CALLWRIGHT_API_KEY"))
+    return Access(*keys).checked(host)
 
 
 def _settings(guided: str, reasks: int | None, strict: bool) -> Settings:
@@ -117,3 +140,7 @@ def _run(proxy: Proxy, host: str, port: int) -> None:
         flush=True,
     )
     made.run()
+
+
+if __name__ == "__main__":
+    serve(**parse(sys.argv[1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterable
+from copy import copy
 
 from callwright.dialects.marks import marks
 from callwright.jsontext import JsonError, Mended, mend, parse
@@ -35,6 +36,12 @@ class Offer:
         self.odd = marks(odd) if odd else None  # those that NAME does not take: with spaces, brackets, …
         self._known: dict[str, str] = {}
         self._left = _MEND_CHARS
+
+    def again(self) -> Offer:
+        """The same tools for another reply: what was made of their names is shared, the budget for mending is new."""
+        made = copy(self)
+        made._left = _MEND_CHARS
+        return made
 
     def means(self, name: str) -> str:
         """The offered name that this name is or resembles (case, separators, prefix, typo); "" where none."""

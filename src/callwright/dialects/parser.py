@@ -45,13 +45,14 @@ class Parser:
     """Reads one reply while it arrives. See docs/dialects.md for what is guaranteed.
 
     ``dialects`` limits what is read to these families (``DIALECTS``; None: all). ``unknown``: calls that are calls by
-    shape alone count whatever they name; otherwise they must name an offered tool, or one that nearly is one.
+    shape alone count whatever they name; otherwise they must name an offered tool, or one that nearly is one. An
+    ``Offer`` in place of the tools spares making it for each of many replies.
     """
 
     def __init__(
-        self, tools: Iterable[Tool] = (), *, dialects: Collection[str] | None = None, unknown: bool = False
+        self, tools: Iterable[Tool] | Offer = (), *, dialects: Collection[str] | None = None, unknown: bool = False
     ) -> None:
-        self._offer = Offer(tools, unknown=unknown)
+        self._offer = tools.again() if isinstance(tools, Offer) else Offer(tools, unknown=unknown)
         self._tape = Tape()
         self._readers, self._marks, self._tags, begin = _tables(None if dialects is None else frozenset(dialects))
         self._starts = dict(begin)

@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rapidfuzz.distance import OSA
-
 from callwright.gate.coerce import pointer_join
 from callwright.gate.schema import Node
 from callwright.types import Edit, Json, JsonObject
@@ -131,6 +129,8 @@ def _same_name(one: str, other: str) -> bool:
 
 def _slip(one: str, other: str) -> bool:
     """A typing slip: one edit in four letters or more, two in nine or more, never in digits or the first letter."""
+    from rapidfuzz.distance import OSA  # megabytes that a process without such a key need not load
+
     a, b = "_".join(words(one)), "_".join(words(other))
     if re.findall(r"\d+", a) != re.findall(r"\d+", b) or a[:1] != b[:1]:
         return False
@@ -144,6 +144,8 @@ def _slip(one: str, other: str) -> bool:
 
 def _slipped_word(one: str, other: str) -> bool:
     """Short words differ by meaning rather than by slip (min/max, from/form), and so do opposites."""
+    from rapidfuzz.distance import OSA
+
     shorter, longer = sorted((one, other), key=len)
     opposite = longer.removesuffix(shorter) in _OPPOSITES and longer != shorter
     return len(shorter) >= 5 and not opposite and OSA.distance(one, other) <= 2

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from rapidfuzz import fuzz, process
-
 from callwright.errors import Violation
 from callwright.gate.schema import Compiled
 from callwright.types import Json, canonical
@@ -54,6 +52,8 @@ def unknown_tool(name: str, known: Iterable[str]) -> Violation:
 
 def nearest(name: str, known: Iterable[str], least: float = 70) -> str:
     """The most similar of the known names, or "" where none is similar."""
+    from rapidfuzz import fuzz, process  # megabytes that a process without such a call need not load
+
     hit = process.extractOne(name, list(known), scorer=fuzz.WRatio, score_cutoff=least)
     return hit[0] if hit else ""
 

@@ -104,7 +104,6 @@ class Connections:
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
-            middlewares=(_send_once,),
             timeout=aiohttp.ClientTimeout(total=None),
         )
 
@@ -131,6 +130,7 @@ class Connections:
                 headers=dict(outgoing.headers),
                 data=outgoing.body,
                 allow_redirects=False,
+                middlewares=() if outgoing.method == "POST" else (_send_once,),  # a POST it never repeats
                 timeout=_timeouts(connect, idle),
             )
             if deadline is None:

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from callwright import weights
 from callwright.errors import ConfigError
 from callwright.models.secret import Secret
 from callwright.protocols import ChatModel
@@ -50,6 +49,7 @@ def open_model(spec: str | ChatModel | None = None, **options: Any) -> ChatModel
 
 
 def _local(name: str, options: dict[str, Any]) -> ChatModel:
+    from callwright import weights
     from callwright.models.local import DEFAULT, LocalModel
 
     if name and name not in weights.REGISTRY and not Path(name).expanduser().is_file():
@@ -61,6 +61,8 @@ def _local(name: str, options: dict[str, Any]) -> ChatModel:
 
 
 def _local_names() -> list[str]:
+    from callwright import weights
+
     return [w.name for w in weights.REGISTRY.values() if w.filename.endswith(".gguf")]
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from callwright.dialects import parse_calls
 from callwright.errors import ModelError
 from callwright.http import HttpClient, Retry, Timeout
-from callwright.models.openai import OpenAIModel
 from callwright.protocols import ChatRequest
 from callwright.proxy.events import Headers, Probed
 from callwright.types import Message, Tool
+
+if TYPE_CHECKING:
+    from callwright.models.openai import OpenAIModel
 
 FREE = Probed(native=True, schema=False)  # nothing known: ask as the client asked
 
@@ -51,6 +54,8 @@ class Capability:
         self._known[model] = replace(self._known.get(model, FREE), schema=guided)
 
     async def _probe(self, model: str, headers: Headers) -> Probed:
+        from callwright.models.openai import OpenAIModel
+
         key = dict(headers).get("authorization", "").removeprefix("Bearer ").strip()
         asked = OpenAIModel(
             self._base,

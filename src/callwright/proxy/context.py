@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from callwright.dialects.offer import Offer
 from callwright.gate import Gate
 from callwright.proxy import history, ids
 from callwright.proxy.settings import Settings
 from callwright.proxy.sse import json_bytes
-from callwright.refine.ready import waiting
-from callwright.refine.situation import Situation
 from callwright.types import JsonObject, Message, Tool
 from callwright.wire import chat
 
@@ -25,6 +24,7 @@ class Toolset:
     names: frozenset[str]
     gate: Gate
     opaque: bool
+    offer: Offer
 
 
 class Toolsets:
@@ -40,7 +40,9 @@ class Toolsets:
         if found is None:
             offer = chat.offer(raw)
             names = frozenset(t.name for t in offer.tools)
-            found = self._known[key] = Toolset(offer.tools, names, Gate(offer.tools), offer.opaque)
+            found = self._known[key] = Toolset(
+                offer.tools, names, Gate(offer.tools), offer.opaque, Offer(offer.tools)
+            )
             while len(self._known) > self._size:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
@@ -90,13 +92,17 @@ class Context:
     def waiting(self) -> dict[str, str]:
         """Tools that cannot be called yet, with the identifier they wait for."""
         if self._waiting is None:
+            from callwright.refine.ready import waiting
+            from callwright.refine.situation import Situation
+
             self._waiting = waiting(Situation(self.toolset.tools, self.query, self.messages))
         return self._waiting
 
     @property
     def loops(self) -> tuple[history.Loop, ...]:
         """The calls that keep failing in this conversation."""
-        if not self.settings.loop_after or self.raw.count(b"tool_call_id") < self.settings.loop_after:
+        results = sum("tool_call_id" in m for m in self.body["messages"] if isinstance(m, dict))
+        if not self.settings.loop_after or results < self.settings.loop_after:
             return ()
         return history.loops(self.messages, self.settings.loop_after)
 
@@ -134,6 +140,6 @@ def read(body: Mapping[str, Any], raw: bytes, toolsets: Toolsets, settings: Sett
     if named and named not in toolset.names:
         choice, named = "auto", ""  # the upstream may know what is meant; we do not
     made = Context(dict(body), toolset, settings, raw, choice, named, body.get("parallel_tool_calls") is not False)
-    spent = history.questions_spent(made.messages) if b"cwr" in raw else 0
+    spent = history.questions_spent(body["messages"])
     made.questions = max(0, min(settings.reasks, settings.conversation_reasks - spent))
     return made

@@ -17,9 +17,10 @@ from callwright.types import Edit, Json, JsonObject, Message, ToolCall, canonica
 NOT_CALLED = "[no result: this call was not carried out]"
 
 
-def questions_spent(messages: Sequence[Message]) -> int:
-    """How many answers in this conversation cost a question to the upstream."""
-    return sum(ids.asked(call.id for call in message.tool_calls) for message in messages)
+def questions_spent(messages: Sequence[Any]) -> int:
+    """How many answers among these messages of a chat request cost a question to the upstream."""
+    called = (m["tool_calls"] for m in messages if isinstance(m, dict) and isinstance(m.get("tool_calls"), list))
+    return sum(ids.asked(str(e.get("id")) for e in entries if isinstance(e, dict)) for entries in called)
 
 
 def key(call: ToolCall) -> tuple[str, str]:

@@ -1,19 +1,22 @@
-"""The refiner as the proxy uses it: which of the calls it returns came from which."""
+"""The refiner as the proxy uses it: which of the calls it returns came from which. It is loaded with the first call
+that is not plainly right."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from callwright.errors import Violation
 from callwright.gate import Refusal
 from callwright.proxy.context import Context
-from callwright.refine import Settings, refine
-from callwright.refine.several import Joint, joined, several
-from callwright.refine.situation import Situation
 from callwright.types import Edit, ToolCall, scalars
 
+if TYPE_CHECKING:
+    from callwright.refine.several import Joint
+
+UNASKED = "unasked_call"  # the refiner's rule of this name
 _MARKS = re.compile(r"[$<>{}\[\]]|API_call|\bvar_?\d", re.I)  # what references and placeholders are made of
 
 
@@ -51,11 +54,16 @@ def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
 
 def wants_more(calls: Sequence[ToolCall], context: Context) -> bool:
     """Whether the user's last message shows signs of more wishes than these calls serve, and several may be made."""
+    from callwright.refine.several import several
+
     return context.parallel and several(context.query, calls, context.toolset.tools)
 
 
 def read_twice(first: Sequence[ToolCall], second: Sequence[ToolCall], context: Context) -> list[Joint]:
     """A reading of the request and what a second one adds to it."""
+    from callwright.refine.several import joined
+    from callwright.refine.situation import Situation
+
     situation = Situation(context.toolset.tools, context.query, context.messages)
     return joined(first, second, situation)
 
@@ -66,12 +74,14 @@ def refined(calls: Sequence[ToolCall], context: Context, *, leave_out: bool = Fa
     ``leave_out``: values that nothing supports and calls that add nothing are left out (guided mode). Where the
     upstream's own calls do not work and the client does not insist on one, calls that nobody asked for go as well.
     """
+    if not calls:
+        return Refined((), ())
     doubt = not context.native and not context.demanded
     if not leave_out and plainly_right(calls, context) and not (doubt and any(not c.arguments for c in calls)):
         return Refined(tuple(calls), tuple(range(len(calls))))
+    from callwright.refine import Settings, refine
+
     marked = [replace(call, id=f"at{place}") for place, call in enumerate(calls)]
-    if not marked:
-        return Refined((), ())
     found = refine(
         marked,
         context.toolset.tools,

@@ -41,7 +41,7 @@ from callwright.proxy.sse import json_bytes, json_object
 from callwright.proxy.streaming import Streamed
 from callwright.proxy.translated import BadRequest
 from callwright.proxy.whole import Whole
-from callwright.types import Edit, JsonObject, Reply
+from callwright.types import JsonObject, Reply
 
 _CHATS = frozenset({CHAT, "/chat/completions"})
 
@@ -163,10 +163,9 @@ class Session:
             self._writer = self._front.writer(body)
             body = self._front.request(body)
             raw = json_bytes(body)
-        edits: tuple[Edit, ...] = ()
-        if b'"tool"' in raw or b'"tool_calls"' in raw:
-            mended, edits = history.paired(body.get("messages"))
-            body = {**body, "messages": mended} if edits else body
+        mended, edits = history.paired(body.get("messages"))
+        if edits:
+            body = {**body, "messages": mended}
             self.record.edits += edits
         self._stream = body.get("stream") is True
         self.record.stream, self.record.model = self._stream, str(body.get("model") or "")

@@ -18,9 +18,8 @@ from callwright.gate import Refusal, repair_refusal
 from callwright.gate.sources import Sources
 from callwright.proxy import again, guided, history, ids
 from callwright.proxy.context import Context
-from callwright.proxy.refining import read_twice, refined, wants_more
+from callwright.proxy.refining import UNASKED, read_twice, refined, wants_more
 from callwright.proxy.sse import json_bytes
-from callwright.refine.surplus import UNASKED
 from callwright.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 
 GUIDED = "guided_call"  # the rule of calls that a second reading brought or took away

@@ -53,7 +53,7 @@ class Streamed:
         self._context = context
         self._limits = context.settings
         self._splitter = EventSplitter()
-        self._parser = Parser(context.toolset.tools)
+        self._parser = Parser(context.toolset.offer)
         self._native = NativeCalls()
         self._calls: list[CallPiece] = []
         self._places: list[int] = []  # where the text of those calls begins

@@ -85,7 +85,7 @@ class Whole:
             self._in_reasoning()
         if not self.text:
             return
-        parser = Parser(self._context.toolset.tools)
+        parser = Parser(self._context.toolset.offer)
         kept = []
         for piece in [*parser.feed(self.text), *parser.close()]:
             if isinstance(piece, CallPiece) and self._is_call(piece):
