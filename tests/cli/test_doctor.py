@@ -68,6 +68,7 @@ async def test_what_is_wrong_is_named_with_what_the_proxy_or_a_setting_does_abou
         "parallel_tool_calls false": "mended",
         "streaming": "good",
         "json_schema": "setting",
+        "guided mode": "good",
         "thinking": "setting",
         "long context": "setting",
     }
@@ -80,3 +81,20 @@ async def test_what_is_wrong_is_named_with_what_the_proxy_or_a_setting_does_abou
 def test_an_endpoint_that_is_not_there_is_a_clear_error() -> None:
     with pytest.raises(ConfigError, match="does not answer"):
         doctor.examine("http://127.0.0.1:9/v1", "m")
+
+
+async def test_it_says_how_calls_will_be_asked() -> None:
+    def with_schema(text: str) -> Any:
+        def answer(asked: Asked) -> Reply:
+            if "response_format" in asked.json:
+                return Reply([whole('{"zq": "k7"}')], headers=JSON)
+            if asked.json.get("stream"):
+                return Reply([text_stream(text)])
+            return Reply([whole(text if "tools" in asked.json else "Hello.")], headers=JSON)
+
+        return answer
+
+    assert "not needed" in (await found(good))["guided mode"].said
+    assert "not possible" in (await found(poor, "m"))["guided mode"].said
+    assert "a second time" in (await found(with_schema(HERMES), "m"))["guided mode"].said
+    assert "schema first" in (await found(with_schema("I would."), "m"))["guided mode"].said

@@ -99,11 +99,13 @@ async def _examine(upstream: str, model: str | None) -> list[Finding]:
                 f"the endpoint does not answer a plain question: {first.problem}",
                 hint="is the address right, the model's name, the key in CALLWRIGHT_API_KEY?",
             )
+        native, schema = await _native(ask), await _schema(ask)
         return [
-            await _native(ask),
+            native,
             *await _choices(ask),
             await _streaming(ask),
-            await _schema(ask),
+            schema,
+            _guided(native, schema),
             _thinking(first),
             await _truncation(ask),
         ]
@@ -187,8 +189,23 @@ async def _schema(ask: Ask) -> Finding:
     form = {"type": "json_schema", "json_schema": named}
     found = await ask("Reply with the single word: hello", response_format=form)
     if json_object(found.text.encode()) == {"zq": "k7"}:
-        return Finding("json_schema", "good", "followed: guided mode works here")
+        return Finding("json_schema", "good", "followed")
     return Finding("json_schema", "setting", found.problem or "not followed", "guided mode is off here")
+
+
+def _guided(native: Finding, schema: Finding) -> Finding:
+    """What ``callwright proxy --guided auto`` makes of the two."""
+    about = "guided mode"
+    if native.verdict == "good":
+        return Finding(about, "good", "not needed, native calls work")
+    if schema.verdict != "good":
+        return Finding(about, "good", "not possible without json_schema: calls are read from the text")
+    if "left in" in native.said:
+        said = (
+            "calls are read from the text; by schema a second time where a request wants several or one was refused"
+        )
+        return Finding(about, "mended", said, "--guided on asks by schema first, --guided off never")
+    return Finding(about, "mended", "tools are ignored or refused: calls are asked by schema first", "--guided off")
 
 
 def _thinking(found: Answered) -> Finding:
