@@ -438,6 +438,17 @@ def test_a_request_with_two_wishes_is_read_again_by_schema() -> None:
     assert book.record.guided
 
 
+def test_a_question_of_ours_is_sent_once_more_if_its_connection_breaks() -> None:
+    book = Playbook(Settings()).ask(body(messages=[{"role": "user", "content": "Say hello in one word."}]))
+    book.tell(WRITES)
+    book.answer(text_stream('```json\n{"name": "get_weather", "arguments": {"city": "world"}}\n```'))
+    book.tell(UpstreamFailed(Failure("unavailable", "the connection broke")))
+    assert book.asked[2] == book.asked[1]
+    book.tell(UpstreamFailed(Failure("unavailable", "the connection broke")))
+    assert len(book.asked) == 3
+    assert book.finished is not None
+
+
 def test_a_demanded_call_is_asked_by_schema_at_once() -> None:
     book = Playbook(Settings()).ask(body(tool_choice="required"))
     book.tell(WRITES)

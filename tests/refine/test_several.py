@@ -106,3 +106,9 @@ def test_a_call_is_not_wanted_twice() -> None:
     situation = Situation(TOOLS, "Weather in Oslo and Rome?")
     assert wanted(weather("Rome"), [weather("Oslo")], situation)
     assert not wanted(weather("Rome"), [weather("Oslo"), weather("Rome")], situation)
+
+
+def test_one_text_that_holds_two_things_said_apart_is_a_sign() -> None:
+    lumped = ToolCall("", "send_mail", {"to": "ann@x.org,bob@x.org", "text": "off"})
+    assert several("Write to ann@x.org and to bob@x.org: off", [lumped], TOOLS)
+    assert not several("The weather in Oslo, Norway?", [weather("Oslo, Norway")], TOOLS)

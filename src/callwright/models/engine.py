@@ -61,6 +61,7 @@ class Engine:
         made.verbosity = -1
         made.ui = made.endpoint_slots = False
         made.n_threads_http = 2
+        made.sampling.temp, made.sampling.seed = 0.0, 0  # greedy for whoever asks over HTTP without saying otherwise
         made.api_keys = [self.key]
         return made
 

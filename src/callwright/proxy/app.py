@@ -232,12 +232,14 @@ class _Line:
                 return await self.event(UpstreamFailed(answer))
             await self.event(UpstreamHead(answer.status, answer.headers))
             async for piece in answer.chunks():
+                if self._closed:  # by a Tick
+                    return None
                 if isinstance(piece, Failure):
                     return await self.event(UpstreamFailed(piece))
                 await self.event(UpstreamData(piece))
                 if self._closed:
                     return None
-        return await self.event(UpstreamEnd())
+        return None if self._closed else await self.event(UpstreamEnd())
 
     async def _do(self, command: Command) -> None:
         match command:

@@ -32,6 +32,7 @@ def body(context: Context) -> JsonObject:
     left_out = ("tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "stop", "response_format")
     made = {k: v for k, v in context.body.items() if k not in left_out}
     made["messages"] = _told(context.body["messages"], _instructions(context))
+    made.setdefault("temperature", 0)  # a reading, not a piece of prose
     wanted = schema(context)
     if context.local:
         made["grammar"] = guidance(wanted)
@@ -43,7 +44,7 @@ def body(context: Context) -> JsonObject:
 def body_in_words(context: Context) -> JsonObject:
     """The request without calls, tools only told of: for messages that need none of them."""
     made = {k: v for k, v in context.body.items() if k not in ("tools", "tool_choice", "parallel_tool_calls")}
-    names = "\n".join(f"- {t.name}: {t.description}" for t in context.toolset.tools)
+    names = "\n".join(f"- {t.description or t.name} ({t.name})" for t in context.toolset.tools)
     made["messages"] = _told(context.body["messages"], prompts.render("words", tools=names)[0].content)
     return made
 

@@ -71,6 +71,7 @@ class Session:
         self._whole: Whole | None = None
         self._collected: list[bytes] = []
         self._reply = Reply("")
+        self._again: Command | None = None  # our own question, to be sent once more if its connection breaks
         self._refused = False  # whether the upstream refused the client's own request
         self.asking = ""  # what the upstream is asked for: free, or the kind of our own question
         self._ended = False  # whether the upstream request under way is over
@@ -203,7 +204,8 @@ class Session:
         assert self._context is not None
         self._phase = self.asking = "guided"
         self.record.guided = True
-        return [self._outbound.question(guided.body(self._context))]
+        self._again = self._outbound.question(guided.body(self._context))
+        return [self._again]
 
     def _refuse(self, status: int, message: str) -> list[Command]:
         """An error of our own, in the shape of the API that the client speaks."""
@@ -328,7 +330,8 @@ class Session:
         self.record.guided = self.record.guided or question.kind == "guided"
         close: list[Command] = [] if self._ended else [CloseUpstream()]
         self._ended = False
-        return [*close, self._outbound.question(question.body)]
+        self._again = self._outbound.question(question.body)
+        return [*close, self._again]
 
     def _settled(self, settled: Settled, now: float) -> list[Command]:
         self._note(settled)
@@ -380,6 +383,9 @@ class Session:
         return self._failed(Failure("unavailable", "the upstream's stream ended before its answer did"), now)
 
     def _failed(self, failure: Failure, now: float) -> list[Command]:
+        again, self._again = self._again, None
+        if again is not None and failure.kind == "unavailable" and self._phase in ("guided", "question"):
+            return [again]  # most likely the upstream had closed the connection after the answer before
         if self._phase == "question":
             self._ended = True
             return self._step(Reply(""), now)
@@ -402,14 +408,12 @@ class Session:
             out += self._body(self._streamed.tick(now))
             if self._streamed.ready:
                 return out + self._settle(self._streamed, now)
-        if not out and self._silent and now - self._quiet_since >= self._settings.keep_alive_seconds:
-            out.append(SendBody(self._writer.keep_alive))
-        return out
+        quiet = self._silent and now - self._quiet_since >= self._settings.keep_alive_seconds
+        return out or ([SendBody(self._writer.keep_alive)] if quiet else [])
 
     def _gone(self, now: float) -> list[Command]:
         if self._phase == "over":
             return []
         self._phase = "over"
-        self.record.outcome = "gone"
-        self.record.seconds = now - self._started
+        self.record.outcome, self.record.seconds = "gone", now - self._started
         return [CloseUpstream(), *([Log(self.record)] if self._context is not None else [])]

@@ -28,6 +28,7 @@ _PLAINLY = re.compile(
 )  # what says so
 _BETWEEN = re.compile(r"\s*(?:,\s*)?(?:&|\band\b)\s*", re.I)
 _OF_THREE = re.compile(r"\w, (?:\w+ ){0,3}\w+,? and \w", re.I)  # its commas join as well
+_APART = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
 _COMMA = re.compile(r",\s*(?:and\b)?", re.I)
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+")
@@ -38,7 +39,7 @@ _SPOKEN_OF, _ASKED = 0.25, 0.35  # how much a request speaks of another tool
 def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
     """Whether the request shows signs of more wishes than these calls serve. Errs on the side of yes: of BFCL's
     parallel questions 99 % show them beside their first gold call, of its single ones 32 %."""
-    if _PLAINLY.search(query) or _half_served(query, calls):
+    if _PLAINLY.search(query) or _half_served(query, calls) or any(_lumped(v, query) for v in _values(calls)):
         return True
     if not _JOINED.search(query):
         return False
@@ -70,6 +71,12 @@ def _left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
         held = said_name in " ".join(spelled) or any(len(s) > 2 and s in said_name for s in spelled)
         if said_name and not held:
             yield name
+
+
+def _lumped(value: Json, query: str) -> bool:
+    """Whether one text holds two things that the request says apart: "ann@x.org,bob@x.org"."""
+    parts = [p for p in _APART.split(value) if p.strip()] if isinstance(value, str) else []
+    return len(parts) > 1 and value not in query and all(p.strip() in query for p in parts)
 
 
 def _half_served(query: str, calls: Sequence[ToolCall]) -> bool:
