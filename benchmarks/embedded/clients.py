@@ -83,7 +83,7 @@ QUESTIONS = (
     Question("plain", "Hello!"),
     Question("plain", "What is 17 plus 25?", words="42"),
     Question("plain", "Thanks, that helped a lot."),
-    Question("plain", "Which tools do you have?"),
+    Question("plain", "Which tools do you have?", words="weather"),
     Question("plain", "What does the tool get_weather do?", words="weather"),
     Question("plain", "Write a haiku about the sea."),
     Question("plain", "Who wrote Hamlet?", words="shakespeare"),

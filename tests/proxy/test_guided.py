@@ -68,3 +68,12 @@ def test_replies_are_read_and_cut_off_calls_are_left(text: str, found: Any) -> N
 
 def test_the_body_is_json() -> None:
     assert json.dumps(guided.body(context()))
+
+
+def test_a_question_about_the_tools_is_told_of_them_and_another_is_not() -> None:
+    asked = context(messages=[{"role": "user", "content": "Which tools do you have?"}])
+    made = guided.body_in_words(asked)
+    assert "send_mail" in made["messages"][0]["content"]
+    assert "tools" not in made
+    greeting = context(messages=[{"role": "user", "content": "Hello!"}])
+    assert guided.body_in_words(greeting)["messages"] == [{"role": "user", "content": "Hello!"}]

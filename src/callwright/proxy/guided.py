@@ -15,6 +15,7 @@ from callwright.models.grammar import guidance
 from callwright.proxy import again
 from callwright.proxy.context import Context
 from callwright.proxy.sse import json_bytes
+from callwright.refine.surplus import about_tools
 from callwright.types import Json, JsonObject, ToolCall
 from callwright.wire.schemas import closed_object, required_first
 
@@ -42,10 +43,12 @@ def body(context: Context) -> JsonObject:
 
 
 def body_in_words(context: Context) -> JsonObject:
-    """The request without calls, tools only told of: for messages that need none of them."""
+    """The request without tools, for messages that need none; they are told of where the question is about them."""
     made = {k: v for k, v in context.body.items() if k not in ("tools", "tool_choice", "parallel_tool_calls")}
-    names = "\n".join(f"- {t.description or t.name} ({t.name})" for t in context.toolset.tools)
-    made["messages"] = _told(context.body["messages"], prompts.render("words", tools=names)[0].content)
+    tools = context.toolset.tools
+    if about_tools(context.query, tools):
+        names = "\n".join(f"- {t.description or t.name} ({t.name})" for t in tools)
+        made["messages"] = _told(context.body["messages"], prompts.render("words", tools=names)[0].content)
     return made
 
 

@@ -12,7 +12,7 @@ from callwright.refine import echoes
 from callwright.refine.names import asked_for
 from callwright.refine.sequence_references import references
 from callwright.refine.situation import Situation, call_print
-from callwright.types import Json, ToolCall, canonical, scalars
+from callwright.types import Json, Tool, ToolCall, canonical, scalars
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
 DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
@@ -110,12 +110,18 @@ def unasked(call: ToolCall, situation: Situation) -> bool:
     given = {k: v for k, v in call.arguments.items() if k in tool.required} or call.arguments
     if any(_hinted_at(value, situation) for value in _leaves(given)):
         return False
-    if re.search(_OF_TOOLS.pattern.format(re.escape(tool.name)), situation.query, _OF_TOOLS.flags):
+    if about_tools(situation.query, [tool]):
         return True
     about = {w for w in words(tool.name) if w not in flow.GENERIC} | flow.content_words(tool.description)
     for key, part in tool.properties.items():
         about |= set(words(key)) | flow.content_words(str((part or {}).get("description") or ""))
     return not (about - flow.STOP) & flow.content_words(asked)
+
+
+def about_tools(query: str, tools: Sequence[Tool]) -> bool:
+    """Whether a question is about tools: "Which tools do you have?", "What does get_weather do?"."""
+    names = "|".join(re.escape(t.name) for t in tools)
+    return re.search(_OF_TOOLS.pattern.format(names), query, _OF_TOOLS.flags) is not None
 
 
 def _hinted_at(value: Json, situation: Situation) -> bool:
