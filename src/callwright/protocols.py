@@ -70,7 +70,7 @@ class ChatModel(Protocol):
 
 
 CALL_KEY: ContextVar[str] = ContextVar("callwright_call_key", default="")
-"""While a call runs: its idempotency key, the same for every attempt, also after a crash; "" outside of a run."""
+"""While a call that may write runs: its idempotency key, the same for every attempt, also after a crash; else ""."""
 
 
 def call_key() -> str:

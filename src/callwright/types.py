@@ -14,16 +14,36 @@ from callwright.errors import Failure, Violation
 Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
 JsonObject: TypeAlias = dict[str, Any]
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
 
 def to_json(value: Any) -> Json:
-    """The JSON form of any value in this module: dataclasses become objects, tuples become arrays."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if not f.name.startswith("_")}
+    """The JSON form of any value in this module: dataclasses become objects, tuples and sets become arrays."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is dict:
+        return {k if type(k) is str else str(k): v if type(v) in _PLAIN else to_json(v) for k, v in value.items()}
+    if kind is list or kind is tuple:
+        return [v if type(v) in _PLAIN else to_json(v) for v in value]
+    if names := _field_names(kind):
+        return {name: to_json(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(k): to_json(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [to_json(v) for v in value]
-    return value
+    if isinstance(value, set | frozenset):  # in one order in every process: texts that hold it are compared
+        return sorted((to_json(v) for v in value), key=str)
+    return [to_json(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The public fields of a dataclass; none of anything else."""
+    if kind not in _FIELDS:
+        public = (f.name for f in fields(kind) if not f.name.startswith("_")) if is_dataclass(kind) else ()
+        _FIELDS[kind] = tuple(public)
+    return _FIELDS[kind]
 
 
 def scalars(value: Json) -> Iterator[Json]:
