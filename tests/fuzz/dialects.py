@@ -29,10 +29,12 @@ with (
 TOOLS = (
     Tool("f", input_schema={"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}}),
     Tool("get_weather", input_schema={"type": "object", "properties": {"city": {"type": "string"}, "x": {}}}),
+    Tool("Find (it)!", input_schema={"type": "object", "properties": {"a": {"type": "string"}}}),
 )
 _CALLS = [
     ToolCall("1", "f", {"a": 'x"}</tool_call>', "n": 1}),
     ToolCall("2", "get_weather", {"city": "Rome", "x": [{}]}),
+    ToolCall("3", "Find (it)!", {}),
 ]
 _WHOLE = [write_calls(_CALLS, name) for name in DIALECTS]
 _SCRAPS = sorted({w[i : i + n] for w in _WHOLE for n in (1, 7, 16, 40) for i in range(0, len(w), 5)})

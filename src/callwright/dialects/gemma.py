@@ -13,7 +13,7 @@ from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
 from callwright.dialects.typed import escaped, unescaped
 from callwright.dialects.values import BROKEN, STOPPED, UNCLOSED
-from callwright.jsontext import JsonError
+from callwright.jsontext import MAX_DEPTH, JsonError
 from callwright.types import Json, ToolCall
 
 QUOTES = ('<|"|>', "<escape>")  # Gemma 4, FunctionGemma
@@ -21,7 +21,6 @@ _BRACE = Marks(["{"])
 _QUOTES = Marks(QUOTES)
 _KEY_ENDS = Marks([":", "}", "\n"])
 _KEY = re.compile(r"[A-Za-z_][\w\-]*\Z")
-_MAX_DEPTH = 64
 
 
 class _Broken(Exception):
@@ -39,7 +38,7 @@ def call(tape: Tape, offer: Offer, closes: Marks) -> Steps[Meant | None]:
     before = len(tape.raw())
     value = _Value(tape, offer, closes)
     try:
-        arguments = yield from value.object(0)
+        arguments = yield from value.object()
     except _Broken as broken:
         _, closer = yield from tape.until(closes)
         raw = tape.raw()[before:]
@@ -55,27 +54,54 @@ class _Value:
         self._tape, self._offer, self._closes = tape, offer, closes
         self.problems: list[str] = []
 
-    def object(self, depth: int) -> Steps[dict[str, Json]]:
-        if depth > _MAX_DEPTH:
-            raise _Broken
+    def object(self) -> Steps[dict[str, Json]]:
+        """The object whose brace comes next. What is open stands on a list, so that depth costs nothing."""
         self._tape.at += 1
-        found: dict[str, Json] = {}
-        while True:
+        whole: dict[str, Json] = {}
+        opened: list[dict[str, Json] | list[Json]] = [whole]
+        while opened:
+            inner = opened[-1]
             char = yield from self._tape.space()
-            if char == "}":
+            if char == ("}" if isinstance(inner, dict) else "]"):
                 self._tape.at += 1
-                return found
-            if char == ",":
+                opened.pop()
+            elif char == ",":
                 self._tape.at += 1
-                continue
-            if (yield from self._closed_early(char)) and depth == 0:
+            elif (yield from self._closed_early(char)):
+                if len(opened) > 1:
+                    raise _Broken
                 self.problems.append(UNCLOSED)
-                return found
+                return whole
+            else:
+                yield from self._entry(inner, char, opened)
+        return whole
+
+    def _entry(
+        self, inner: dict[str, Json] | list[Json], char: str, opened: list[dict[str, Json] | list[Json]]
+    ) -> Steps[None]:
+        """Takes one entry of what was opened last; a bracket opens something more."""
+        key = ""
+        if isinstance(inner, dict):
             key = yield from self._key(char)
             if (yield from self._tape.space()) != ":":
                 raise _Broken(stopped=not (yield from self._tape.char()))
             self._tape.at += 1
-            found[key] = yield from self._value(depth)
+        elif char == "}":
+            raise _Broken
+        char = yield from self._tape.space()
+        value: Json
+        if char and char in "{[":
+            if len(opened) >= MAX_DEPTH:
+                raise _Broken
+            self._tape.at += 1
+            value = {} if char == "{" else []
+            opened.append(value)
+        else:
+            value = yield from self._leaf(char)
+        if isinstance(inner, dict):
+            inner[key] = value
+        else:
+            inner.append(value)
 
     def _closed_early(self, char: str) -> Steps[bool]:
         return char == "<" and bool((yield from self._tape.marker(self._closes)))
@@ -92,16 +118,11 @@ class _Value:
             raise _Broken(stopped=not (yield from self._tape.char()))
         return key.strip()
 
-    def _value(self, depth: int) -> Steps[Json]:
-        char = yield from self._tape.space()
+    def _leaf(self, char: str) -> Steps[Json]:
         if not char:
             raise _Broken(stopped=True)
         if (yield from self._tape.marker(_QUOTES)):
             return (yield from self._text())
-        if char == "{":
-            return (yield from self.object(depth + 1))
-        if char == "[":
-            return (yield from self._list(depth + 1))
         if char in "\"'":
             return (yield from self._quoted())
         text = (yield from self._tape.scalar()).strip()
@@ -112,23 +133,6 @@ class _Value:
         except JsonError:
             self.problems.append("text without its marks")
             return text
-
-    def _list(self, depth: int) -> Steps[list[Json]]:
-        if depth > _MAX_DEPTH:
-            raise _Broken
-        self._tape.at += 1
-        found: list[Json] = []
-        while True:
-            char = yield from self._tape.space()
-            if char == "]":
-                self._tape.at += 1
-                return found
-            if char == ",":
-                self._tape.at += 1
-            elif char == "}" or (yield from self._closed_early(char)):
-                raise _Broken
-            else:
-                found.append((yield from self._value(depth)))
 
     def _text(self) -> Steps[str]:
         mark = yield from self._tape.marker(_QUOTES)

@@ -13,7 +13,7 @@ from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Dialect, Reading, Writer
 from callwright.dialects.tape import Tape
-from callwright.dialects.typed import plain
+from callwright.dialects.typed import plain, written_key
 from callwright.types import ToolCall
 
 _FUNCTOOLS = "functools["
@@ -70,7 +70,7 @@ def _invoked(outer: str, prefix: str = "") -> Writer:
 def _invoke(call: ToolCall, prefix: str) -> str:
     given = call.arguments if isinstance(call.arguments, dict) else {}
     tag = f"{prefix}parameter"
-    lines = [f'<{tag} name="{key}">{_framed(plain(value))}</{tag}>\n' for key, value in given.items()]
+    lines = [f'<{tag} name="{written_key(key)}">{_framed(plain(value))}</{tag}>\n' for key, value in given.items()]
     return f'<{prefix}invoke name="{call.tool}">\n{"".join(lines)}</{prefix}invoke>'
 
 

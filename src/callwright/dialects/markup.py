@@ -11,14 +11,14 @@ from callwright.dialects.marks import Marks, marks
 from callwright.dialects.offer import Offer, said
 from callwright.dialects.pieces import Meant, Steps
 from callwright.dialects.tape import Tape
-from callwright.dialects.typed import escaped, plain, typed, unescaped
+from callwright.dialects.typed import plain, read_key, typed, unescaped, written_key
 from callwright.dialects.values import STOPPED, read_arguments
 from callwright.jsontext import JsonError
 from callwright.types import JsonObject, ToolCall
 
 PAIR = "<arg_key>"
 _NS = ("", "｜DSML｜", "|DSML|", "minimax:", "antml:", "atem:")
-_NAMED = r"""(?:\s*=\s*|\s+name\s*=\s*)["']?(?P<name>[^"'<>]{1,512}?)["']?"""
+_NAMED = r"""(?:\s*=\s*|\s+name\s*=\s*)["']?(?P<name>[^"'<>]{0,1024}?)["']?"""
 _PREFIX = r"(?:｜DSML｜|\|DSML\||\w+:)?"
 _CALL = re.compile(rf"<{_PREFIX}(?:function|invoke){_NAMED}\s*>")
 _PARAMETER = re.compile(rf"""<{_PREFIX}parameter{_NAMED}(?:\s+string\s*=\s*["']?(?P<text>true|false)["']?)?\s*>""")
@@ -34,7 +34,7 @@ _OPENINGS = Marks([f"{c}{q}" for c in _CALLS for q in ("", "'", '"')])
 _AFTER_NAME = Marks([">", "'>", '">', " >"])
 OPENS = frozenset(_CALLS)
 NAMELESS = frozenset(f"<parameter{c}" for c in ("=", " name="))
-_MAX_TAG = 640  # a name of 512 characters and what stands around it
+_MAX_TAG = 1152  # a name of 1,024 characters and what stands around it
 NO_NAME = "the tool's name is missing"
 NO_TAG = "a closing tag is missing"
 
@@ -163,7 +163,7 @@ class Markup:
         self._tape.at += len(tag)
         named = _PARAMETER.fullmatch(tag)
         if named:
-            key, flag = named["name"].strip(), named["text"] or ""
+            key, flag = read_key(named["name"], call.properties), named["text"] or ""
         else:
             key, flag = (yield from self._key(call)), ""
         text = yield from self._value(call)
@@ -175,7 +175,7 @@ class Markup:
         call.arguments[key] = self._typed(call, key, text, flag)
 
     def _key(self, call: _Call) -> Steps[str]:
-        key, end = yield from self._tape.until(_KEY_ENDS, 256)
+        key, end = yield from self._tape.until(_KEY_ENDS, _MAX_TAG)
         if end == "</arg_key>":
             self._tape.at += len(end)
         else:
@@ -184,7 +184,7 @@ class Markup:
             if self._at_end():
                 call.truncated = True
             call.problems.append("an opening tag is missing")
-        return unescaped(key.strip())
+        return read_key(key, call.properties)
 
     def _typed(self, call: _Call, key: str, text: str, flag: str) -> object:
         if flag == "true":
@@ -236,7 +236,7 @@ class Markup:
         named = _PARAMETER.fullmatch(tag)
         if named is None:
             return tag == PAIR
-        key = named["name"].strip()
+        key = read_key(named["name"], call.properties)
         return key in call.properties and key not in call.arguments
 
 
@@ -251,7 +251,7 @@ def _inner(text: str) -> str:
 def write_qwen(calls: Sequence[ToolCall]) -> str:
     return "\n".join(
         f"<tool_call>\n<function={c.tool}>\n"
-        + "".join(f"<parameter={escaped(k)}>\n{plain(v)}\n</parameter>\n" for k, v in object_of(c).items())
+        + "".join(f"<parameter={written_key(k)}>\n{plain(v)}\n</parameter>\n" for k, v in object_of(c).items())
         + "</function>\n</tool_call>"
         for c in calls
     )
@@ -263,7 +263,7 @@ def write_glm(calls: Sequence[ToolCall]) -> str:
 
 def _pairs(arguments: JsonObject) -> str:
     return "".join(
-        f"<arg_key>{escaped(k)}</arg_key>\n<arg_value>{_whole(plain(v))}</arg_value>\n" for k, v in arguments.items()
+        f"<arg_key>{written_key(k)}</arg_key>\n<arg_value>{_whole(plain(v))}</arg_value>\n" for k, v in arguments.items()
     )
 
 
@@ -275,7 +275,7 @@ def _dsml(call: ToolCall) -> str:
     lines = []
     for key, value in object_of(call).items():
         flag = "true" if isinstance(value, str) else "false"
-        tag = f'<｜DSML｜parameter name="{escaped(key)}" string="{flag}">'
+        tag = f'<｜DSML｜parameter name="{written_key(key)}" string="{flag}">'
         lines.append(f"{tag}{_whole(plain(value))}</｜DSML｜parameter>\n")
     return f'<｜DSML｜invoke name="{call.tool}">\n{"".join(lines)}</｜DSML｜invoke>\n'
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import io
 import keyword
-import tokenize
+import re
 import warnings
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby
 
 from callwright.dialects import names
 from callwright.dialects.marks import Marks
@@ -22,6 +21,11 @@ MAX_CHARS = 1_000_000
 OPENS = Marks(["("])
 _MAX_EXPRESSIONS = 16
 _MARK = "_spared_"
+_SPARED = re.compile(  # strings are passed over, whatever they say
+    r"""'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
+    rf"|(?<![\w.])(?P<word>{'|'.join(keyword.kwlist)})(?=\s*=[^=])",
+    re.DOTALL,
+)
 _EXPRESSION = "an expression that is no literal, kept as text"
 _JSON_WORDS = {"true": True, "false": False, "null": None}
 
@@ -84,16 +88,7 @@ def _parsed(text: str) -> tuple[ast.expr, str]:
 
 def _spared(text: str) -> str:
     """Parameters that are called like Python's own words (``from=``, ``class=``) get a mark behind the name."""
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except tokenize.TokenError as exc:
-        raise ValueError("not Python") from exc
-    lines = text.splitlines(keepends=True)
-    for name, equals in reversed(list(pairwise(tokens))):
-        if name.type == tokenize.NAME and keyword.iskeyword(name.string) and equals.string == "=":
-            line, at = name.end
-            lines[line - 1] = f"{lines[line - 1][:at]}{_MARK}{lines[line - 1][at:]}"
-    return "".join(lines)
+    return _SPARED.sub(lambda found: found[0] + _MARK if found["word"] else found[0], text)
 
 
 def _keywords(node: ast.Call, text: str, problems: list[str]) -> JsonObject:
@@ -101,7 +96,8 @@ def _keywords(node: ast.Call, text: str, problems: list[str]) -> JsonObject:
     for given in node.keywords:
         value = _literal(given.value, text, problems)
         if given.arg is not None:
-            arguments[given.arg.removesuffix(_MARK)] = value
+            name = given.arg.removesuffix(_MARK)
+            arguments[name if keyword.iskeyword(name) else given.arg] = value
         elif isinstance(value, dict):
             arguments |= value
         else:
@@ -165,10 +161,10 @@ def written(calls: Sequence[ToolCall]) -> list[str]:
 def _arguments(given: JsonObject | str) -> str:
     if isinstance(given, str):
         return given
-    plain = {k: v for k, v in given.items() if _is_plain(k)}
-    parts = [f"{k}={v!r}" for k, v in plain.items()]
-    rest = {k: v for k, v in given.items() if k not in plain}
-    return ", ".join([*parts, *([f"**{rest!r}"] if rest else [])])
+    runs = groupby(given.items(), key=lambda item: _is_plain(item[0]))
+    return ", ".join(
+        ", ".join(f"{k}={v!r}" for k, v in items) if plain else f"**{dict(items)!r}" for plain, items in runs
+    )
 
 
 def _is_plain(key: str) -> bool:

@@ -7,12 +7,16 @@ import re
 
 from callwright.dialects.offer import Offer
 from callwright.jsontext import JsonError
-from callwright.types import Json
+from callwright.types import Json, JsonObject
 
 _WORDS = {"true": True, "false": False, "null": None}
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
 _TAGS = r"/?[\w:|｜]{0,32}?(?:parameter|function|invoke|tool_call|arg_key|arg_value|escape|\|\"\|)"
 _ESCAPED = re.compile(rf"&((?:amp;)*)lt;(?={_TAGS})")
+_NAMED_ENTITIES = {"<": "lt", ">": "gt", '"': "quot", "'": "apos"}
+_CHARACTERS = {name: char for char, name in _NAMED_ENTITIES.items()}
+_KEY_ENTITY = re.compile(r"&((?:amp;)*)(lt|gt|quot|apos|#\d{1,5});")
+_UNSAYABLE = re.compile(r"[<>\"'\n\r]|\A\s|\s\Z")
 _MARKER = re.compile(rf"<(?={_TAGS})")
 
 
@@ -103,6 +107,27 @@ def plain(value: Json) -> str:
 def escaped(text: str) -> str:
     """Markers inside a value are written ``&lt;…``; what looks like that already gets one ``amp;`` more."""
     return _MARKER.sub("&lt;", _ESCAPED.sub(r"&amp;\1lt;", text))
+
+
+def written_key(key: str) -> str:
+    """A parameter's name as it stands in a tag: what would end the tag, and spaces at its ends, as XML says them."""
+    key = _KEY_ENTITY.sub(r"&amp;\1\2;", key)
+    return _UNSAYABLE.sub(lambda m: f"&{_NAMED_ENTITIES.get(m[0], f'#{ord(m[0])}')};", key)
+
+
+def read_key(text: str, properties: JsonObject) -> str:
+    """The reverse of :func:`written_key`. A name that is declared as it stands is left so."""
+    text = text.strip()
+    return text if "&" not in text or text in properties else _KEY_ENTITY.sub(_said, text)
+
+
+def _said(entity: re.Match[str]) -> str:
+    if entity[1]:
+        return f"&{entity[1][4:]}{entity[2]};"
+    if entity[2] in _CHARACTERS:
+        return _CHARACTERS[entity[2]]
+    char = chr(int(entity[2][1:]))
+    return char if char.isspace() else entity[0]
 
 
 def unescaped(text: str) -> str:
