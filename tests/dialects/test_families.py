@@ -6,43 +6,62 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from callwright.dialects import DIALECTS, CallPiece, Parser, write_calls
+from callwright.dialects import DIALECTS, CallPiece, Parser, TextPiece, write_calls
+from callwright.dialects.families import openings
 from callwright.types import Tool, ToolCall
 
-leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-values = st.recursive(
-    leaves, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(), v, max_size=3), max_leaves=8
-)
 MARKERS = [
+    *sorted(openings(None)),
+    *(write_calls([ToolCall("1", "f", {"a": "x"})], name) for name in DIALECTS),
     "</tool_call>",
-    "<tool_call>",
     "</parameter>\n</function>",
-    "<parameter=a>",
     "&lt;/parameter>",
     "&amp;lt;function=f>",
+    "&quot;",
+    "&amp;#10;",
+    "</arg_key>",
     "</arg_value>",
     '<|"|>',
     "<escape>",
     "<tool_call|>",
     "<｜tool▁call▁end｜>",
     "</｜DSML｜parameter>",
-    "```",
+    "</atem:parameter>",
     "<|call|>",
-    "[TOOL_CALLS]",
-    "\nAction: f\n",
+    "[ARGS]",
     "']",
     '"}}',
+    "'}",
+    "'",
+    '"',
+    "\\",
     "\n",
+    "\r",
+    "\x00",
+    "\x0c",
+    "\x1c",
+    "\u2028",
     "<think>",
     "null",
     "1",
     " x ",
 ]
 marked = st.lists(st.sampled_from(MARKERS) | st.text(max_size=3), max_size=4).map("".join)
-keys = st.text(min_size=1) | st.sampled_from(
-    ["a", "city", "class", "a b", "name", "arguments", "x:y", 'q"', "__debug__"]
+numbers = st.integers() | st.integers(-(10**40), 10**40) | st.floats(allow_nan=False, allow_infinity=False)
+keys = marked | st.sampled_from(["a", "city", "class", "a b", "name", "arguments", "x:y", 'q"', "__debug__", ""])
+values = st.recursive(
+    st.none() | st.booleans() | numbers | marked,
+    lambda v: st.lists(v, max_size=3) | st.dictionaries(keys, v, max_size=3),
+    max_leaves=8,
 )
-arguments = st.dictionaries(keys, values | marked, max_size=4)
+arguments = st.dictionaries(keys, values, max_size=4)
+
+
+def nested(depth: int) -> Any:
+    value: Any = "x"
+    for i in range(depth):
+        value = {"k": value} if i % 2 else [value]
+    return value
 
 
 def _type(value: Any) -> str:
@@ -66,26 +85,15 @@ def _calls(parser: Parser, text: str) -> list[CallPiece]:
     return [p for p in [*parser.feed(text), *parser.close()] if isinstance(p, CallPiece)]
 
 
-# Keys stand in tags and headers as they are: these families cannot say every key.
-_TAGGED = {"qwen_xml", "glm", "dsml", "minimax", "glimmer", "invoke"}
-
-
-def _sayable(dialect: str, given: dict[str, Any]) -> bool:
-    """Not with brackets, quotes, line breaks or spaces around it, nor longer than a tag may be."""
-    return dialect not in _TAGGED or all(
-        k.strip() == k and len(k) <= 512 and not set(k) & set("<>\"'\n") for k in given
-    )
-
-
 @pytest.mark.parametrize("dialect", DIALECTS)
 @settings(max_examples=25)
 @given(given=arguments)
 @example(given={})
 @example(given={"a": "</tool_call>", "b": '"}}', "c": "line\nline\n"})
 @example(given={"a": {"b": [1, 2.5, None, True, {"c": "x"}]}, "n": 10**30})
+@example(given={"deep": nested(90), "n": -0.0, "m": 5e-324})
+@example(given={"<a \"b\" c='d'>": 1, " edge ": 2, "two\nlines": 3, "&lt;": 4, "&amp;quot;": 5, "": 6, "k" * 900: 7})
 def test_what_is_written_is_read_as_it_was(dialect: str, given: dict[str, Any]) -> None:
-    if not _sayable(dialect, given):
-        return
     text = write_calls([ToolCall("1", "get_weather", given)], dialect)
     found = _calls(_parser(dialect, _tool("get_weather", given)), text)
     assert [(p.call.tool, p.call.arguments) for p in found] == [("get_weather", given)]
@@ -94,11 +102,22 @@ def test_what_is_written_is_read_as_it_was(dialect: str, given: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_half_a_surrogate_pair_is_no_character_of_an_argument(dialect: str) -> None:
+    """No JSON, file or connection can carry one: it is replaced, and that is a problem named. The text keeps it."""
+    halves = {"a": "x\ud83dy", "b": "\ude00", "c": "\ud83d\ude00"}
+    text = write_calls([ToolCall("1", "get_weather", halves)], dialect, text="Ok.")
+    parser = _parser(dialect, _tool("get_weather", halves))
+    pieces = [*parser.feed(text), *parser.close()]
+    assert "".join(p.text if isinstance(p, TextPiece) else p.raw for p in pieces) == text
+    (found,) = [p for p in pieces if isinstance(p, CallPiece)]
+    assert found.call.arguments == {"a": "x\ufffdy", "b": "\ufffd", "c": "\U0001f600"}
+    assert "half a character replaced" in found.problems
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 @settings(max_examples=10)
 @given(first=arguments, second=arguments)
 def test_several_calls_are_read_in_order(dialect: str, first: dict[str, Any], second: dict[str, Any]) -> None:
-    if not _sayable(dialect, first | second):
-        return
     calls = [ToolCall("1", "f_one", first), ToolCall("2", "g_two", second), ToolCall("3", "f_one", first)]
     text = write_calls(calls, dialect, text="Let me see.")
     pieces = _calls(_parser(dialect, _tool("f_one", first), _tool("g_two", second)), text)

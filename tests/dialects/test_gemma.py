@@ -65,6 +65,6 @@ def test_a_mark_that_is_never_closed_is_reported() -> None:
 
 
 def test_depth_has_a_bound() -> None:
-    piece = one(gemma("{a:" + "[" * 500 + "]" * 500 + "}"))
+    piece = one(gemma("{a:" + "[" * 2000 + "]" * 2000 + "}"))
     assert isinstance(piece.call.arguments, str)
     assert piece.problems

@@ -113,7 +113,7 @@ class _Value:
             return (yield from self._text())
         if char in "\"'":
             return (yield from self._quoted())
-        key, end = yield from self._tape.until(_KEY_ENDS, 256)
+        key, end = yield from self._tape.until(_KEY_ENDS, 1024)
         if end != ":":
             raise _Broken(stopped=not (yield from self._tape.char()))
         return key.strip()

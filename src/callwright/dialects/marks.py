@@ -19,19 +19,21 @@ def marks(words: frozenset[str]) -> Marks:
 
 
 class Marks:
-    """Which of several literal markers stands at a place of a text that is still arriving; the longest wins."""
+    """Which of several literal markers stands at a place of a text that is still arriving; the longest wins.
 
-    def __init__(self, words: Iterable[str]) -> None:
+    ``listed``: the markers are compared one by one instead of by a pattern, which costs milliseconds to make.
+    """
+
+    def __init__(self, words: Iterable[str], *, listed: bool = False) -> None:
         self.words = frozenset(words)
-        self._first = re.compile("[" + re.escape("".join(sorted({w[0] for w in self.words}))) + "]")
         ordered = sorted(self.words)
-        self._longer = frozenset(w for w, after in pairwise(ordered) if after.startswith(w))
         self._longest = max(map(len, ordered))
         self._listed: dict[str, list[str]] = {}
-        if len(ordered) > _MANY or self._longest > _LONG:
+        if listed or len(ordered) > _MANY or self._longest > _LONG:
             for word in sorted(ordered, key=len, reverse=True):
                 self._listed.setdefault(word[0], []).append(word)
             return
+        self._longer = frozenset(w for w, after in pairwise(ordered) if after.startswith(w))
         trie: dict[str, Any] = {}
         for word in ordered:
             node = trie
@@ -43,20 +45,18 @@ class Marks:
 
     def begins(self, char: str) -> bool:
         """Whether one of the markers begins with this character."""
-        return self._first.match(char) is not None
+        return char in self._listed if self._listed else any(word[0] == char for word in self.words)
 
     def match(self, text: str, at: int, ended: bool) -> str | None:
         """The marker at ``text[at:]``; "" where one may still begin there once more has arrived; None where none."""
         if self._listed:
             return self._match_listed(text, at, ended)
-        if ended:
-            found = self._whole.match(text, at)
-            return found[0] if found else None
-        found = self._growing.match(text, at)
-        if found is None:
-            return None
+        found = (self._whole if ended else self._growing).match(text, at)
+        return None if found is None else self._said(text, found, ended)
+
+    def _said(self, text: str, found: re.Match[str], ended: bool) -> str:
         word = found[0]
-        if found.end() == len(text) and (word not in self.words or word in self._longer):
+        if not ended and found.end() == len(text) and (word not in self.words or word in self._longer):
             return ""
         return word
 
@@ -71,12 +71,13 @@ class Marks:
 
     def search(self, text: str, at: int, ended: bool) -> tuple[int, str]:
         """Where the first marker stands, and which; or how far there is none for certain, and ""."""
-        while (found := self._first.search(text, at)) is not None:
-            at = found.start()
-            word = self.match(text, at, ended)
+        if not self._listed:
+            found = (self._whole if ended else self._growing).search(text, at)
+            return (len(text), "") if found is None else (found.start(), self._said(text, found, ended))
+        for place in range(at, len(text)):
+            word = self._match_listed(text, place, ended)
             if word is not None:
-                return at, word
-            at += 1
+                return place, word
         return len(text), ""
 
 

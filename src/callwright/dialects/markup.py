@@ -263,7 +263,8 @@ def write_glm(calls: Sequence[ToolCall]) -> str:
 
 def _pairs(arguments: JsonObject) -> str:
     return "".join(
-        f"<arg_key>{written_key(k)}</arg_key>\n<arg_value>{_whole(plain(v))}</arg_value>\n" for k, v in arguments.items()
+        f"<arg_key>{written_key(k)}</arg_key>\n<arg_value>{_whole(plain(v))}</arg_value>\n"
+        for k, v in arguments.items()
     )
 
 

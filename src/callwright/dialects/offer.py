@@ -6,8 +6,9 @@ import difflib
 import re
 from collections.abc import Collection, Iterable
 from copy import copy
+from functools import cached_property
 
-from callwright.dialects.marks import marks
+from callwright.dialects.marks import Marks
 from callwright.jsontext import JsonError, Mended, mend, parse
 from callwright.types import Json, JsonObject, Tool
 
@@ -19,6 +20,7 @@ _MEND_CHARS = 65_536  # of one reply: mending is not linear, a reply of nothing 
 _CLOSE = (
     0.82  # likeness (difflib) from which a name is taken for a misspelt one; the refiner decides what to make of it
 )
+_BEGINNINGS = frozenset(["", "<", "[", "{", "`"])
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -26,22 +28,44 @@ class Offer:
     """``unknown``: a call without tags counts although nobody offered its name (it does where no tools are given)."""
 
     def __init__(self, tools: Iterable[Tool] = (), *, unknown: bool = False) -> None:
-        self.tools = {tool.name: tool for tool in tools}
-        self.unknown = unknown or not self.tools
-        self._plain = {_plain(name): name for name in self.tools}
-        self.longest = max([MAX_NAME, *map(len, self.tools)])  # characters of a name
-        named = [f"{name}(" for name in self.tools if name]
-        self.scripts = marks(frozenset(named)) if named else None  # an offered name and the bracket of its call
-        odd = frozenset(name for name in self.tools if name.strip() and not _EVEN.fullmatch(name))
-        self.odd = marks(odd) if odd else None  # those that NAME does not take: with spaces, brackets, …
+        self._given = tools if isinstance(tools, tuple) else tuple(tools)
+        self.unknown = unknown or not self._given
         self._known: dict[str, str] = {}
         self._left = _MEND_CHARS
 
     def again(self) -> Offer:
         """The same tools for another reply: what was made of their names is shared, the budget for mending is new."""
+        for made_once in ("longest", "scripts", "odd", "_plain"):
+            getattr(self, made_once)
         made = copy(self)
         made._left = _MEND_CHARS
         return made
+
+    @cached_property
+    def tools(self) -> dict[str, Tool]:
+        """By name. Like what follows, made when a reply first needs it: most replies need no more than a tag."""
+        return {tool.name: tool for tool in self._given}
+
+    @cached_property
+    def longest(self) -> int:
+        """How many characters a name may have."""
+        return max([MAX_NAME, *map(len, self.tools)])
+
+    @cached_property
+    def scripts(self) -> Marks | None:
+        """Each offered name and the bracket of its call, but for names that begin as another family's call does."""
+        named = [f"{name}(" for name in self.tools if name[:1] not in _BEGINNINGS]
+        return Marks(named, listed=True) if named else None
+
+    @cached_property
+    def odd(self) -> Marks | None:
+        """The offered names that ``NAME`` does not take: with spaces, brackets, …"""
+        named = [name for name in self.tools if name.strip() and not _EVEN.fullmatch(name)]
+        return Marks(named, listed=True) if named else None
+
+    @cached_property
+    def _plain(self) -> dict[str, str]:
+        return {_plain(name): name for name in self.tools}
 
     def means(self, name: str) -> str:
         """The offered name that this name is or resembles (case, separators, prefix, typo); "" where none."""

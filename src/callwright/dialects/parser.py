@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from callwright.dialects import untagged
 from callwright.dialects.families import Reader, openings, starts
 from callwright.dialects.marks import Marks, marks
 from callwright.dialects.offer import Offer
-from callwright.dialects.pieces import Block, CallPiece, Data, Piece, Reading, TextPiece
+from callwright.dialects.pieces import Block, CallPiece, Data, Meant, Piece, Reading, TextPiece
+from callwright.dialects.strict import ATTEMPTS, Strict
 from callwright.dialects.tape import Tape
+from callwright.jsontext import JsonError, parse
+from callwright.jsontext.surrogates import HALVES, whole
 from callwright.types import Tool, ToolCall
 
 _THOUGHTS = {  # what begins and ends reasoning; the tags themselves count as reasoning
@@ -33,6 +37,8 @@ _THOUGHTS = {  # what begins and ends reasoning; the tags themselves count as re
 }
 _SELF = " to=self<|message|>"  # Glimmer's reasoning, where a reply begins with it
 MAX_AGAIN = 262_144  # characters of a reply that are looked at again after a reader gave up; then they stay text
+_TAGS_BEGIN = frozenset("<[{`")  # what most replies begin with that begin with a call
+_HALVED = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F]")
 _IN_TAG = re.compile(r"<[^<>\n]*\Z")
 _BRACKETS = {"{": re.compile(r"[\s\"']"), "[": re.compile(r"[\s{\w]")}  # what must follow for a reader to be asked
 _QUOTE_END = re.compile(r"[`\n]")
@@ -54,10 +60,9 @@ class Parser:
     ) -> None:
         self._offer = tools.again() if isinstance(tools, Offer) else Offer(tools, unknown=unknown)
         self._tape = Tape()
-        self._readers, self._marks, self._tags, begin = _tables(None if dialects is None else frozenset(dialects))
-        self._starts = dict(begin)
-        if self._offer.scripts and (dialects is None or "pythonic" in dialects):
-            self._starts |= dict.fromkeys(self._offer.scripts.words, untagged.script)
+        self._tables = tables(None if dialects is None else frozenset(dialects))
+        self._readers, self._marks = self._tables.readers, self._tables.marks
+        self._began = False
         self._reading: Reading | None = None
         self._marker = ""
         self._reasoning = False
@@ -86,6 +91,12 @@ class Parser:
     def close(self) -> list[Piece]:
         """The reply has ended: what is still held becomes text, or a call that is ``truncated``."""
         self._tape.ended = True
+        return self._run()
+
+    def read(self, text: str) -> list[Piece]:
+        """A whole reply: what ``feed`` and ``close`` give for it, sooner."""
+        self._tape.ended = True
+        self._tape.add(text)
         return self._run()
 
     def release(self) -> list[Piece]:
@@ -120,7 +131,7 @@ class Parser:
         """Hands out text up to where a call may begin. True: a reader is at work; False: more text is needed."""
         tape = self._tape
         start = at = tape.at
-        if self._starts and (opened := self._start()) is not None:
+        if not self._began and (opened := self._start()) is not None:
             return opened
         while True:
             if self._quoted or self._data:
@@ -142,6 +153,12 @@ class Parser:
                 self._quoted = tape.text[at - 1] == "`"
                 at += 1
                 continue
+            attempt = ATTEMPTS.get(word)
+            strict = attempt(tape.text, at, self._offer, tape.ended) if attempt else None
+            if strict is not None:
+                self._emit(start, at)
+                start = at = tape.at = self._took_strict(strict, at)
+                continue
             if word in _BRACKETS and at + 1 < len(tape.text) and not self._follows(word, tape.text[at + 1]):
                 at += 1
                 continue
@@ -160,14 +177,23 @@ class Parser:
 
     def _start(self) -> bool | None:
         """Where the reply begins: whether a marker opens that counts only here (False: not known yet; None: none)."""
-        word = marks(frozenset([*self._starts, _SELF])).match(self._tape.text, self._tape.at, self._tape.ended)
-        if word == "":
-            return False
-        readers, self._starts = self._starts, {}
-        self._reasoning = word == _SELF
-        if word is None or word == _SELF:
+        tape = self._tape
+        if tape.at >= len(tape.text):
+            return False if not tape.ended else None
+        found = None
+        if tape.text[tape.at] not in _TAGS_BEGIN:
+            scripts = self._offer.scripts if self._tables.scripts else None
+            for words, reader in ((self._tables.starts, None), (scripts, untagged.script)):
+                word = words.match(tape.text, tape.at, tape.ended) if words else None
+                if word == "":
+                    return False
+                if word and found is None:
+                    found = (reader, word)
+        self._began = True
+        if found is None or found[1] == _SELF:
+            self._reasoning = found is not None
             return None
-        self._open(readers[word], word)
+        self._open(found[0] or self._tables.begin[found[1]], found[1])
         return True
 
     def _open(self, reader: Reader, word: str) -> None:
@@ -204,6 +230,16 @@ class Parser:
         if start < end:
             self._out.text(self._tape.text[start:end], self._reasoning)
 
+    def _took_strict(self, strict: Strict, at: int) -> int:
+        """Hands out the calls of a strict attempt; where they end."""
+        dialect, calls, end = strict
+        raw = self._tape.text[at:end]
+        for name, given in calls:
+            self._count += 1
+            self._out.call(CallPiece(ToolCall(f"call_{self._count}", name, given), raw, dialect))
+            raw = ""
+        return end
+
     def _took(self, block: Block | Data | None) -> None:
         tape = self._tape
         raw = tape.raw()
@@ -212,7 +248,7 @@ class Parser:
             if self._again > 0:
                 tape.back()
                 if isinstance(block, Data):
-                    self._data = _Data(self._tags)
+                    self._data = _Data(self._tables.tags)
                 else:
                     start, tape.at = tape.at, tape.at + len(self._marker)
                     self._emit(start, tape.at)
@@ -223,11 +259,29 @@ class Parser:
             block.raw = raw
             self.blocks.append(block)
             self._out.text(raw, self._reasoning)
+        halved = bool(block.calls) and _HALVED.search(raw)
         for i, meant in enumerate(block.calls):
             self._count += 1
+            if halved:
+                _mend_halves(meant)
             call = ToolCall(f"call_{self._count}", meant.tool, meant.arguments, meant.slot)
             problems = tuple(dict.fromkeys(meant.problems))
             self._out.call(CallPiece(call, "" if i else raw, block.dialect, problems, meant.truncated))
+
+
+def _mend_halves(meant: Meant) -> None:
+    """Arguments without half characters, which no strict parser takes. Text that stops stays what it is."""
+    arguments, changed = whole(meant.arguments)
+    if not changed or meant.truncated:
+        return
+    if isinstance(arguments, str):
+        try:
+            arguments, meant.problems = parse(arguments), []
+        except JsonError:
+            return
+    if isinstance(arguments, dict):
+        meant.arguments = arguments
+        meant.problems.append(HALVES)
 
 
 class _Data:
@@ -294,9 +348,27 @@ class _Pieces:
             self._parts.clear()
 
 
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What depends on the families alone: readers by marker, all markers, the tags among them, and the markers that
+    count only where the reply begins; whether a reply may begin with a call as a line of Python."""
+
+    readers: Mapping[str, Reader]
+    marks: Marks
+    tags: Marks
+    begin: Mapping[str, Reader]
+    starts: Marks
+    scripts: bool
+
+
 @lru_cache(64)
-def _tables(dialects: frozenset[str] | None) -> tuple[dict[str, Reader], Marks, Marks, dict[str, Reader]]:
-    """What depends on the families alone: readers by marker, all markers, the tags among them, those of the start."""
-    readers = openings(dialects)
-    tags = frozenset(m for m in readers if m[0] == "<") or frozenset("<")
-    return readers, marks(frozenset(readers) | frozenset(_THOUGHTS)), marks(tags), starts(dialects)
+def tables(dialects: frozenset[str] | None = None) -> Tables:
+    readers, begin = openings(dialects), starts(dialects)
+    return Tables(
+        readers,
+        marks(frozenset(readers) | frozenset(_THOUGHTS)),
+        marks(frozenset(m for m in readers if m[0] == "<") or frozenset("<")),
+        begin,
+        marks(frozenset([*begin, _SELF])),
+        dialects is None or "pythonic" in dialects,
+    )

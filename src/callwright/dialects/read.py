@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable
 
 from callwright.dialects import react
-from callwright.dialects.offer import FINISH
+from callwright.dialects.offer import FINISH, Offer
 from callwright.dialects.parsed import Finish, Parsed
-from callwright.dialects.parser import Parser
+from callwright.dialects.parser import Parser, tables
 from callwright.dialects.pieces import CallPiece, TextPiece
+from callwright.dialects.strict import ATTEMPTS
 from callwright.jsontext import JsonError, mend
 from callwright.types import Json, JsonObject, Tool, ToolCall
 
+_MAY_START = re.compile(r"\(|to=")  # what a call has that counts only where a reply begins
 _FENCES = re.compile(r"```[ \t]*\w*[ \t]*\n?|```")
 
 
@@ -23,8 +25,32 @@ def parse_calls(text: str, tools: Iterable[Tool] = ()) -> Parsed:
     Ids are ``call_1``, ``call_2`` … in order. Arguments that are no JSON object stay text. A call of ``Finish`` and
     ``Final Answer:`` become ``finish``, never a call.
     """
+    given = tuple(tools)
+    return _clean(text, given) or _gathered(text, given)
+
+
+def _clean(text: str, tools: tuple[Tool, ...]) -> Parsed | None:
+    """The reply that is text and one strict block of calls; None where it is anything else."""
+    marks = tables().marks
+    at, word = marks.search(text, 0, True)
+    attempt = ATTEMPTS.get(word)
+    if attempt is None or (at and (text[at - 1] == "`" or _MAY_START.search(text, 0, at))):
+        return None
+    found = attempt(text, at, Offer(tools, unknown=True), True)
+    if found is None:
+        return None
+    dialect, calls, end = found
+    if end < len(text) and (marks.search(text, end, True)[1] or "```" in text[end:]):
+        return None
+    if any(name == FINISH for name, _ in calls):
+        return None
+    made = tuple([ToolCall(f"call_{i}", name, given) for i, (name, given) in enumerate(calls, 1)])
+    return Parsed(made, (text[:at] + text[end:]).strip(), None, dialect)
+
+
+def _gathered(text: str, tools: tuple[Tool, ...]) -> Parsed:
     parser = Parser(tools, unknown=True)
-    pieces = [*parser.feed(text), *parser.close()]
+    pieces = parser.read(text)
     found = [p for p in pieces if isinstance(p, CallPiece)]
     rest = "".join(p.text for p in pieces if isinstance(p, TextPiece))
     calls = [p.call for p in found if p.call.tool != FINISH]
