@@ -438,15 +438,31 @@ def test_a_request_with_two_wishes_is_read_again_by_schema() -> None:
     assert book.record.guided
 
 
+BROKE = Failure("unavailable", "the connection broke", outcome_unknown=True)
+
+
 def test_a_question_of_ours_is_sent_once_more_if_its_connection_breaks() -> None:
     book = Playbook(Settings()).ask(body(messages=[{"role": "user", "content": "Say hello in one word."}]))
     book.tell(WRITES)
     book.answer(text_stream('```json\n{"name": "get_weather", "arguments": {"city": "world"}}\n```'))
-    book.tell(UpstreamFailed(Failure("unavailable", "the connection broke")))
+    book.tell(UpstreamFailed(BROKE))
     assert book.asked[2] == book.asked[1]
-    book.tell(UpstreamFailed(Failure("unavailable", "the connection broke")))
+    book.tell(UpstreamFailed(BROKE))
     assert len(book.asked) == 3
     assert book.finished is not None
+
+
+def test_a_chat_request_is_sent_once_more_if_its_connection_breaks_before_an_answer_came() -> None:
+    book = Playbook().ask(body())
+    book.tell(UpstreamFailed(BROKE))
+    assert book.asked[1] == book.asked[0]
+    book.tell(UpstreamFailed(BROKE))
+    assert book.head is not None
+    assert book.head.status == 502
+    begun = Playbook().ask(body())
+    begun.tell(UpstreamHead(200, SSE))
+    begun.tell(UpstreamFailed(BROKE))
+    assert len(begun.asked) == 1
 
 
 def test_a_demanded_call_is_asked_by_schema_at_once() -> None:

@@ -62,10 +62,10 @@ def test_what_the_first_reading_left_open_is_added_in_the_order_of_the_second() 
     ]
 
 
-def test_a_call_of_the_first_reading_stays_as_it_is() -> None:
-    first = [weather("Oslo", day="today")]
-    made = read_twice("Weather in Oslo and Rome today?", first, [weather("Oslo"), weather("Rome")])
-    assert made == [weather("Oslo", day="today"), weather("Rome")]
+def test_a_call_of_the_first_reading_stays_but_for_what_neither_the_second_nor_anybody_said() -> None:
+    first, second = [weather("Oslo", day="today")], [weather("Oslo"), weather("Rome")]
+    assert read_twice("Weather in Oslo and Rome today?", first, second) == [*first, weather("Rome")]
+    assert read_twice("Weather in Oslo and Rome?", first, second) == second
 
 
 def test_another_tool_that_is_only_related_is_not_added() -> None:
@@ -98,7 +98,7 @@ def test_nothing_of_the_first_reading_is_lost_and_nothing_comes_from_elsewhere(
     first: list[ToolCall], second: list[ToolCall]
 ) -> None:
     made = read_twice("Weather in Oslo and Rome, write to a and b", first, second)
-    assert all(call in made for call in first)
+    assert all(call in made for call in first)  # they have no optional values
     assert all(call in first or call in second for call in made)
 
 

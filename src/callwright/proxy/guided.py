@@ -15,7 +15,6 @@ from callwright.models.grammar import guidance
 from callwright.proxy import again
 from callwright.proxy.context import Context
 from callwright.proxy.sse import json_bytes
-from callwright.refine.surplus import about_tools
 from callwright.types import Json, JsonObject, ToolCall
 from callwright.wire.schemas import closed_object, required_first
 
@@ -44,6 +43,8 @@ def body(context: Context) -> JsonObject:
 
 def body_in_words(context: Context) -> JsonObject:
     """The request without tools, for messages that need none; they are told of where the question is about them."""
+    from callwright.refine.surplus import about_tools
+
     made = {k: v for k, v in context.body.items() if k not in ("tools", "tool_choice", "parallel_tool_calls")}
     tools = context.toolset.tools
     if about_tools(context.query, tools):

@@ -16,7 +16,7 @@ from callwright.types import Edit, ToolCall, scalars
 if TYPE_CHECKING:
     from callwright.refine.several import Joint
 
-UNASKED = "unasked_call"  # the refiner's rule of this name
+UNASKED, LEFT_OUT = "unasked_call", "drop_unsourced"  # the refiner's rules of these names
 _MARKS = re.compile(r"[$<>{}\[\]]|API_call|\bvar_?\d", re.I)  # what references and placeholders are made of
 
 

@@ -71,7 +71,7 @@ class Session:
         self._whole: Whole | None = None
         self._collected: list[bytes] = []
         self._reply = Reply("")
-        self._again: Command | None = None  # our own question, to be sent once more if its connection breaks
+        self._again: Command | None = None  # the question under way, sent once more if its connection breaks
         self._refused = False  # whether the upstream refused the client's own request
         self.asking = ""  # what the upstream is asked for: free, or the kind of our own question
         self._ended = False  # whether the upstream request under way is over
@@ -198,6 +198,7 @@ class Session:
         self._phase, self.asking = "answer", "free"
         if self._refused and self._context is not None:
             return [self._outbound.chat(json_bytes(guided.body_in_words(self._context)))]
+        self._again = self._answer_request
         return [self._answer_request]
 
     def _ask_guided(self) -> list[Command]:
@@ -222,7 +223,7 @@ class Session:
     # the answer
 
     def _head(self, status: int, given: Mapping[str, str], now: float) -> list[Command]:
-        self._status, self._headers = status, given
+        self._status, self._headers, self._again = status, given, None
         if self._phase == "answer" and status in _UNSUPPORTED and self._can_do_without_tools:
             self._phase, self._refused = "refused", True
         if self._phase in ("guided", "question", "refused"):
@@ -384,7 +385,7 @@ class Session:
 
     def _failed(self, failure: Failure, now: float) -> list[Command]:
         again, self._again = self._again, None
-        if again is not None and failure.kind == "unavailable" and self._phase in ("guided", "question"):
+        if again is not None and failure.kind == "unavailable" and failure.outcome_unknown:
             return [again]  # most likely the upstream had closed the connection after the answer before
         if self._phase == "question":
             self._ended = True

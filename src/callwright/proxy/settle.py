@@ -15,10 +15,11 @@ from typing import Literal
 from callwright.dialects import parse_calls
 from callwright.errors import Violation
 from callwright.gate import Refusal, repair_refusal
+from callwright.gate.coerce import pointer_join
 from callwright.gate.sources import Sources
 from callwright.proxy import again, guided, history, ids
 from callwright.proxy.context import Context
-from callwright.proxy.refining import UNASKED, read_twice, refined, wants_more
+from callwright.proxy.refining import LEFT_OUT, UNASKED, read_twice, refined, wants_more
 from callwright.proxy.sse import json_bytes
 from callwright.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 
@@ -176,7 +177,8 @@ def _read_again(
 def _joined(work: list[_Work], good: list[_Work], new: list[_Work], made: Settled, context: Context) -> list[_Work]:
     """What was good, what the second reading adds, and what was refused if nothing took its place."""
     joints = read_twice([w.call for w in good], [w.call for w in new], context)
-    both = [good[j.first] if j.first >= 0 else new[j.second] for j in joints] or new  # better than what was refused
+    both = [_agreed(good[j.first], j.call, n, made) if j.first >= 0 else new[j.second] for n, j in enumerate(joints)]
+    both = both or new  # better than what was refused
     added = {w.call.tool for w in both if w in new}
     replaced = {*added, *(context.waiting if added else ())}
     kept = [w for w in work if w not in good and w.call.tool not in replaced]
@@ -186,6 +188,16 @@ def _joined(work: list[_Work], good: list[_Work], new: list[_Work], made: Settle
     if gone:  # what was said of calls that are no longer there
         made.violations = [v for w in kept if isinstance(w.verdict, Refusal) for v in w.verdict.violations]
     return both + kept
+
+
+def _agreed(one: _Work, call: ToolCall, place: int, made: Settled) -> _Work:
+    """A call of the first reading without the optional values that neither the second nor anybody else has."""
+    before, after = one.call.arguments, call.arguments
+    if isinstance(before, dict) and isinstance(after, dict) and after != before:
+        gone = [key for key in before if key not in after]
+        made.edits += [Edit(pointer_join(f"/{place}/arguments", k), before[k], None, LEFT_OUT) for k in gone]
+        one.call, one.changed = replace(one.call, arguments=after), True
+    return one
 
 
 def _in_words(made: Settled, context: Context) -> Generator[Question, Reply, None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from callwright.flow import STOP, content_words, words
@@ -102,13 +102,14 @@ class Joint:
 
 def joined(first: Sequence[ToolCall], second: Sequence[ToolCall], situation: Situation) -> list[Joint]:
     """The calls of a first reading with what a second one adds. Every call of the first is there, unless it lumped
-    together what the second has apart; those of the second are there if they serve a wish that no other serves."""
+    together what the second has apart, less the optional values that nobody said and the second does not have; those
+    of the second are there if they serve a wish that no other serves."""
     lumped = {i for i, call in enumerate(first) if _lumps(call, second)}
     partner = _partners(first, second, lumped)
     made = [Joint(c, i) for i, c in enumerate(first) if i not in lumped and i not in partner.values()]
     for place, call in enumerate(second):
         if place in partner:
-            made.append(Joint(first[partner[place]], partner[place], place))
+            made.append(Joint(_agreed(first[partner[place]], call, situation), partner[place], place))
         elif wanted(call, [j.call for j in made], situation):
             made.append(Joint(call, second=place))
     return made
@@ -125,6 +126,17 @@ def _partners(first: Sequence[ToolCall], second: Sequence[ToolCall], lumped: Con
         if score > 0 and -j not in made and -i not in made.values():
             made[-j] = -i
     return made
+
+
+def _agreed(call: ToolCall, other: ToolCall, situation: Situation) -> ToolCall:
+    """A call without the optional values that were not said and that the same call of another reading leaves out."""
+    given, tool = _object(call), situation.by_name[call.tool]
+    kept = {
+        k: v
+        for k, v in given.items()
+        if k in tool.required or k in _object(other) or isinstance(v, bool) or situation.sources.holds(v)
+    }
+    return call if kept == given or not tool.required else replace(call, arguments=kept)
 
 
 def _likeness(one: ToolCall, other: ToolCall) -> float:
