@@ -77,3 +77,14 @@ def test_a_question_about_the_tools_is_told_of_them_and_another_is_not() -> None
     assert "tools" not in made
     greeting = context(messages=[{"role": "user", "content": "Hello!"}])
     assert guided.body_in_words(greeting)["messages"] == [{"role": "user", "content": "Hello!"}]
+
+
+def test_a_list_of_options_is_no_longer_than_there_are_options() -> None:
+    extras = {"type": "array", "items": {"enum": ["wifi", "pool"]}}
+    notes = {"type": "array", "items": {"type": "string"}}
+    schema = {"type": "object", "properties": {"extras": extras, "notes": notes}}
+    asked = context(tools=[{"type": "function", "function": {"name": "find_hotel", "parameters": schema}}])
+    (one,) = guided.schema(asked)["anyOf"][0]["properties"]["calls"]["items"]["anyOf"]
+    made = one["properties"]["arguments"]["properties"]
+    assert made["extras"]["maxItems"] == 2
+    assert "maxItems" not in made["notes"]

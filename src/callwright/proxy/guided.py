@@ -62,7 +62,9 @@ def schema(context: Context) -> JsonObject:
         for t in context.toolset.tools
         if t.name == context.named or not (context.named or t.name in context.waiting)
     ]
-    one: Json = {"anyOf": [closed_object(name={"const": t.name}, arguments=required_first(t)) for t in tools]}
+    one: Json = {
+        "anyOf": [closed_object(name={"const": t.name}, arguments=_bounded(required_first(t))) for t in tools]
+    }
     if context.parallel:
         length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS}
         wish = {"type": "string", "maxLength": _WISH}
@@ -72,6 +74,18 @@ def schema(context: Context) -> JsonObject:
     if context.demanded:
         return some
     return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
+
+
+def _bounded(schema: JsonObject) -> JsonObject:
+    """Lists of options at most as long as there are options: a small model repeats them without end."""
+    made = dict(schema["properties"])
+    for key, part in made.items():
+        items = part.get("items") if isinstance(part, dict) and "maxItems" not in part else None
+        options = items.get("enum") if isinstance(items, dict) else None
+        if isinstance(options, list) and options:
+            least = part.get("minItems")
+            made[key] = {**part, "maxItems": max(len(options), least if isinstance(least, int) else 0)}
+    return {**schema, "properties": made}
 
 
 def calls_of(text: str, names: Container[str]) -> tuple[ToolCall, ...] | None:
