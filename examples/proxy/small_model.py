@@ -68,7 +68,7 @@ def value(key: str, schema: Json, wanted: str) -> Json:
     if kind in ("integer", "number"):
         return schema.get("minimum") or 1
     if kind == "boolean":
-        return False
+        return True
     return f"cat {wanted}" if re.search("command|cmd", key, re.I) else wanted
 
 
@@ -118,7 +118,10 @@ def reply(turns: list[tuple[str, str]], tools: Mapping[str, Json], style: str) -
     result = next((text for role, text in reversed(turns) if role == "tool"), None)
     if result is not None and (turns[-1][0] == "tool" or any(r == "tool" for r, _ in turns[asked:])):
         return f"The tool says: {result.strip()[:400]}"
-    call = meant(tools, turns[asked][1] if turns else "")
+    said = turns[asked][1] if turns else ""
+    if said.startswith("Repeat the text below"):
+        return said.partition("\n\n")[2]
+    call = meant(tools, said)
     return "Hello. I have no tools." if call is None else STYLES[style](call)
 
 

@@ -1,100 +1,69 @@
-"""The doctor against endpoints that do, and do not do, what they should."""
+"""The command: what it prints, its JSON, its exit codes."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import Any
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
-from tests.proxy.playbook import JSON, call, native_stream, text_stream, whole
-from tests.proxy.upstream import Asked, Reply, upstream
+from tests.cli.patient import Patient
+from tests.proxy.upstream import upstream
 
-from callwright.cli import doctor
+from callwright.cli.doctor import examine, summary
+from callwright.cli.doctor_probes import Finding
 from callwright.errors import ConfigError
 
-HERMES = '<tool_call>{"name": "switch_lamp", "arguments": {"room": "kitchen", "on": true}}</tool_call>'
-LAMP = {"room": "kitchen", "on": True}
+
+@contextmanager
+def serving(patient: Patient) -> Iterator[str]:
+    """The endpoint in a loop of its own: the command runs one itself."""
+    ready, done, url = threading.Event(), threading.Event(), []
+
+    async def serve() -> None:
+        async with upstream(patient) as up:
+            url.append(up.url)
+            ready.set()
+            await asyncio.to_thread(done.wait)
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    ready.wait()
+    yield url[0]
+    done.set()
+    thread.join()
 
 
-def good(asked: Asked) -> Reply:
-    if asked.method == "GET":
-        return Reply([b'{"data": [{"id": "big"}]}'], headers=JSON)
-    body = asked.json
-    assert body["model"] == "big"
-    text = body["messages"][0]["content"]
-    if body.get("stream"):
-        return Reply([native_stream(("c1", "switch_lamp", json.dumps(LAMP)))])
-    if "response_format" in body:
-        return Reply([whole('{"zq": "k7"}')], headers=JSON)
-    if "password" in text:
-        return Reply([whole("heliotrope")], headers=JSON)
-    if "tools" in body and body.get("tool_choice") != "none":
-        return Reply([whole(None, [call("switch_lamp", LAMP)], "tool_calls")], headers=JSON)
-    return Reply([whole("Hello.")], headers=JSON)
+def test_findings_are_printed_in_columns_with_the_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(Patient("text", "think in text")) as url:
+        assert examine(url) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0] == "mended   tool calls                 the call is left in the text, in the format hermes"
+    assert max(map(len, lines)) <= 110
+    assert any(line.startswith(" " * 33 + "-> start the server with its reasoning parser") for line in lines)
+    assert lines[-1].strip() == f"callwright proxy --upstream {url}"
+    assert f"asking {url}, model big" in err
 
 
-def poor(asked: Asked) -> Reply:
-    body = asked.json
-    if body.get("stream"):
-        return Reply([text_stream(HERMES)])
-    if "response_format" in body:
-        return Reply([b'{"error": "unknown field"}'], 400, JSON)
-    if "tools" in body:
-        calls = [call("switch_lamp", LAMP, f"c{n}") for n in range(2)] if "parallel" in str(body.keys()) else []
-        return Reply([whole(HERMES, calls)], headers=JSON)
-    short = json.loads(whole("<think>hm</think>I saw no password."))
-    short["usage"]["prompt_tokens"] = 2048
-    return Reply([json.dumps(short).encode()], headers=JSON)
+def test_what_nothing_helps_against_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(Patient("stream cut")) as url:
+        assert examine(url, as_json=True) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["upstream"], document["model"]) == (url, "big")
+    bad = [f for f in document["findings"] if f["verdict"] == "bad"]
+    assert [f["about"] for f in bad] == ["streamed calls"]
 
 
-async def found(answer: Any, model: str | None = None) -> dict[str, doctor.Finding]:
-    async with upstream(answer) as up:
-        return {f.about: f for f in await doctor._examine(up.url, model)}
+def test_the_summary_says_what_to_do() -> None:
+    good, bad = Finding("a", "good", "x"), Finding("b", "bad", "x")
+    assert summary([good], "http://h/v1") == "1 good. Nothing here needs the proxy."
+    assert "cannot help" in summary([good, bad], "http://h/v1")
+    assert "callwright proxy --upstream http://h/v1" in summary([Finding("c", "mended", "x"), bad], "http://h/v1")
 
 
-async def test_an_endpoint_that_does_everything_right_gets_no_advice() -> None:
-    findings = await found(good)
-    assert {f.verdict for f in findings.values()} == {"good"}
-    assert not [f for f in findings.values() if f.advice]
-
-
-async def test_what_is_wrong_is_named_with_what_the_proxy_or_a_setting_does_about_it() -> None:
-    findings = await found(poor, "small")
-    verdicts = {about: f.verdict for about, f in findings.items()}
-    assert verdicts == {
-        "tool calls": "mended",
-        "tool_choice required": "mended",
-        "tool_choice none": "good",
-        "parallel_tool_calls false": "mended",
-        "streaming": "good",
-        "json_schema": "setting",
-        "guided mode": "good",
-        "thinking": "setting",
-        "long context": "setting",
-    }
-    assert "hermes" in findings["tool calls"].said
-    assert "2048" in findings["long context"].said
-    assert "num_ctx" in findings["long context"].advice
-    assert "--reasoning-parser" in findings["thinking"].advice
-
-
-def test_an_endpoint_that_is_not_there_is_a_clear_error() -> None:
-    with pytest.raises(ConfigError, match="does not answer"):
-        doctor.examine("http://127.0.0.1:9/v1", "m")
-
-
-async def test_it_says_how_calls_will_be_asked() -> None:
-    def with_schema(text: str) -> Any:
-        def answer(asked: Asked) -> Reply:
-            if "response_format" in asked.json:
-                return Reply([whole('{"zq": "k7"}')], headers=JSON)
-            if asked.json.get("stream"):
-                return Reply([text_stream(text)])
-            return Reply([whole(text if "tools" in asked.json else "Hello.")], headers=JSON)
-
-        return answer
-
-    assert "not needed" in (await found(good))["guided mode"].said
-    assert "not possible" in (await found(poor, "m"))["guided mode"].said
-    assert "a second time" in (await found(with_schema(HERMES), "m"))["guided mode"].said
-    assert "schema first" in (await found(with_schema("I would."), "m"))["guided mode"].said
+def test_a_context_too_short_to_tell_anything_is_refused() -> None:
+    with pytest.raises(ConfigError, match="at least 1000"):
+        examine("http://h/v1", context=10)

@@ -6,6 +6,7 @@ import io
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,3 +49,13 @@ def test_no_bytes_stop_the_stream(lines: list[bytes]) -> None:
     found = _answers([line + b"\n" for line in lines] + [b'{"id":"last"}\n'])
     assert found[-1] == {"id": "last", "echo": None}
     assert len(found) == sum(bool(line.strip()) for line in lines) + 1
+
+
+def test_what_is_wrong_with_a_line_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    found = _answers([b'{"id":1,"text":"x"\n', b"null\n", b"\xff\n", b'{"id":2}\n'])
+    messages = [row["error"]["message"] for row in found[:3]]
+    assert messages[0].startswith("this is no JSON: ")
+    assert "line 1" in messages[0], "of the line itself"
+    assert messages[1] == "an object is wanted, this is null"
+    assert messages[2].startswith("this is no JSON: ")
+    assert "3 of 4 lines could not be answered" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from callwright.cli.proxy import serve
+from callwright.cli.proxy import bound, serve, unreachable
 from callwright.errors import ConfigError
 from callwright.http import Egress, HttpClient, HttpResponse
 
@@ -31,7 +31,38 @@ def test_settings_that_make_no_sense_are_refused_with_a_hint(given: dict[str, st
     assert caught.value.hint
 
 
-async def test_the_command_serves_and_stops_on_a_signal() -> None:
+def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
+    with bound("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
+            serve("http://127.0.0.1:9", port=port)
+    assert f"--port {port + 1}" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "said"),
+    [
+        ("127.0.0.1", 65_536, "no port 65536"),
+        ("127.0.0.1", -1, "no port -1"),
+        ("192.0.2.1", 8787, "192.0.2.1 is no address of this machine"),
+        ("nowhere.invalid", 8787, "nowhere.invalid is no address"),
+    ],
+)
+def test_an_address_that_cannot_be_listened_on_is_refused_with_a_hint(host: str, port: int, said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        bound(host, port)
+    assert caught.value.hint
+
+
+def test_an_upstream_is_looked_at_before_the_first_request() -> None:
+    with bound("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert unreachable(f"http://127.0.0.1:{port}/v1") == ""
+    assert unreachable(f"http://127.0.0.1:{port}/v1")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+async def test_the_command_serves_and_stops_on_a_signal(stop: signal.Signals) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -44,10 +75,11 @@ async def test_the_command_serves_and_stops_on_a_signal() -> None:
                 answer = await client.request("GET", f"http://127.0.0.1:{port}/healthz")
                 await asyncio.sleep(0.05)
             assert answer.status == 200
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(stop)
             _, shown = await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()
     assert f"http://localhost:{port}/v1" in shown.decode()
+    assert "warning:  nothing answers there now" in shown.decode()
     assert "Traceback" not in shown.decode()

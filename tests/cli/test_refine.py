@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from callwright.cli.jsonl import BadLine
-from callwright.cli.refine import refine_row
+from callwright.cli.refine import refine_lines, refine_row
+from callwright.errors import ConfigError
 from callwright.refine import Settings
 
 TOOL = {
@@ -96,3 +97,8 @@ def test_without_jsonl_the_command_says_what_to_do() -> None:
     done = subprocess.run([sys.executable, "-m", "callwright", "refine"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "--jsonl" in done.stderr
+
+
+def test_a_rung_that_there_is_not_is_said_before_the_first_line() -> None:
+    with pytest.raises(ConfigError, match="no rung 'modell'"):
+        refine_lines(rungs=["rules", "modell"])

@@ -11,6 +11,7 @@ from callwright.proxy.address import Upstream
     [
         ("http://h:1", "/v1/chat/completions", "http://h:1/v1/chat/completions"),
         ("http://h:1/v1/", "/v1/models", "http://h:1/v1/models"),
+        ("http://h:1/v1/chat/completions", "/v1/models", "http://h:1/v1/models"),
         ("http://h:1/v1", "/chat/completions", "http://h:1/v1/chat/completions"),
         ("http://h:1/v1", "/api/tags", "http://h:1/api/tags"),
         ("https://h/api/v4", "/v1/models", "https://h/api/v4/models"),

@@ -198,6 +198,20 @@ def test_endless_text_that_begins_like_a_call_is_let_go_at_64_kilobytes() -> Non
     assert len(book.out) > 0
 
 
+@pytest.mark.parametrize("choice", ["auto", "named"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_calls_beside_a_stop_end_in_tool_calls_except_where_their_tool_was_named(stream: bool, choice: str) -> None:
+    named = {"tool_choice": {"type": "function", "function": {"name": "get_weather"}}} if choice == "named" else {}
+    given = ("c1", "get_weather", '{"city": "Paris"}')
+    made = native_stream(given, finish="stop") if stream else whole(None, [call(*given[1:])], "stop")
+    book = Playbook().ask(body(stream, **named)).answer(made, None if stream else JSON)
+    choice_out = json.loads(book.out)["choices"][0] if not stream else None
+    finish = choice_out["finish_reason"] if choice_out else book.message["finish"]
+    assert finish == ("stop" if named else "tool_calls")
+    assert (book.out == made) == bool(named)
+    assert b"get_weather" in book.out
+
+
 def test_a_native_call_with_a_stringified_value_is_mended_and_listed() -> None:
     stream = native_stream(("c1", "get_weather", '{"city": "Paris", "days": "3"}'))
     book = Playbook().ask(body()).answer(stream)

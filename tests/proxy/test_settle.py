@@ -21,7 +21,7 @@ def context(reasks: int = 1, **more: Any) -> Context:
 
 
 def settled(found: list[Found], given: Context, *replies: Reply) -> tuple[Settled, int]:
-    work = settle(found, "", "stop", given)
+    work = settle(found, "", "tool_calls", given)
     left = list(replies)
     asked = 0
     try:

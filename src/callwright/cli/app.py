@@ -281,11 +281,14 @@ def doctor_command(
     upstream: Annotated[str, typer.Option(help="The endpoint: http://host:8000/v1.")],
     model: Annotated[str | None, typer.Option(help="Its model; default: the first it lists.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    context: Annotated[
+        int, typer.Option(help="Tokens of the long prompt; coding agents send 10,000 to 30,000.")
+    ] = 8000,
 ) -> None:
     """Find out what an endpoint does with tool calls and what the proxy would mend there."""
     from callwright.cli.doctor import examine
 
-    raise typer.Exit(examine(upstream, model, as_json=as_json))
+    raise typer.Exit(examine(upstream, model, as_json=as_json, context=context))
 
 
 @app.command("tools")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 from callwright.errors import CallwrightError
-from callwright.jsontext import parse
+from callwright.jsontext import JsonError, parse
 from callwright.types import Json, JsonObject, canonical
 
 Handler = Callable[[JsonObject], JsonObject]
@@ -19,12 +19,17 @@ class BadLine(Exception):
 
 def answer_stream(handle: Handler, source: BinaryIO | None = None, target: BinaryIO | None = None) -> int:
     """Answer every line of ``source`` on ``target`` as it comes. Returns the number of ``error`` answers."""
+    if source is None and sys.stdin.isatty():
+        print("reading JSON lines from the keyboard; Ctrl-D ends them", file=sys.stderr)
     source, target = source or sys.stdin.buffer, target or sys.stdout.buffer
-    errors = 0
+    lines = errors = 0
     for answer in answers(source, handle):
+        lines += 1
         errors += "error" in answer
         target.write(canonical_line(answer))
         target.flush()
+    if errors:
+        print(f'{errors} of {lines} lines could not be answered: their answers have an "error"', file=sys.stderr)
     return errors
 
 
@@ -38,9 +43,7 @@ def answers(lines: Iterable[bytes], handle: Handler) -> Iterator[JsonObject]:
 def _answer(number: int, line: bytes, handle: Handler) -> JsonObject:
     row: Json = None
     try:
-        row = parse(line)
-        if not isinstance(row, dict):
-            raise BadLine(f"expected a JSON object, got {type(row).__name__}")
+        row = _object(line)
         answer = handle(row)
     except (BadLine, CallwrightError, ValueError) as exc:
         return _error(number, row, str(exc))
@@ -49,6 +52,16 @@ def _answer(number: int, line: bytes, handle: Handler) -> JsonObject:
     except Exception as exc:  # one bad line must not stop the stream
         return _error(number, row, f"{type(exc).__name__}: {exc}")
     return {"id": row.get("id"), **answer}
+
+
+def _object(line: bytes) -> JsonObject:
+    try:
+        row = parse(line.strip())
+    except JsonError as exc:
+        raise BadLine(f"this is no JSON: {exc}") from None
+    if not isinstance(row, dict):
+        raise BadLine(f"an object is wanted, this is {line.strip().decode()[:40]}")
+    return row
 
 
 def _error(number: int, row: Json, message: str) -> JsonObject:

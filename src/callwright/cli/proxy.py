@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import json
 import os
+import socket
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from callwright.errors import ConfigError, MissingExtra
+from callwright.errors import CallwrightError, ConfigError, MissingExtra
 from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.proxy.access import Access
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 MODES: tuple[Guided, ...] = ("auto", "on", "off")
 _BACKLOG = 2048
+_PORTS = 65_535
+_PATIENCE = 2.0  # seconds for a first look at the upstream
 
 
 def start(upstream: str | None, **given: Any) -> None:
@@ -59,14 +64,16 @@ def serve(
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
     if upstream is not None:
-        return _run(_made(upstream, host=host, guided=guided, reasks=reasks, strict=strict), host, port)
+        made = _made(upstream, host=host, guided=guided, reasks=reasks, strict=strict)
+        return _run(made, bound(host, port), unreachable(made.upstream.base))
     settings, access = _settings(guided, reasks, strict), _access(host)
     local = _local(str(model))
+    listening = bound(host, port)  # before the model is loaded, which takes a while
     try:
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
         known = Probed(native=False, schema=True, written=True)
-        _run(Proxy(address, settings, access=access, known=known, local=True), host, port)
+        _run(Proxy(address, settings, access=access, known=known, local=True), listening)
     finally:
         asyncio.run(local.aclose())
     return None
@@ -124,14 +131,43 @@ def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def _run(proxy: Proxy, host: str, port: int) -> None:
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes a free one. Raises ConfigError."""
+    if not 0 <= port <= _PORTS:
+        raise ConfigError(f"there is no port {port}", hint=f"--port takes 1 to {_PORTS}, or 0 for any that is free")
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            other = f"is a proxy running already? Stop it, or take another port: --port {min(port + 1, _PORTS)}"
+            raise ConfigError(f"port {port} of {host} is taken", hint=other) from None
+        if error.errno == errno.EACCES:
+            raise ConfigError(f"port {port} may not be listened on by this user", hint="--port 8787") from None
+        said = f"{host} is no address of this machine ({error.strerror or error})"
+        raise ConfigError(said, hint="--host 127.0.0.1") from None
+
+
+def unreachable(base: str) -> str:
+    """Why nothing answers at an upstream's address; empty where something does."""
+    parts = urlsplit(base)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((str(parts.hostname), port), timeout=_PATIENCE).close()
+    except OSError as error:
+        return str(error.strerror or error)
+    return ""
+
+
+def _run(proxy: Proxy, listening: socket.socket, warning: str = "") -> None:
+    host, port = listening.getsockname()[:2]
     made = server(proxy, host, port)
     # What was loaded lives as long as the process: the collector need not look through it again with every few
     # hundred objects of a request, of which reference counting leaves it next to nothing.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
-    shown = "localhost" if host == "127.0.0.1" else host
+    shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
     print(
         f"proxy:    http://{shown}:{port}/v1  (OpenAI; Anthropic and Ollama clients: http://{shown}:{port})\n"
         f"upstream: {proxy.upstream.base}\n"
@@ -139,8 +175,23 @@ def _run(proxy: Proxy, host: str, port: int) -> None:
         file=sys.stderr,
         flush=True,
     )
-    made.run()
+    if warning:
+        said = f"warning:  nothing answers there now ({warning}); is it started? Until then requests get a 502"
+        print(said, file=sys.stderr, flush=True)
+    made.run(sockets=[listening])
+
+
+def _alone(told: str) -> None:
+    """The process that :func:`start` made of the command: errors in a sentence, as there."""
+    try:
+        serve(**parse(told))
+    except CallwrightError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":
-    serve(**parse(sys.argv[1]))
+    _alone(sys.argv[1])

@@ -22,6 +22,7 @@ def refine_lines(*, leave_out: bool = False, rungs: Sequence[str] = ("rules", "s
     before the reply) may stand beside or instead of ``query``.
     """
     settings = Settings(leave_out=leave_out)
+    refine("", (), rungs=rungs)  # names a rung that there is not, once and not with every line
     answer_stream(lambda row: refine_row(row, settings, rungs))
 
 

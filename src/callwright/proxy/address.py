@@ -22,8 +22,9 @@ class Upstream:
                 f"the address of the endpoint at {parts.hostname} must be plain: no password, query or fragment",
                 hint="clients send their keys themselves; the proxy passes them on",
             )
-        plain = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
-        self.base = plain if parts.path.strip("/") else f"{plain}/v1"
+        path = parts.path.rstrip("/").removesuffix("/chat/completions")  # some copy the address of a request
+        plain = f"{parts.scheme}://{parts.netloc}{path}"
+        self.base = plain if path else f"{plain}/v1"
         self.root = re.sub(r"/v\d+\Z", "", self.base)
 
     def url(self, path: str, query: str = "") -> str:

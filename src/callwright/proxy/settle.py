@@ -73,11 +73,12 @@ class Settled:
     text: list[str] = field(default_factory=list)
     asked: int = 0
     dialect: str = ""
+    stopped: bool = False  # "stop" was said beside calls: clients that go by finish_reason would not make them
 
     @property
     def untouched(self) -> bool:
         """Whether the upstream's own bytes may go to the client."""
-        return not self.text and not self.edits and all(s.same for s in self.calls)
+        return not self.text and not self.edits and not self.stopped and all(s.same for s in self.calls)
 
 
 def settle(found: Sequence[Found], text: str, finish: str, context: Context) -> Settling:
@@ -93,6 +94,7 @@ def settle(found: Sequence[Found], text: str, finish: str, context: Context) -> 
     elif not work and (why := _wanting(text, made, context)):
         work = yield from _ask_again(why, text, finish, made, context)
     _send(work, made, context)
+    made.stopped = bool(made.calls) and finish == "stop" and context.choice != "named"  # there it is the rule
     return made
 
 
