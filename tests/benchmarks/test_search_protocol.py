@@ -12,6 +12,7 @@ from callwright.benchmarks.search_protocol import (
     Searched,
     closed,
     converse,
+    model_query,
     normal,
     rules_query,
     scores,
@@ -121,3 +122,18 @@ def test_tags_are_closed_where_a_stop_word_took_the_closer() -> None:
 def test_exact_match_and_containment_in_normal_form(answer: str | None, em: int, contains: int) -> None:
     assert scores(Question("q", "?", ("Sundholm",)), Searched(answer)) == {"em": em, "contains": contains}
     assert normal("The  Quick, (brown) fox") == "quick brown fox"
+
+
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("<search> better graz", "better graz"),
+        ("<think>hm <search> no </search></think><search>better graz</search>", "better graz"),
+        ('{"name": "search", "arguments": {"query": "better graz"}}', "better graz"),
+        ("I cannot help.", "graz fact"),
+    ],
+)
+def test_the_papers_refiner_writes_the_query_or_the_rules_do(said: str, query: str) -> None:
+    found, _ = play(["<search> graz fact", said, "<answer> Styria"], model_query)
+    assert found.queries == (query,)
+    assert found.mended == (query != "graz fact")

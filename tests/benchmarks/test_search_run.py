@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from callwright.benchmarks.desk import read_rows
-from callwright.benchmarks.search_corpus import invented_corpus, invented_questions
+from callwright.benchmarks.search_corpus import invented_corpus, invented_questions, read_questions
 from callwright.benchmarks.search_run import report, run_missing
 from callwright.protocols import ChatRequest
 from callwright.testing import ScriptedModel
+from callwright.training.sources import data_root
+from callwright.types import Reply, Usage
 
 
 def careless(request: ChatRequest) -> str:
@@ -32,3 +36,36 @@ def test_the_refiner_answers_what_the_careless_model_alone_does_not(tmp_path: Pa
     assert len(model.requests) == asked
     assert "| rules | 1 | 1.00 | 1.00 | 2.00 | 1.00 |" in report(read_rows(out))
     assert report([]) == "No rows yet."
+
+
+def test_the_papers_refiner_is_asked_by_its_own_prompt_and_only_without_an_answer(tmp_path: Path) -> None:
+    """Everything of E.3 at once: upstream, refiner, passages, turns, scores and what they cost."""
+    questions = [q for q in invented_questions() if q.answers == ("Sundholm",)][:1]
+    refiner = ScriptedModel([Reply("<think>The capital.</think>\n<search> Velmark capital", usage=Usage(7, 3))])
+    upstream, out = ScriptedModel(careless), tmp_path / "search.jsonl"
+    chosen = {"raw": None}
+    run = run_missing(questions, invented_corpus(), upstream, out, refiners=chosen, refiner_model=refiner)
+    assert asyncio.run(run) == 0
+    raw, refined = sorted(read_rows(out), key=lambda row: row["em"])
+    assert refined["refiner"].startswith("model ")
+    assert (raw["em"], refined["em"], refined["queries"], refined["turns"]) == (0.0, 1.0, ["Velmark capital"], 2)
+    assert refined["tokens"] > raw["tokens"] + 10  # the second turn and the refiner
+    (asked,) = refiner.requests
+    assert asked.messages[0].content.startswith(
+        "Your role is a highly professional tool-calling instruction corrector"
+    )
+    assert all(
+        part in asked.messages[1].content for part in (questions[0].text, "search: Velmark capital", "top searched")
+    )
+
+
+def test_the_shared_bamboogle_questions_serve_the_protocol(tmp_path: Path) -> None:
+    path = data_root() / "bamboogle" / "data.json"
+    if not path.is_file():
+        pytest.skip("needs shared data: Bamboogle")
+    questions = read_questions(path)
+    assert len(questions) == 125
+    assert all(q.text.endswith("?") and q.answers for q in questions)
+    model = ScriptedModel(lambda _: f"<answer> {questions[0].answers[0]} </answer>")
+    asyncio.run(run_missing(questions[:2], invented_corpus(), model, tmp_path / "s.jsonl", refiners={"raw": None}))
+    assert [row["em"] for row in read_rows(tmp_path / "s.jsonl")] == [1.0, 0.0]

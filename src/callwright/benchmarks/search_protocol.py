@@ -14,6 +14,7 @@ import string
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
+from callwright import prompts
 from callwright.benchmarks.search_corpus import Corpus, Passage, Question
 from callwright.dialects import parse_calls
 from callwright.protocols import ChatRequest
@@ -34,6 +35,7 @@ SEARCH = Tool(
     "Search the corpus.",
     {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
 )
+_FORM = "Your output must strictly follow this format: <search> query </search>."
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.S)
 _SEARCH = re.compile(r"<search>(.*?)</search>", re.S)
 _LOOSE = re.compile(r"<\s*/?\s*search(?:\s+query)?\s*[>:\]]|\[search\]|\bsearch(?: query)?\s*:", re.I)
@@ -135,6 +137,25 @@ def rules_query(question: str, history: str, text: str) -> Generator[ChatRequest
     query = re.sub(r"^(?:query)?\s*[:=]\s*", "", query.strip().strip("`\"'[](){}").strip(), flags=re.I)
     return query if query and f"<search> {query} </search>" not in history else question
     yield  # a generator, as the protocol wants
+
+
+def model_query(question: str, history: str, text: str) -> Generator[ChatRequest, Reply, str]:
+    """The paper's refiner (E.3): asked with its own prompt (Appendix A) about the whole history and the reply, it
+    writes the query to search for. What it writes without a tag is read as the rules read it; where it writes none,
+    theirs is taken. Asks under the purpose ``refine``, so that another model than the upstream may answer."""
+    messages = prompts.render(
+        "refine",
+        system=PROMPT.format(question),
+        tools="",
+        query=question,
+        upstream=(history + text).strip(),
+        format=_FORM,
+    )
+    reply = yield ChatRequest(messages, purpose="refine", max_tokens=TOKENS, stop=("</search>",))
+    said = re.sub(r"\A.*?</think>", "", closed(reply.text), flags=re.S)
+    if not (strict_query(said) or _called(said) or _marked(said)):
+        said = text
+    return (yield from rules_query(question, history, said))
 
 
 def _called(text: str) -> str:

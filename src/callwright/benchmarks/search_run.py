@@ -22,7 +22,15 @@ from callwright.benchmarks.search_corpus import (
     read_corpus,
     read_questions,
 )
-from callwright.benchmarks.search_protocol import Conversation, QueryRefiner, Searched, converse, rules_query, scores
+from callwright.benchmarks.search_protocol import (
+    Conversation,
+    QueryRefiner,
+    Searched,
+    converse,
+    model_query,
+    rules_query,
+    scores,
+)
 from callwright.errors import ConfigError
 from callwright.models import open_model
 from callwright.protocols import ChatModel
@@ -32,12 +40,14 @@ REFINERS: Mapping[str, QueryRefiner | None] = {"raw": None, "rules": rules_query
 COLUMNS = ("em", "contains", "turns", "searches", "mended", "tokens", "seconds")
 
 
-async def drive(conversation: Conversation, model: ChatModel) -> Searched:
-    """Answer a conversation's questions with ``model`` until it ends. Raises ModelError."""
+async def drive(conversation: Conversation, model: ChatModel, refiner: ChatModel | None = None) -> Searched:
+    """Answer a conversation's questions with ``model``, the refiner's with ``refiner``, until it ends. Raises
+    ModelError."""
     try:
         request = next(conversation)
         while True:
-            request = conversation.send(await model.complete(request))
+            asked = refiner if refiner is not None and request.purpose == "refine" else model
+            request = conversation.send(await asked.complete(request))
     except StopIteration as done:
         found: Searched = done.value
         return found
@@ -50,10 +60,16 @@ async def run_missing(
     results: Path,
     *,
     refiners: Mapping[str, QueryRefiner | None] = REFINERS,
+    refiner_model: ChatModel | None = None,
     limit_seconds: float = 0.0,
     say: Callable[[str], object] = str,
 ) -> int:
-    """One row for every question and refiner that has none yet. Returns how many are still missing."""
+    """One row for every question and refiner that has none yet. Returns how many are still missing.
+
+    With ``refiner_model``, the paper's refiner is one of them, asked of this model.
+    """
+    if refiner_model is not None:
+        refiners = {**refiners, f"model {refiner_model.name}": model_query}
     started = time.monotonic()
     config = digest([[p.text for p in corpus.passages], __version__])
     have = {(r["question"], r["refiner"], r["model"], r["config"]) for r in read_rows(results)}
@@ -61,7 +77,7 @@ async def run_missing(
     results.parent.mkdir(parents=True, exist_ok=True)
     while left and not (limit_seconds and time.monotonic() - started >= limit_seconds):
         question, name = left.pop(0)
-        found = await drive(converse(question.text, corpus, refiners[name]), model)
+        found = await drive(converse(question.text, corpus, refiners[name]), model, refiner_model)
         row = {"question": _id(question), "refiner": name, "model": model.name, "config": config}
         row |= _outcome(question, found)
         with results.open("ab") as out:
@@ -110,13 +126,16 @@ async def run_and_print(options: argparse.Namespace) -> int:
     questions = read_questions(options.questions) if options.questions else invented_questions()
     results = options.out.with_name("search.jsonl")
     model = open_model(options.model)
+    refiner = open_model(options.model_rung) if options.model_rung else None
     try:
         left = await run_missing(
-            questions[: options.limit or None], corpus, model, results,
+            questions[: options.limit or None], corpus, model, results, refiner_model=refiner,
             limit_seconds=options.limit_seconds, say=lambda line: sys.stderr.write(line + "\n"),
         )  # fmt: skip
     finally:
         await model.aclose()
+        if refiner is not None:
+            await refiner.aclose()
     sys.stdout.write(report([r for r in read_rows(results) if r["model"] == model.name]) + "\n")
     sys.stderr.write(f"{left} are missing; the same command goes on\n" if left else "")
     return 0
