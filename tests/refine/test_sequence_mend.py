@@ -67,3 +67,18 @@ def test_output_names_of_tools_are_references_too() -> None:
         ToolCall("call_2", "find_birthplace", {"celebrity_name": "Ada"}),
     ]
     assert [c.tool for c in order(calls, [birthplace, capital]).calls] == ["find_birthplace", "find_capital"]
+
+
+def test_a_reference_to_a_later_call_is_in_doubt_where_an_earlier_one_returns_the_same() -> None:
+    """Labels that count upwards were not shuffled: the order or the label is wrong, and nobody can tell which."""
+
+    tools = [tool("locate", "query", "geo_id"), tool("hotels", "geo_id", "hotel_id")]
+    lisbon, porto = ToolCall("var1", "locate", {"query": "Lisbon"}), ToolCall("var3", "locate", {"query": "Porto"})
+    hotels = ToolCall("var2", "hotels", {"geo_id": "$var3.geo_id$"})
+    doubtful = order([lisbon, hotels, porto], tools)
+    assert (doubtful.calls, doubtful.edits) == ((lisbon, hotels, porto), ())
+    assert "an earlier one returns the same" in doubtful.problems[0].message
+    assert order([hotels, porto], tools).calls == (porto, hotels)  # no other call could be meant
+    assert order([porto, hotels, lisbon], tools).calls == (porto, hotels, lisbon)
+    shuffled = order([lisbon, ToolCall("var4", "hotels", hotels.arguments), porto], tools)
+    assert [c.id for c in shuffled.calls] == ["var1", "var3", "var4"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from callwright.errors import Violation
 from callwright.gate import Sources
 from callwright.refine.sequence_draft import Draft
-from callwright.refine.sequence_mend import label_unlabelled, mend_reference
+from callwright.refine.sequence_mend import doubt_forward, label_unlabelled, mend_reference
 from callwright.refine.sequence_producer import add_for_reference, wait_for_results
 from callwright.refine.sequence_references import (
     Labels,
@@ -80,6 +80,7 @@ def order(
         for ref in tuple(found):
             if not mend_reference(draft, ref):
                 _unanswered(draft, ref)
+        doubt_forward(draft)
     if not (bool(found) if chained is None else chained):
         wait_for_results(draft, seen, unknown)
     return _sorted(draft, calls)

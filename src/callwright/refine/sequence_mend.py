@@ -126,6 +126,35 @@ def _point_away(draft: Draft, ref: Reference, meaning: Meaning) -> None:
         draft.point(ref, target, ref.renamed(label), "reference_relabelled")
 
 
+def doubt_forward(draft: Draft) -> None:
+    """References to a later call in a list whose labels count upwards: it was not shuffled. Where an earlier call
+    returns the same, either the order or the label is wrong and nobody can tell which: left alone and reported."""
+    numbers = [own[0] for own in draft.labels.given if own]
+    counted = [label_number(x) for x in numbers]
+    if (
+        len(numbers) < len(draft.labels.given)
+        or len({stem(x) for x in numbers}) > 1
+        or counted != sorted(set(counted))
+    ):
+        return
+    for ref, meaning in list(draft.meant.items()):
+        if meaning is None or meaning.call <= ref.call or not draft.labels.explicit(ref):
+            continue
+        earlier = [i for i in range(ref.call) if (t := draft.tool(i)) is not None and _answers(draft, t, ref)]
+        if earlier:
+            said = f"'{ref.text}' takes the result of a later call, and an earlier one returns the same."
+            draft.meant[ref] = None
+            draft.report(ref, said)
+
+
+def _answers(draft: Draft, producer: Tool, ref: Reference) -> bool:
+    """Whether a tool returns what a reference takes: its field, or something that answers its argument."""
+    if ref.field:
+        return offers(producer, ref)
+    consumer = draft.tool(ref.call)
+    return consumer is not None and _score(producer, consumer, ref.parameter, "") >= FEED_FLOOR
+
+
 def _score(producer: Tool, consumer: Tool, parameter: str, output: str) -> float:
     """How well the output that a reference takes (any, where it does not say which) answers its argument."""
     wanted = [f for f in flow.profile(consumer).inputs if f.path and f.path[0] == parameter]
