@@ -113,3 +113,11 @@ def test_calls_that_nobody_asked_for_go_only_where_that_is_set_were_they_all() -
     for settings, rules in ((Settings(), {}), (Settings(drop_unasked=True), {0: surplus.UNASKED})):
         found = surplus.surplus(calls, [[]], [True], Situation([LIGHT], "Hello!", (), settings))
         assert {i: d.rule for i, d in found.items()} == rules
+
+
+def test_a_request_that_only_mentions_tool_calls_is_not_about_tools() -> None:
+    today = Tool("GetToday", "Get the current date.", {"type": "object", "properties": {}})
+    request = "Can you tell me today's date? Please only make one tool call."
+    assert not surplus.unasked(call("GetToday"), Situation([today], request))
+    assert surplus.about_tools("What does GetToday do?", [today])
+    assert not surplus.about_tools("What day is it? I like this function.", [today])

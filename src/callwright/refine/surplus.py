@@ -20,7 +20,7 @@ _AGAIN = re.compile(r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from
 _FEEDS = 0.75  # how well another call's tool must provide a value for a call to wait for it
 _MUCH_MORE = 0.4  # of the request's words; measured, see docs/refine.md
 _OF_TOOLS = re.compile(
-    r"\b(?:what|which|how|explain|describe|list|tell)\b.*\b(?:tools?|functions?|{})\b", re.I | re.S
+    r"\b(?:what|which|how|explain|describe|list)\b[^.?!\n]{0,60}\b(?:tools?|functions?|%s)\b(?!\s+calls?\b)", re.I
 )  # a question about the tools; {} is a tool's own name
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
 _LITTLE = frozenset("a i an as at be by do go he if in is it me my no of on or so to up us we the".split())
@@ -121,7 +121,7 @@ def unasked(call: ToolCall, situation: Situation) -> bool:
 def about_tools(query: str, tools: Sequence[Tool]) -> bool:
     """Whether a question is about tools: "Which tools do you have?", "What does get_weather do?"."""
     names = "|".join(re.escape(t.name) for t in tools)
-    return re.search(_OF_TOOLS.pattern.format(names), query, _OF_TOOLS.flags) is not None
+    return re.search(_OF_TOOLS.pattern % names, query, _OF_TOOLS.flags) is not None
 
 
 def _hinted_at(value: Json, situation: Situation) -> bool:
