@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import datetime
 import enum
 import functools
@@ -14,6 +15,7 @@ import pytest
 
 from callwright.catalog.functions import FunctionSource, functions_of, tool, tool_from_function
 from callwright.errors import CatalogError, Failure, ToolError
+from callwright.protocols import CALL_KEY, call_key
 from callwright.types import DESTRUCTIVE, READ, ToolOutput
 
 
@@ -136,6 +138,29 @@ async def test_sync_functions_leave_the_event_loop_and_async_ones_stay() -> None
     assert (await run(sync)).content != main
     assert (await run(native)).content == main
     assert (await run(functools.partial(native))).content == main
+
+
+async def test_functions_that_block_do_not_wait_for_each_other_and_see_their_call_key() -> None:
+    barrier = threading.Barrier(40)  # more than a pool of threads would hold
+
+    def together() -> str:
+        barrier.wait(30)
+        return call_key()
+
+    token = CALL_KEY.set("key-1")
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(run(together)) for _ in range(40)]
+    CALL_KEY.reset(token)
+    assert [t.result().content for t in tasks] == ["key-1"] * 40
+
+
+async def test_a_function_that_stops_an_iteration_is_a_failure() -> None:
+    def stop() -> None:
+        raise StopIteration("done")
+
+    output = await run(stop)
+    assert output.failure is not None
+    assert "StopIteration" in output.failure.message
 
 
 async def test_a_tool_error_reaches_the_model_as_it_was_written() -> None:

@@ -13,6 +13,7 @@ from aiohttp import web
 from callwright.catalog.openapi import OpenAPISource
 from callwright.errors import CatalogError, ConfigError
 from callwright.http import Egress, HttpClient
+from callwright.protocols import CALL_KEY
 from callwright.types import Tool
 
 SECRET = "s3cr3t-canary"
@@ -119,6 +120,23 @@ async def test_a_call_arrives_as_the_document_says(shop: Shop) -> None:
     posted = (await api.call("addItem", name="n")).content
     assert (posted["body"], posted["headers"]["content-type"]) == ('{"name":"n"}', "application/json")
     await api.source.aclose()
+
+
+async def test_an_idempotency_key_header_is_filled_by_us_and_hidden_from_the_model(shop: Shop) -> None:
+    pay = operation("pay", [param("Idempotency-Key", "header", required=True), param("amount", "query")])
+    document = {**DOCUMENT, "paths": {"/pay": {"post": pay}}}
+    api = await opened(document, base_url=shop.url)
+    assert list(api.tools["pay"].properties) == ["amount"]
+    assert api.tools["pay"].effects.keyed
+    assert api.tools["pay"].effects.may_repeat
+    token = CALL_KEY.set("key-1")
+    got = (await api.call("pay", amount="5")).content
+    CALL_KEY.reset(token)
+    assert got["headers"]["idempotency-key"] == "key-1"
+    await api.source.aclose()
+    untrusted = await opened(document, base_url=shop.url, trusted=False)
+    assert not untrusted.tools["pay"].effects.keyed, "what an untrusted source says of itself loosens nothing"
+    await untrusted.source.aclose()
 
 
 @pytest.mark.parametrize(
