@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from callwright.benchmarks.api_bank import DECLARED, READS, ApiBank, declared, task_of, tools_in
+from callwright.benchmarks.api_bank import DECLARED, READS, ApiBank, declared, script_calls, task_of, tools_in
 from callwright.benchmarks.refine_task import Found
 from callwright.errors import ConfigError
 from callwright.training.sources import data_root
@@ -74,6 +75,32 @@ def test_a_task_is_the_same_in_every_part_of_the_set() -> None:
     assert task_of(1, {**ROW, "index": 7}).id == TASK.id
     assert task_of(1, {**ROW, "user": "other"}).id != TASK.id
     assert EXAM.ask(TASK).messages == TASK.messages
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('<think>x</think>\n<tool_call>\n{"name": "A", "parameters": {"x": 1}}\n</tool_call>', ["A"]),
+        (
+            '<tool_call>{"name": "A", "parameters": {}}</tool_call> or <tool_call>{"name": "B", "parameters": {}}',
+            ["B"],
+        ),
+        ('<tool_call>\n{"name": "A", "parameters": {}}\nno JSON\n{"name": "B", "parameters": {}}', ["A", "B"]),
+        ('```json\n{"name": "A", "parameters": {}}\n```', []),
+        ('<tool_call>{"name": "A", "arguments": {}}</tool_call>', []),
+        ("", []),
+    ],
+)
+def test_a_raw_reply_is_read_as_the_published_script_reads_it(text: str, names: list[str]) -> None:
+    assert [c.tool for c in script_calls(text)] == names
+
+
+def test_the_raw_reply_is_scored_by_the_same_match_as_every_rung() -> None:
+    line = json.dumps({"name": "BookTable", "parameters": {"guests": 4, "names": "['Ann', 'Bo']"}})
+    raw = EXAM.score(TASK, Found(raw=f"<tool_call>\n{line}\n</tool_call>"))
+    rung = EXAM.score(TASK, Found((ToolCall("1", "BookTable", {"guests": 4, "names": "['Ann', 'Bo']"}),)))
+    assert raw.metrics == rung.metrics == {"exact": 0.0, "any": 0.0, "exact_numbers": 1.0, "any_numbers": 1.0}
+    assert EXAM.score(TASK, Found(raw=line)).error == "no_call"
 
 
 def test_effects_are_declared_only_where_that_is_asked_for() -> None:

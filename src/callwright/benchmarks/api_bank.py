@@ -5,7 +5,8 @@ ToolRL's script takes what follows the last ``<tool_call>``, reads every line as
 with gold. It says "exact" of two counts, and both are kept: ``exact`` wants gold and nothing beside it (the
 "hard match" of its script), ``any`` is content when one of the calls is gold (what the script counts).
 All gold values are texts, whatever type the prompt declares, so each count comes a second time (``…_numbers``)
-with a number equal to its own text: for the raw reply and every rung alike.
+with a number equal to its own text: for the raw reply (the reader ``server`` hands it on as it came, and it is read
+as the script reads it) and every rung alike.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from callwright.benchmarks.refine_score import classify, same_call
 from callwright.benchmarks.refine_task import Found, Score, Task
 from callwright.errors import ConfigError
+from callwright.jsontext import JsonError, parse
 from callwright.protocols import ChatRequest
 from callwright.training.data import read_json
 from callwright.training.sources import data_root
@@ -89,6 +91,7 @@ class ApiBank:
 
     def score(self, task: Task, found: Found) -> Score:
         (gold,) = task.gold
+        found = replace(found, calls=found.calls or script_calls(found.raw))
         metrics = {}
         for name, numbers in (("", False), ("_numbers", True)):
             hits = [same_call(c, gold, numbers=numbers) for c in found.calls]
@@ -99,6 +102,24 @@ class ApiBank:
 
     def ask(self, task: Task) -> ChatRequest:
         return ChatRequest(task.messages, purpose="bench", max_tokens=512)
+
+
+def script_calls(text: str) -> tuple[ToolCall, ...]:
+    """What ToolRL's script reads in a reply as it came: the lines of JSON after the last ``<tool_call>``."""
+    _, tag, rest = text.rpartition("<tool_call>")
+    made = []
+    for line in rest.partition("</tool_call>")[0].splitlines() if tag else ():
+        try:
+            value = parse(line.strip())
+        except JsonError:
+            continue
+        if (
+            isinstance(value, dict)
+            and isinstance(value.get("name"), str)
+            and isinstance(value.get("parameters"), dict)
+        ):
+            made.append(ToolCall(f"call_{len(made) + 1}", value["name"], value["parameters"]))
+    return tuple(made)
 
 
 def task_of(level: int, row: JsonObject) -> Task:
