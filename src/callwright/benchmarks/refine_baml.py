@@ -1,6 +1,6 @@
 """BAML's schema-aligned parsing over the offered tools: their schemas as BAML types, the text parsed into a list.
 
-Every tool is a class with its literal name and its arguments (under either usual key); every object with known keys
+Every tool is a class with its literal name and its arguments (under any usual key); every object with known keys
 is a class whose fields carry the real key as alias, so that BAML sees the names a model writes. What BAML's types
 cannot say (other keys, constraints) is left out: it is told no less of the tools than its own users tell it.
 """
@@ -27,7 +27,7 @@ _CLIENT = """client<llm> Nobody {
 _SCALARS = {"string": "string", "integer": "int", "number": "float", "boolean": "bool", "null": "null"}
 _ANY = "(string | int | float | bool | null)"
 _MAX_DEPTH = 8
-ARGUMENTS = ("arguments", "parameters")  # under which upstreams write them
+ARGUMENTS = ("arguments", "parameters", "input")  # under which upstreams write them
 
 
 def parse_aligned(baml: ModuleType, text: str, tools: Sequence[Tool]) -> list[ToolCall]:
