@@ -91,6 +91,6 @@ def _merged(pieces: list[Any]) -> list[Any]:
 
 
 def test_a_name_that_a_pattern_might_cut_is_left_to_the_reader() -> None:
-    offer = Offer([Tool("a b")])
+    offer = Offer([Tool("a[ARGS]")])
     text = write_calls([ToolCall("1", "a", {})], "mistral_args")
     assert ATTEMPTS["[TOOL_CALLS]"](text, 0, offer, True) is None

@@ -31,7 +31,7 @@ def test_several_calls_in_one_block_share_its_text() -> None:
         (f"<tool_call>{CALL[:-1]}", "the closing bracket of the call is missing"),
         ('<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"x\\"}"}</tool_call>', "arguments were encoded twice"),
         (f"<tool_call>```json\n{CALL}\n```</tool_call>", "code fence removed"),
-        ("<tool_call>{'name': 'f', 'arguments': {'a': 'x'}}</tool_call>", "Python literal read as JSON"),
+        ("<tool_call>{'name': 'f', 'arguments': {'a': 'x'}}</tool_call>", "single quotes for double ones"),
         (f"{CALL}</tool_call>", "a closing tag that nothing opened"),
     ],
 )

@@ -64,6 +64,11 @@ class Offer:
         return Marks(named, listed=True) if named else None
 
     @cached_property
+    def bracketed(self) -> bool:
+        """Whether an offered name may hold a marker."""
+        return any("[" in tool.name or "<" in tool.name for tool in self._given)
+
+    @cached_property
     def _plain(self) -> dict[str, str]:
         return {_plain(name): name for name in self.tools}
 
@@ -96,8 +101,8 @@ class Offer:
 
     def calls(self, name: str) -> bool:
         """Whether a call of this name counts where nothing but its shape says that it is one."""
-        if self.unknown and name not in self.tools:
-            return 0 < len(name) <= MAX_NAME and "\n" not in name
+        if self.unknown:
+            return (0 < len(name) <= MAX_NAME and "\n" not in name) or name in self.tools
         return name == FINISH or bool(self.means(name))
 
     def schema(self, name: str) -> JsonObject:

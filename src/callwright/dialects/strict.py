@@ -101,7 +101,7 @@ def _mistral(text: str, at: int, offer: Offer, ended: bool) -> Strict | None:
         found = _calls(text[at + len(mistral.MARKER) :].strip()) if ended else None
         return ("mistral", found[0], len(text.rstrip())) if found is not None and found[1] else None
     end = text.find(mistral.MARKER, head.end())
-    if offer.odd is not None or (end < 0 and not ended):
+    if offer.bracketed or (end < 0 and not ended):
         return None
     body = text[head.end() : end if end >= 0 else len(text)].rstrip()
     given = _object(body)
@@ -137,7 +137,7 @@ def _section(family: str, head: str, closing: str, outer: str) -> Attempt:
                 break
         else:
             return None
-        return (family, calls, at) if offer.odd is None else None
+        return (family, calls, at) if not offer.bracketed else None
 
     return attempt
 

@@ -7,11 +7,12 @@ text that nobody wrote, and a guess may become a call that changes the world.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import warnings
 from dataclasses import dataclass
 
-from callwright.jsontext.scan import Span, first_span, string_end
+from callwright.jsontext.scan import Span, first_span
 from callwright.jsontext.strict import JsonError, parse
 from callwright.types import Json
 
@@ -19,10 +20,22 @@ MAX_CHARS = 262_144  # longer broken documents are refused: mending is not linea
 _LIBRARY_CHARS = 16_384  # the library takes a minute on 60,000 characters of the worst kind …
 _LIBRARY_WORK = 120_000  # … and its time grows with depth times length
 _FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(```|\Z)", re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
 _PYTHON_WORD = re.compile(r"\b(True|False|None)\b|'")
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
-_OUTSIDE = re.compile(r'"|\b(?:True|False|None)\b|,(?=\s*[}\]])|//[^\n]*|/\*(?:[^*]|\*(?!/)){0,2000}\*/', re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x1f]")
+_TOKEN = (
+    re.compile(  # a string that ends where a value may, and the slips outside of strings; linear: nothing is retried
+        r"""(?P<text>"(?:[^"\\]|\\.|"(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:"|\Z))"""
+        r"|(?<![\w'])(?P<single>'(?:[^'\\]|\\.|'(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:'|\Z))"
+        r"|(?P<comma>,)(?=\s*+[}\]])|(?P<comment>//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)"
+        r"|(?<![\w.$-])(?P<word>[A-Za-z_$][\w$-]*+)(?P<key>\s*+:)?",
+        re.DOTALL,
+    )
+)
+_INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
+_JSON_ESCAPES = frozenset('"\\/bfnrtu')
+_JSON_WORDS = frozenset(["true", "false", "null"])
+_CLOSED, _SURPLUS = frozenset("}]"), "]}) \t\r\n;,"
 _BOM = "\ufeff"
 _TICK = "\ue000"  # stands for a backtick while the library works, which would take fences out of strings
 
@@ -62,16 +75,24 @@ def mend(text: str | bytes) -> Mended:
             return Mended(parse(body), tuple(problems) or ("byte order mark or fence removed",))
         except JsonError as exc:
             refused = exc
+    if body[:1] in ("{", "["):
+        if body[refused.position - 1 : refused.position] in _CLOSED and not body[refused.position :].strip(_SURPLUS):
+            try:
+                return Mended(parse(body[: refused.position]), (*problems, "surplus closing brackets dropped"))
+            except JsonError:
+                pass
+        found = list(problems)
+        try:
+            return Mended(parse(_tidied(body, found)), tuple(found))
+        except JsonError:
+            pass
     return _from_span(body, problems, refused)
 
 
 def _unfenced(text: str, problems: list[str]) -> str:
     """The inside of the first code fence, unless the fence stands inside the value itself."""
-    found = _FENCE.search(text)
-    if not found:
-        return text.strip()
-    opened = first_span(text)
-    if opened is not None and opened.start < found.start():
+    found = _FENCE.search(text) if "```" in text else None
+    if not found or _OPENING.search(text, 0, found.start()):
         return text.strip()
     problems.append("code fence removed")
     if text[: found.start()].strip() or text[found.end() :].strip():
@@ -88,7 +109,7 @@ def _from_span(body: str, problems: list[str], refused: JsonError) -> Mended:
         problems.append("text before the value dropped")
     _note_tail(body, span, problems)
     try:
-        return Mended(_read(inside, span, problems), tuple(problems), truncated=not span.closed)
+        return Mended(_read(inside, span, problems, inside == body), tuple(problems), truncated=not span.closed)
     except JsonError:
         if span.closed:
             raise
@@ -100,7 +121,7 @@ def _note_tail(body: str, span: Span, problems: list[str]) -> None:
     tail = body[span.end :].strip()
     if not tail:
         return
-    if not tail.strip("]}) \t\r\n;,"):
+    if not tail.strip(_SURPLUS):
         problems.append("surplus closing brackets dropped")
         return
     other = first_span(tail)
@@ -109,21 +130,20 @@ def _note_tail(body: str, span: Span, problems: list[str]) -> None:
     problems.append("text after the value dropped")
 
 
-def _read(text: str, span: Span, problems: list[str]) -> Json:
+def _read(text: str, span: Span, problems: list[str], tidied: bool) -> Json:
     try:
         return parse(text)
     except JsonError as exc:
         refused = exc
-    if span.closed:
-        tidy = _tidied(text)
-        if tidy != text:
-            try:
-                value = parse(tidy)
-            except JsonError:
-                pass
-            else:
-                problems.append("trailing commas, comments, Python words or raw control characters mended")
-                return value
+    if span.closed and not tidied:
+        found: list[str] = []
+        try:
+            value = parse(_tidied(text, found))
+        except JsonError:
+            pass
+        else:
+            problems += found
+            return value
     if span.closed and _PYTHON_WORD.search(text):
         try:
             return _python(text, problems)
@@ -134,22 +154,57 @@ def _read(text: str, span: Span, problems: list[str]) -> Json:
     return _repaired(text, refused, problems)
 
 
-def _tidied(text: str) -> str:
+def _tidied(text: str, problems: list[str]) -> str:
     """The commonest slips mended without touching what strings say: everything else stays as it is."""
-    parts: list[str] = []
-    at = 0
-    for found in _OUTSIDE.finditer(text):
-        if found.start() < at:
-            continue
-        parts.append(text[at : found.start()])
-        at = found.end()
-        if found[0] == '"':
-            end = string_end(text, found.start())
-            at = end if end > 0 else len(text)
-            parts.append(_CONTROL.sub(lambda m: f"\\u{ord(m[0]):04x}", text[found.start() : at]))
-        else:
-            parts.append(_PYTHON_WORDS.get(found[0], ""))
-    return "".join([*parts, text[at:]])
+    made: set[str] = set()
+
+    def mended(found: re.Match[str]) -> str:
+        kind, token = found.lastgroup, found[0]
+        if kind == "text":
+            return token if _is_sound(token) else _rewritten(token, made)
+        if kind == "single":
+            made.add("single quotes for double ones")
+            return _rewritten(token, made)
+        if kind in ("comma", "comment"):
+            made.add("trailing comma dropped" if kind == "comma" else "comment dropped")
+            return ""
+        if kind == "key":
+            made.add("a key without quotes")
+            return f'"{found["word"]}"{found["key"]}'
+        if token in _PYTHON_WORDS:
+            made.add("Python words for JSON's")
+        return _PYTHON_WORDS.get(token, token)
+
+    tidy = _TOKEN.sub(mended, text)
+    problems += sorted(made)
+    return tidy
+
+
+def _is_sound(token: str) -> bool:
+    """Whether a string in double quotes needs no look inside."""
+    return token.isprintable() and token.find('"', 1) in (-1, len(token) - 1) and "\\" not in token
+
+
+def _rewritten(token: str, made: set[str]) -> str:
+    """A string of JSON: quotes inside escaped, control characters too, escapes that JSON does not have undone."""
+    closed = len(token) > 1 and token[-1] == token[0]
+    inner = _INNER.sub(lambda found: _escape(found[0], made), token[1:-1] if closed else token[1:])
+    return f'"{inner}"' if closed else f'"{inner}'
+
+
+def _escape(char: str, made: set[str]) -> str:
+    if char == '"':
+        made.add("a quote inside a string")
+        return '\\"'
+    if char[0] != "\\":
+        made.add("a raw control character")
+        return f"\\u{ord(char):04x}"
+    if char[1] in _JSON_ESCAPES:
+        return char
+    made.add("an escape that JSON does not have")
+    if len(char) > 2:  # Python's \\x1b and \\U0001f600
+        return json.dumps(chr(int(char[2:], 16)))[1:-1]
+    return "'" if char[1] == "'" else f"\\\\{char[1]}"
 
 
 def _python(text: str, problems: list[str]) -> Json:

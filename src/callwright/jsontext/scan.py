@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 _CLOSER = {"{": "}", "[": "]"}
-_ENDS_STRING = frozenset(",:}])")
+_LOOK = re.compile(r"[\"'{}\[\]]")
+_STRING = {  # up to the quote that a comma, colon, closing bracket or the end of the text follows, spaces aside
+    quote: re.compile(rf"(?:[^{quote}\\]|\\.|{quote}(?!\s*+(?:[,:}}\])]|\Z)))*+{quote}", re.DOTALL) for quote in "\"'"
+}
 _MAX_OPEN = 1024
 
 
@@ -31,7 +35,8 @@ def first_span(text: str, start: int = 0) -> Span | None:
     stack: list[str] = []
     i = opened
     size = len(text)
-    while i < size:
+    while (found := _LOOK.search(text, i)) is not None:
+        i = found.start()
         char = text[i]
         if char in "\"'" and _begins_string(text, i):
             after = string_end(text, i)
@@ -55,25 +60,8 @@ def first_span(text: str, start: int = 0) -> Span | None:
 
 def string_end(text: str, start: int) -> int:
     """The index after the string that begins with the quote at ``start``; -1 where it is never closed."""
-    quote = text[start]
-    i = start + 1
-    size = len(text)
-    while i < size:
-        char = text[i]
-        if char == "\\":
-            i += 2
-            continue
-        if char == quote and _may_end(text, i + 1):
-            return i + 1
-        i += 1
-    return -1
-
-
-def _may_end(text: str, i: int) -> bool:
-    """Whether a string may end before ``i``: a comma, colon, closing bracket or the end of the text follows."""
-    while i < len(text) and text[i].isspace():
-        i += 1
-    return i >= len(text) or text[i] in _ENDS_STRING
+    found = _STRING[text[start]].match(text, start + 1)
+    return found.end() if found else -1
 
 
 def _begins_string(text: str, i: int) -> bool:
