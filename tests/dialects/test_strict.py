@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -94,3 +95,14 @@ def test_a_name_that_a_pattern_might_cut_is_left_to_the_reader() -> None:
     offer = Offer([Tool("a[ARGS]")])
     text = write_calls([ToolCall("1", "a", {})], "mistral_args")
     assert ATTEMPTS["[TOOL_CALLS]"](text, 0, offer, True) is None
+
+
+def test_openings_without_an_end_are_not_searched_for_one_again_and_again() -> None:
+    """Each would look to the end of the reply: the time is that of the text, not of its square."""
+    spent = []
+    for count in (20_000, 80_000):
+        text = '<tool_call>{"name": ' * count + "</tool_call>"
+        started = time.process_time()
+        Parser(TOOLS).read(text)
+        spent.append(time.process_time() - started)
+    assert spent[1] < 12 * spent[0] + 1

@@ -66,7 +66,7 @@ class Parser:
         self._reading: Reading | None = None
         self._marker = ""
         self._reasoning = False
-        self._again = MAX_AGAIN
+        self._again = self._vain = MAX_AGAIN
         self._quoted = False  # inside a quotation (`` `…` ``) amid a line, which ends with the line at the latest
         self._data: _Data | None = None
         self._count = 0
@@ -153,9 +153,7 @@ class Parser:
                 self._quoted = tape.text[at - 1] == "`"
                 at += 1
                 continue
-            attempt = ATTEMPTS.get(word)
-            strict = attempt(tape.text, at, self._offer, tape.ended) if attempt else None
-            if strict is not None:
+            if (strict := self._attempt(word, at)) is not None:
                 self._emit(start, at)
                 start = at = tape.at = self._took_strict(strict, at)
                 continue
@@ -229,6 +227,16 @@ class Parser:
     def _emit(self, start: int, end: int) -> None:
         if start < end:
             self._out.text(self._tape.text[start:end], self._reasoning)
+
+    def _attempt(self, word: str, at: int) -> Strict | None:
+        """The strict attempt at what this marker opens, while failures have not looked at too much text in vain."""
+        attempt = ATTEMPTS.get(word) if self._vain > 0 else None
+        if attempt is None:
+            return None
+        found = attempt(self._tape.text, at, self._offer, self._tape.ended)
+        if found is None:
+            self._vain -= len(self._tape.text) - at
+        return found
 
     def _took_strict(self, strict: Strict, at: int) -> int:
         """Hands out the calls of a strict attempt; where they end."""
