@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from callwright.protocols import ChatModel
-from callwright.refine.model import Asking, ask, changes, question
+from callwright.refine.model import Asking, ask, changes, question, signature
 from callwright.refine.model_guard import Upstream
 from callwright.refine.result import Refinement
 from callwright.testing import ScriptedModel
@@ -58,6 +58,22 @@ def xlam(*calls: str) -> str:
 OSLO = '{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3, "unit": "c"}}'
 CLOCK = '{"name": "get_time", "arguments": {"city": "Oslo"}}'
 MAIL = '{"name": "send_mail", "arguments": {"to": "ann@example.org"}}'
+
+
+def test_a_refiner_trained_with_the_short_prompt_is_asked_in_it() -> None:
+    model = ScriptedModel([xlam(OSLO, CLOCK)])
+    found = answered(ask("raw reply", [WRONG, RIGHT], TOOLS, QUERY, prompt="short"), model)
+    (request,) = model.requests
+    said = request.messages[-1].content
+    assert said.startswith("Tools:\nget_weather(city: string, days?: integer, unit?)\nget_time(city: string)\n")
+    assert said.endswith(f"Request: {QUERY}\nCall: raw reply")
+    assert "Format: <func_call>[" in said
+    assert [c.tool for c in found.calls] == ["get_weather", "get_time"]
+
+
+def test_a_signature_marks_what_may_be_left_out() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}, "c": True}, "required": ["a"]}
+    assert signature(Tool("t", input_schema=schema)) == "t(a: integer, b?, c?)"
 
 
 def test_the_question_holds_system_prompt_tools_query_and_the_upstreams_thoughts() -> None:

@@ -16,7 +16,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
 from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
 from callwright.training.refiner_runs import sft
-from callwright.training.refiner_scores import Graded, against, measure, table
+from callwright.training.refiner_scores import Graded, against, measure, replies, table
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +38,17 @@ def test_the_right_answer_scores_full_marks_and_the_upstreams_own_less() -> None
     assert "| upstream | correct | 2 | 1.000 | 1.000 to 1.000 | 1.000 | 0.000 |" in text
     assert f"| random | all | {len(found)} |" in text
     assert "| random | 9 | +" in against({"upstream": upstream, "random": model}, "upstream")
+
+
+def test_replies_do_not_depend_on_what_is_asked_beside_them() -> None:
+    tokenizer, found = tiny_tokenizer(), samples()
+    model = tiny_model(tokenizer)
+    for weights in model.parameters():
+        weights.data *= 10 if weights.ndim > 1 else 1  # so that what was asked matters to a random model
+    alone = replies(model, tokenizer, found, TOY, 1)
+    assert len({len(s.messages("short")[1].content) for s in found[:4]}) > 1, "of one length, nothing is padded"
+    assert replies(model, tokenizer, found, TOY, 4) == alone
+    assert len(set(alone)) > 1
 
 
 def test_a_model_that_learned_one_answer_by_heart_gets_full_marks(tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tests.training.refiner_case import nested_tasks, samples, xlam_tasks
 
-from callwright.training.refiner_task import Sample, signature, split
-from callwright.types import Tool
+from callwright.training.refiner_task import Sample, split
 
 
 def test_the_papers_prompt_holds_system_query_and_upstream_output() -> None:
@@ -23,11 +22,6 @@ def test_the_short_prompt_names_tools_and_format_in_a_line_each() -> None:
     assert "find_0(word: string) -> item" in text
     assert "Format: <nested_function>[" in text
     assert text.endswith("Call: CALLS")
-
-
-def test_a_signature_marks_what_may_be_left_out() -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}, "c": True}, "required": ["a"]}
-    assert signature(Tool("t", input_schema=schema)) == "t(a: integer, b?, c?)"
 
 
 def test_the_answer_is_gold_in_the_tasks_format_and_read_as_right() -> None:

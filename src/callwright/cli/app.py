@@ -248,14 +248,18 @@ def refine_command(
         bool, typer.Option("--leave-out", help="Leave out optional values that nothing in the conversation supports.")
     ] = False,
     rungs: Annotated[str, typer.Option(help="Rungs of the ladder, comma-separated.")] = "rules,sequence",
+    model_rung: Annotated[
+        str, typer.Option("--model-rung", help="Also the model rung, asked of this model (local:PATH, URL#MODEL).")
+    ] = "",
+    prompt: Annotated[str, typer.Option(help="The refiner's prompt: paper, or short for small ones.")] = "paper",
 ) -> None:
-    """Make the calls of model replies right, without a model: {"id", "text", "tools", "query"} a line."""
+    """Make the calls of model replies right: {"id", "text", "tools", "query"} a line."""
     from callwright.cli.refine import refine_lines
     from callwright.errors import ConfigError
 
     if not jsonl:
         raise ConfigError("refine reads JSON lines", hint="callwright refine --jsonl < replies.jsonl")
-    refine_lines(leave_out=leave_out, rungs=[r for r in rungs.split(",") if r])
+    refine_lines(leave_out=leave_out, rungs=[r for r in rungs.split(",") if r], model=model_rung, prompt=prompt)
 
 
 @app.command("proxy")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from callwright import prompts
 from callwright.protocols import ChatRequest
@@ -22,6 +22,8 @@ from callwright.refine.sequence_references import references
 from callwright.types import Edit, JsonObject, Reply, Tool, ToolCall, canonical, to_json
 
 Asking: TypeAlias = Generator[ChatRequest, Reply, Refinement]
+Prompt: TypeAlias = Literal["paper", "short"]
+"""The paper's prompt (``refine``), or the one small refiners are trained with (``refiner_short``)."""
 
 MAX_TOKENS = 768
 CONFIDENCE = 0.5  # of what a model changed: never as sure as a rule
@@ -38,6 +40,13 @@ _CHAINED = (
     "instruction is correct, output it without any modification."
 )
 
+FORMS = {
+    "xlam": '<func_call>[{"name": NAME, "arguments": {KEY: VALUE}}]</func_call>',
+    "nestools": '<nested_function>[{"api_name": NAME, "parameters": {KEY: VALUE}, "responses": [LABEL]}]'
+    "</nested_function>",
+}
+"""How the short prompt shows a format."""
+
 
 def ask(
     source_text: str,
@@ -49,16 +58,17 @@ def ask(
     system: str = "",
     form: str = "",
     max_tokens: int = MAX_TOKENS,
+    prompt: Prompt = "paper",
 ) -> Asking:
     """Ask a model once to refine a reply; returns the calls as they should be sent on.
 
     ``source_text``: the upstream's reply as written; ``calls``: what was read from it and the rules made of it. They
     stay (reasons in ``abstained``) unless the model's answer passes the guard. Edits have the rule ``model``.
     ``form`` is the instruction about the answer's format (default: ``<func_call>``), the "minor modification during
-    inference" of Appendix A; whatever it asks for is read.
+    inference" of Appendix A; whatever it asks for is read. ``prompt``: the one the model was trained with.
     """
     up = Upstream(source_text, tuple(calls), tuple(tools), query, reasoning, system)
-    reply = yield question(up, max_tokens, form)
+    reply = yield (briefly(up, max_tokens) if prompt == "short" else question(up, max_tokens, form))
     return judged(up, reply)
 
 
@@ -77,6 +87,30 @@ def question(up: Upstream, max_tokens: int = MAX_TOKENS, form: str = "") -> Chat
         format=form or (_CHAINED if chained else _FORMAT),
     )
     return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
+
+
+def briefly(up: Upstream, max_tokens: int = MAX_TOKENS) -> ChatRequest:
+    """The short prompt for one reply: each tool on a line, the format, the request and the upstream's answer."""
+    chained = bool(references(up.calls, up.tools, up.query))
+    messages = prompts.render(
+        "refiner_short",
+        tools="\n".join(signature(t) for t in up.tools),
+        form=FORMS["nestools" if chained else "xlam"],
+        query=up.query,
+        upstream=_upstream(up, chained),
+    )
+    return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
+
+
+def signature(tool: Tool) -> str:
+    """A tool on one line: ``name(required, optional?: type)`` and what it gives back, where that is known."""
+    needed = tool.required
+    parts = []
+    for key, schema in tool.properties.items():
+        kind = schema.get("type") if isinstance(schema, dict) else None
+        parts.append(f"{key}{'' if key in needed else '?'}" + (f": {kind}" if isinstance(kind, str) else ""))
+    results = list((tool.output_schema or {}).get("properties") or {})
+    return f"{tool.name}({', '.join(parts)})" + (f" -> {', '.join(results)}" if results else "")
 
 
 def described_in(tools: Sequence[Tool], text: str) -> bool:

@@ -56,6 +56,7 @@ def first() -> bool:
 def save(model: Any, tokenizer: Any, folder: Path) -> None:
     """The model and its tokenizer as a transformers checkpoint; the other processes wait for it."""
     if first():
+        model.config.use_cache = True  # training turns it off, and who loads the checkpoint means to generate
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     PartialState().wait_for_everyone()

@@ -45,15 +45,22 @@ def replies(model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Set
     """The greedy reply to every sample."""
     model.eval()
     found: list[str] = []
-    pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    pad_id = tokenizer.pad_token_id
     for start in range(0, len(samples), size):
-        chats = [chat(s, settings.prompt) for s in samples[start : start + size]]
-        given = tokenizer.apply_chat_template(
-            chats, add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt", padding=True,
-            padding_side="left",
-        ).to(model.device)  # fmt: skip
+        asked = [
+            tokenizer.apply_chat_template(
+                chat(s, settings.prompt), add_generation_prompt=True, tokenize=True, return_dict=True
+            )
+            for s in samples[start : start + size]
+        ]
+        rows = [{"input_ids": a["input_ids"], "attention_mask": a["attention_mask"]} for a in asked]
+        given = tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(model.device)
         with torch.no_grad():
-            out = model.generate(**given, max_new_tokens=settings.longest, do_sample=False, pad_token_id=pad_id)
+            out = model.generate(
+                **given, max_new_tokens=settings.longest, do_sample=False, pad_token_id=pad_id, use_cache=True
+            )
         for row in out[:, given["input_ids"].size(1) :].tolist():
             ends = [i for i, token in enumerate(row) if token in (tokenizer.eos_token_id, pad_id)]
             found.append(decoded(tokenizer, row[: ends[0]] if ends else row))

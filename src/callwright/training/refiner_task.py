@@ -8,20 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from callwright.prompts import render
+from callwright.refine.model import FORMS, Prompt, signature
 from callwright.training.refiner_formats import FORMATS, Format, Invocation
 from callwright.training.splits import FOLDS, SEED
 from callwright.types import Message, Tool, ToolCall
 
 Kind = Literal["erroneous", "correct", "shuffled_full", "shuffled_simplified"]
-Prompt = Literal["paper", "short"]
 KINDS: tuple[Kind, ...] = ("erroneous", "correct", "shuffled_full", "shuffled_simplified")
 
 _FORMS = {
     "glaive": '<functioncall> {"name": NAME, "arguments": {KEY: VALUE}} <|endoftext|>',
     "toolace": "<function_list>[NAME(KEY=VALUE)]</function_list>",
-    "xlam": '<func_call>[{"name": NAME, "arguments": {KEY: VALUE}}]</func_call>',
-    "nestools": '<nested_function>[{"api_name": NAME, "parameters": {KEY: VALUE}, "responses": [LABEL]}]'
-    "</nested_function>",
+    **FORMS,
     "order": '<order_func>[{"step": 1, "tool_list": [NAME]}]</order_func>',
 }
 
@@ -87,17 +85,6 @@ class Sample:
         tools = "\n".join(signature(t) for t in self.task.tools)
         form = _FORMS[self.task.format]
         return render("refiner_short", tools=tools, form=form, query=self.task.query, upstream=self.upstream)
-
-
-def signature(tool: Tool) -> str:
-    """A tool on one line: ``name(required, optional?: type)`` and what it gives back, where that is known."""
-    needed = tool.required
-    parts = []
-    for key, schema in tool.properties.items():
-        kind = schema.get("type") if isinstance(schema, dict) else None
-        parts.append(f"{key}{'' if key in needed else '?'}" + (f": {kind}" if isinstance(kind, str) else ""))
-    results = list((tool.output_schema or {}).get("properties") or {})
-    return f"{tool.name}({', '.join(parts)})" + (f" -> {', '.join(results)}" if results else "")
 
 
 def split(samples: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
