@@ -106,9 +106,14 @@ def test_a_file_of_another_making_is_refused_with_what_to_do(text: str) -> None:
         read(text, "ranker.json")
 
 
-def test_the_shipped_ranker_if_there_is_one_can_be_read() -> None:
+def test_the_shipped_ranker_holds_only_choices_that_beat_the_rules_at_no_harm() -> None:
     found = load()
-    assert found is None or (found.tasks and found.card["test"])
+    assert found is not None
+    assert set(found.tasks) == {"tool"}
+    for task in found.tasks:
+        scores = found.card["test"][task]["all"]  # right, wrong, not chosen
+        assert scores["with ranker"][0] > scores["rules"][0]
+        assert scores["with ranker"][1] <= scores["rules"][1]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from typing import Any
 
 from callwright import weights
 from callwright.errors import ConfigError, MissingExtra
+from callwright.refine.model import Prompt
 from callwright.training.refiner_dapo import DapoTrainer, OverlongPenalty, RefinerReward, clock
 from callwright.training.refiner_settings import Settings
-from callwright.training.refiner_task import Prompt, Sample
+from callwright.training.refiner_task import Sample
 
 try:
     import torch

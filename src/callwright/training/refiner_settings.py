@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from callwright.errors import ConfigError
-from callwright.training.refiner_task import Prompt
+from callwright.refine.model import Prompt
 from callwright.training.rewards import Variant
 
 
