@@ -158,7 +158,7 @@ _ROWS = (
 )
 _VERIFIED = frozenset(
     """hermes qwen_xml glm llama_json pythonic mistral mistral_args deepseek deepseek_v31 dsml harmony gemma
-    functiongemma react smolagents json nestful toolrl granite granite_20b phi cohere internlm jamba olmo3 lfm2
+    functiongemma react smolagents fenced json nestful toolrl granite granite_20b phi cohere internlm jamba olmo3 lfm2
     minimax kimi glimmer functionary functionary_v32 glaive invoke anthropic xlam api_bank nestools
     llmcompiler""".split()
 )  # by tests/dialects/test_samples.py, which counts their upstreams' samples
