@@ -107,7 +107,7 @@ class ApiBank:
 def script_calls(text: str) -> tuple[ToolCall, ...]:
     """What ToolRL's script reads in a reply as it came: the lines of JSON after the last ``<tool_call>``."""
     _, tag, rest = text.rpartition("<tool_call>")
-    made = []
+    made: list[ToolCall] = []
     for line in rest.partition("</tool_call>")[0].splitlines() if tag else ():
         try:
             value = parse(line.strip())
