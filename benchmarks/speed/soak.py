@@ -1,4 +1,8 @@
-"""A soak: mixed requests for a while, then clients that leave at random moments. Memory and descriptors stay flat."""
+"""A soak: mixed requests for a while, then clients that leave at random moments. Memory and descriptors stay flat,
+and the upstream's connection is closed soon after its client has gone.
+
+Clients leave the proxy and the bare pass-through in turn, in one run: on a busy machine the difference counts.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from pathlib import Path
 
 import aiohttp
 from run import HERE, cpu, free_port, load, memory, request, running
+
+KINDS = ("whole", "stream", "mend")
 
 
 def descriptors(pid: int) -> int:
@@ -45,19 +51,38 @@ def open_streams(pid: int, port: int) -> int:
     return sum(1 for r in rows if r[2].endswith(wanted) and r[3] == "01" and f"socket:[{r[9]}]" in owned)
 
 
-async def closing_times(url: str, pid: int, port: int, count: int) -> list[float]:
-    """How long the upstream's connection outlives a client that leaves in the middle of a stream."""
+async def closing_times(servers: dict[str, tuple[str, int]], port: int, count: int) -> dict[str, list[float]]:
+    """Of each server (address, process): how long the upstream's connection outlives a client that leaves."""
     chance = random.Random(3)
-    idle = open_streams(pid, port)
-    times = []
+    idle = {name: open_streams(pid, port) for name, (_, pid) in servers.items()}
+    times: dict[str, list[float]] = {name: [] for name in servers}
     for _ in range(count):
-        await leave(url, chance.uniform(0.0, 0.6))
-        began = time.perf_counter()
-        while open_streams(pid, port) > idle and time.perf_counter() - began < 5:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
-        times.append(time.perf_counter() - began)
-        idle = min(idle, open_streams(pid, port))
+        moment = chance.uniform(0.0, 0.6)
+        for name, (url, pid) in servers.items():
+            await leave(url, moment)
+            began = time.perf_counter()
+            while open_streams(pid, port) > idle[name] and time.perf_counter() - began < 5:  # noqa: ASYNC110
+                await asyncio.sleep(0.004)
+            times[name].append(time.perf_counter() - began)
+            idle[name] = min(idle[name], open_streams(pid, port))
     return times
+
+
+def soak(url: str, pid: int, minutes: float) -> None:
+    end, done, seen = time.monotonic() + 60 * minutes, 0, []
+    while time.monotonic() < end:
+        for kind in KINDS:
+            asyncio.run(load(url, kind, 200, 16))
+            done += 200
+        seen.append(memory(pid))
+        if len(seen) % 10 == 1:
+            said = f"{done:9d} {seen[-1]:8.1f} MiB {descriptors(pid):4d} descriptors, {cpu(pid):.1f} s CPU"
+            print(said, flush=True)
+    half = seen[len(seen) // 2 :] or [memory(pid)]
+    print(
+        f"{done:9d} requests; second half: {min(half):.1f} to {max(half):.1f} MiB, last {half[-1]:.1f} MiB",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -65,31 +90,24 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--leave", type=int, default=1000, help="clients that leave")
     given = parser.parse_args()
-    up, ours = free_port(), free_port()
-    base, url = f"http://127.0.0.1:{up}", f"http://127.0.0.1:{ours}"
+    up, plain, ours = free_port(), free_port(), free_port()
+    base = f"http://127.0.0.1:{up}"
     proxy = [sys.executable, "-m", "callwright", "proxy", "--upstream", f"{base}/v1", "--guided", "off"]
     with (
         running([sys.executable, str(HERE / "peers.py"), "upstream", str(up)], up),
+        running([sys.executable, str(HERE / "peers.py"), "bare", str(plain), base], plain) as bare,
         running([*proxy, "--port", str(ours)], ours) as pid,
     ):
-        asyncio.run(load(url, "mend", 300, 8))
-        print(f"warm      {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors")
-        end, done = time.monotonic() + 60 * given.minutes, 0
-        while time.monotonic() < end:
-            for kind in ("whole", "stream", "mend"):
-                asyncio.run(load(url, kind, 200, 16))
-                done += 200
-            print(
-                f"{done:9d} {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors, {cpu(pid):.1f} s CPU",
-                flush=True,
-            )
-        if given.leave:
-            times = sorted(asyncio.run(closing_times(url, pid, up, given.leave)))
+        asyncio.run(load(f"http://127.0.0.1:{ours}", "mend", 600, 16))
+        print(f"warm      {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors", flush=True)
+        soak(f"http://127.0.0.1:{ours}", pid, given.minutes)
+        servers = {"callwright": (f"http://127.0.0.1:{ours}", pid), "bare": (f"http://127.0.0.1:{plain}", bare)}
+        for name, unsorted in asyncio.run(closing_times(servers, up, given.leave)).items():
+            times = sorted(unsorted)
             late = sum(t > 0.25 for t in times)
-            p99 = times[int(len(times) * 0.99) - 1]
-            middle = statistics.median(times) * 1000
-            print(f"left      {len(times)} clients; upstream closed after {middle:.0f} ms (median),")
-            print(f"          {p99 * 1000:.0f} ms (99 of 100), {times[-1] * 1000:.0f} ms (last); over 250 ms: {late}")
+            middle, p99 = statistics.median(times) * 1000, times[int(len(times) * 0.99) - 1] * 1000
+            print(f"left      {name:12} {len(times)} clients; upstream closed after {middle:.0f} ms (median),")
+            print(f"          {p99:.0f} ms (99 of 100), {times[-1] * 1000:.0f} ms (last); over 250 ms: {late}")
         print(f"end       {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors")
 
 

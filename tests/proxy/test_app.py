@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
+import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,7 +15,10 @@ import pytest
 from tests.proxy.playbook import JSON, body, chunk, cut_at, native_stream, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
+from callwright.cli.proxy import server
+from callwright.errors import Failure
 from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.proxy.app import Proxy
 from callwright.proxy.settings import Settings
 
 HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -229,3 +234,87 @@ async def test_a_slow_client_slows_the_upstream_down() -> None:
             await asyncio.sleep(0)
         assert up.open == 1, "24 MB are still on their way: nobody buffered them"
         writer.close()
+
+
+async def raw(address: str, head: bytes, body: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host, port = address.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n" + head + b"\r\n\r\n" + body)
+    return reader, writer
+
+
+async def test_a_request_whose_rest_does_not_come_is_refused_and_asks_nothing() -> None:
+    settings = Settings(guided="off", request_seconds=0.05)
+    async with upstream(replies(Reply([b"{}"]))) as up, proxy(up.url, settings) as (address, made):
+        reader, writer = await raw(address, b"content-length: 10", b"{")
+        assert (await reader.readline()).split()[1] == b"408"
+        writer.close()
+        assert not up.asked
+        assert made.counters.active == 0
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_request_asks_nothing(http: HttpClient) -> None:
+    async with upstream(replies(Reply([b"{}"], headers=JSON))) as up, proxy(up.url) as (address, _):
+        for _ in range(5):
+            _, writer = await raw(address, b"content-length: 10", b"{")
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+        given = await http.request("GET", f"{address}/v1/models")
+        assert isinstance(given, HttpResponse)
+        assert [a.path for a in up.asked] == ["/v1/models"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_compressed_answers_are_read(encoding: str) -> None:
+    packed = zlib.compress(whole(f"Sure. {HERMES}"), wbits=31 if encoding == "gzip" else 15)
+    reply = Reply([packed[:20], packed[20:]], headers={**JSON, "content-encoding": encoding})
+    async with upstream(replies(reply)) as up, proxy(up.url) as (address, _), asked_of(address) as client:
+        answer = await client.chat.completions.create(**message(False))
+    assert answer.choices[0].message.tool_calls
+
+
+async def test_a_compressed_answer_that_is_cut_is_an_error() -> None:
+    packed = zlib.compress(text_stream(*"It rains."), wbits=31)[:150]
+    reply = Reply([packed], headers={"content-type": "text/event-stream", "content-encoding": "gzip"}, cut=True)
+    async with upstream(replies(reply)) as up, proxy(up.url) as (address, _), asked_of(address) as client:
+        with pytest.raises(openai.APIError):
+            await collect(await client.chat.completions.create(**message()), [])
+
+
+async def test_an_upstream_that_falls_silent_is_an_error_in_time() -> None:
+    reply = Reply([chunk({"content": "It "}), b""], hold=asyncio.Event())
+    settings = Settings(guided="off", idle_seconds=0.2)
+    async with upstream(replies(reply)) as up, proxy(up.url, settings) as (address, _), asked_of(address) as client:
+        with pytest.raises(openai.APIError, match="in time"):
+            await collect(await client.chat.completions.create(**message()), [])
+
+
+async def test_what_is_under_way_is_finished_at_shutdown_and_nothing_new_is_taken(http: HttpClient) -> None:
+    hold = asyncio.Event()
+    stream = [chunk({"content": "It "}), chunk({"content": "rains."}), chunk({}, "stop"), b"data: [DONE]\n\n"]
+
+    def answer(asked: Asked) -> Reply:
+        return Reply(stream, hold=hold) if asked.method == "POST" else Reply([b"{}"], headers=JSON)
+
+    async with upstream(answer) as up:
+        made = Proxy(up.url, Settings(guided="off"))
+        serving = server(made, "127.0.0.1", 0)
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", 0))
+            address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            async with asyncio.TaskGroup() as group:
+                group.create_task(serving.serve([listening]))
+                while not serving.started:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+                client = asked_of(address)
+                streamed = aiter(await client.chat.completions.create(**message()))
+                said = [await anext(streamed)]
+                serving.should_exit = True
+                refused = None
+                while not isinstance(refused, Failure):
+                    refused = await http.request("GET", f"{address}/v1/models")
+                hold.set()
+                said += [c async for c in streamed]
+                await client.close()
+    assert "".join(c.choices[0].delta.content or "" for c in said) == "It rains."

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from callwright.proxy.headers import bearer, downstream, upstream
+from callwright.proxy.headers import bearer, downstream, joined, upstream
 
 
 def test_headers_of_the_connection_stay_behind_and_the_others_pass() -> None:
@@ -19,3 +19,8 @@ def test_an_anthropic_key_becomes_a_bearer_token() -> None:
     given = (("x-api-key", "k"), ("anthropic-version", "2023-06-01"), ("x-a", "b"))
     assert bearer(given) == (("x-a", "b"), ("authorization", "Bearer k"))
     assert bearer((("authorization", "Bearer j"), ("x-api-key", "k"))) == (("authorization", "Bearer j"),)
+
+
+def test_repeated_headers_are_joined_to_one_line() -> None:
+    given = (("accept", "a"), ("cookie", "x=1"), ("accept", "b"), ("cookie", "y=2"))
+    assert joined(given) == {"accept": "a, b", "cookie": "x=1; y=2"}

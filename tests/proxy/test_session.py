@@ -552,3 +552,40 @@ def test_no_header_is_ever_in_a_record() -> None:
     assert "sk-canary" not in repr(book.session.record) + repr(book.asked) + repr(
         Request("GET", "/", "", (("a", "sk-canary"),))
     )
+
+
+def test_a_stream_under_another_content_type_is_read_as_one() -> None:
+    book = Playbook().ask(body())
+    stream = text_stream('<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>')
+    book.answer(stream, {"content-type": "text/plain"}, cut=0)
+    assert [c["name"] for c in book.message["calls"]] == ["get_weather"]
+
+
+def test_a_whole_answer_too_long_to_be_read_passes_byte_for_byte() -> None:
+    answer = whole("x" * 5000)
+    book = Playbook(Settings(guided="off", waiting_bytes=3000)).ask(body(False))
+    book.answer(answer, {**JSON, "content-length": str(len(answer))}, cut=4000)
+    assert book.out == answer
+    assert book.head is not None
+    assert dict(book.head.headers)["content-length"] == str(len(answer))
+
+
+def test_an_answer_that_never_ends_behind_its_finish_is_settled_by_the_clock() -> None:
+    book = Playbook().ask(body())
+    text = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(text_stream(text, done=False)))
+    assert book.session.wake == book.now + 2
+    book.now += 2
+    book.tell(Tick())
+    assert [c["name"] for c in book.message["calls"]] == ["get_weather"]
+
+
+def test_each_cookie_of_the_upstream_keeps_its_own_line() -> None:
+    book = Playbook().ask(body(False))
+    book.tell(UpstreamHead(200, {**JSON, "set-cookie": "a=1, b=2"}, ("a=1", "b=2")))
+    book.tell(UpstreamData(whole("Hello.")))
+    book.tell(UpstreamEnd())
+    assert book.head is not None
+    assert [v for k, v in book.head.headers if k == "set-cookie"] == ["a=1", "b=2"]
+    assert "a=1" not in str(book.record)

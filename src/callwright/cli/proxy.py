@@ -166,7 +166,7 @@ def _run(proxy: Proxy, listening: socket.socket, warning: str = "") -> None:
     # hundred objects of a request, of which reference counting leaves it next to nothing.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 100)
+    gc.set_threshold(2_000, 10, 10)
     shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
     print(
         f"proxy:    http://{shown}:{port}/v1  (OpenAI; Anthropic and Ollama clients: http://{shown}:{port})\n"

@@ -164,7 +164,8 @@ class Exchange:
         return self._response.content_length
 
     def stream(self, max_bytes: int) -> HttpStream:
-        return HttpStream(self.status, self.headers, self.target.url, self._read_piece, max_bytes)
+        cookies = tuple(self._response.headers.getall("set-cookie", ()))
+        return HttpStream(self.status, self.headers, self.target.url, self._read_piece, max_bytes, cookies)
 
     def close(self) -> None:
         self._response.close()

@@ -15,14 +15,22 @@ ReadPiece = Callable[[], Coroutine[Any, Any, bytes | Failure]]
 class HttpStream:
     """Status and headers, and the body as it arrives. Read it once, by one of ``chunks``, ``lines`` or ``read``.
 
+    ``cookies`` are the values of ``set-cookie``, the one header that cannot be joined to a line (RFC 9110, 5.3).
     If the answer breaks off or grows too long, the *last* item of an iteration is a Failure.
     """
 
     def __init__(
-        self, status: int, headers: Mapping[str, str], url: str, read_piece: ReadPiece, max_bytes: int
+        self,
+        status: int,
+        headers: Mapping[str, str],
+        url: str,
+        read_piece: ReadPiece,
+        max_bytes: int,
+        cookies: tuple[str, ...] = (),
     ) -> None:
         self.status = status
         self.headers = headers
+        self.cookies = cookies
         self.url = url
         self._read_piece = read_piece
         self._max_bytes = max_bytes

@@ -38,6 +38,7 @@ from callwright.proxy.events import (
     UpstreamFailed,
     UpstreamHead,
 )
+from callwright.proxy.headers import joined
 from callwright.proxy.pages import answer
 from callwright.proxy.session import Session
 from callwright.proxy.settings import Settings
@@ -47,6 +48,10 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _OWN = ("/healthz", "/metrics", "/callwright")
+_REFUSED = {
+    408: "the rest of the request did not come",
+    413: "the request is longer than this proxy takes (Settings.request_bytes)",
+}
 _WATCH_AFTER = 0.1
 """Seconds after which a request's client is watched. An answer that is there sooner is not worth a second task; a
 client that left in that time is noticed when they have passed."""
@@ -117,9 +122,8 @@ class Proxy:
 
     async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._body(scope, receive)
-        if body is None:
-            said = f"the request is longer than {self.settings.request_bytes} bytes"
-            return await _refuse(send, 413, said)
+        if isinstance(body, int):
+            return await _refuse(send, body, _REFUSED[body]) if body else None
         self._number += 1
         session = Session(self.settings, self.toolsets, f"{self._run}-{self._number}", local=self.local)
         session.record.created = int(time.time())
@@ -150,23 +154,28 @@ class Proxy:
         query = scope["query_string"].decode("latin-1")
         return Request(scope["method"], path, query, self.access.upstream(headers), body)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The whole request body, or None where it is longer than allowed."""
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | int:
+        """The whole request body; or the status that refuses it, 0 where nobody waits for an answer any more."""
         announced = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
         if announced.isdigit() and int(announced) > self.settings.request_bytes:
-            return None
+            return 413
         parts, size = [], 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return b""
-            part = message.get("body", b"")
-            size += len(part)
-            if size > self.settings.request_bytes:
-                return None
-            parts.append(part)
-            if not message.get("more_body"):
-                return b"".join(parts)
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self.settings.request_seconds) as alarm:
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return 0
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > self.settings.request_bytes:
+                        return 413
+                    if not message.get("more_body"):
+                        return b"".join(parts)
+                    alarm.reschedule(loop.time() + self.settings.request_seconds)
+        except TimeoutError:
+            return 408
 
 
 class _Gone(Exception):
@@ -227,10 +236,12 @@ class _Line:
     async def _ask(self, command: SendUpstream) -> None:
         url = self._proxy.upstream.url(command.path, command.query)
         body = command.body or None
-        async with self._proxy.client.stream(command.method, url, headers=dict(command.headers), data=body) as answer:
+        async with self._proxy.client.stream(
+            command.method, url, headers=joined(command.headers), data=body
+        ) as answer:
             if isinstance(answer, Failure):
                 return await self.event(UpstreamFailed(answer))
-            await self.event(UpstreamHead(answer.status, answer.headers))
+            await self.event(UpstreamHead(answer.status, answer.headers, answer.cookies))
             async for piece in answer.chunks():
                 if self._closed:  # by a Tick
                     return None
@@ -266,7 +277,7 @@ def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:
-    close = [("connection", "close")] if status == 413 else []
+    close = [("connection", "close")] if status in _REFUSED else []
     await _send(send, status, [("content-type", "application/json"), *close], compose.error(status, message))
 
 

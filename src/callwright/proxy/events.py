@@ -29,6 +29,7 @@ class UpstreamHead:
 
     status: int
     headers: Mapping[str, str]
+    cookies: tuple[str, ...] = field(default=(), repr=False)  # the values of set-cookie, one by one
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ _HOP = frozenset(
     | {"transfer-encoding", "upgrade"}
 )
 _NOT_UPSTREAM = _HOP | {"host", "content-length", "accept-encoding", "expect"}
-_NOT_DOWNSTREAM = _HOP | {"content-encoding", "date", "server"}
+_NOT_DOWNSTREAM = _HOP | {"content-encoding", "date", "server", "set-cookie"}
 SECRET = frozenset({"authorization", "x-api-key", "api-key", "cookie", "set-cookie", "x-callwright-key"})
 
 
@@ -25,6 +25,14 @@ def upstream(headers: Headers) -> Headers:
     return tuple(
         (k, v) for k, v in headers if k not in _NOT_UPSTREAM and k not in also and not k.startswith("x-callwright-")
     )
+
+
+def joined(headers: Headers) -> dict[str, str]:
+    """One value for each name, as RFC 9110, 5.3 joins repeated ones (cookies: RFC 6265, 5.4)."""
+    made: dict[str, str] = {}
+    for name, value in headers:
+        made[name] = f"{made[name]}{'; ' if name == 'cookie' else ', '}{value}" if name in made else value
+    return made
 
 
 def downstream(headers: Mapping[str, str], *, length: bool) -> dict[str, str]:

@@ -7,11 +7,12 @@ grants them. Everything else passes as it is. Other APIs are turned into chat co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from callwright.errors import Failure
 from callwright.proxy import again, compose, context, guided, headers, history
+from callwright.proxy.collected import Collected
 from callwright.proxy.context import Context, Toolsets
 from callwright.proxy.events import (
     ClientGone,
@@ -69,7 +70,7 @@ class Session:
         self._streamed: Streamed | None = None
         self._settling: Settling | None = None
         self._whole: Whole | None = None
-        self._collected: list[bytes] = []
+        self._collected = Collected(settings.waiting_bytes)
         self._reply = Reply("")
         self._again: Command | None = None  # the question under way, sent once more if its connection breaks
         self._refused = False  # whether the upstream refused the client's own request
@@ -77,6 +78,7 @@ class Session:
         self._ended = False  # whether the upstream request under way is over
         self._status = 200
         self._headers: Mapping[str, str] = {}
+        self._cookies: tuple[str, ...] = ()
         self._stream = False
         self._head_sent = False
         self._started = self._quiet_since = 0.0
@@ -104,7 +106,8 @@ class Session:
         match event:
             case UpstreamData(data):
                 return self._data(data, now)
-            case UpstreamHead(status, given):
+            case UpstreamHead(status, given, cookies):
+                self._cookies = cookies
                 return self._head(status, given, now)
             case UpstreamEnd():
                 return self._end(now)
@@ -140,21 +143,15 @@ class Session:
         self._phase = "pass"
         self._front = FRONTS.get(request.path) if request.method == "POST" else None
         self._outbound = Outbound(request, self._front is not None)
-        if request.path in ANSWERS and request.method == "POST":
-            return self._answer_itself(ANSWERS[request.path])
-        if self._front is None and (request.method != "POST" or request.path not in _CHATS):
+        answer = ANSWERS.get(request.path) if request.method == "POST" else None
+        ours = self._front is not None or answer is not None
+        if not ours and (request.method != "POST" or request.path not in _CHATS):
             return [self._outbound.unchanged()]
         body = json_object(request.body)
         if body is None:
-            return self._refuse(400, "the body is no JSON object") if self._front else [self._outbound.unchanged()]
+            return self._refuse(400, "the body is no JSON object") if ours else [self._outbound.unchanged()]
         try:
-            return self._chat(body)
-        except BadRequest as exc:
-            return self._refuse(400, str(exc))
-
-    def _answer_itself(self, answer: Callable[[JsonObject], bytes]) -> list[Command]:
-        try:
-            return self._reply_with(200, answer(json_object(self._request.body) or {}))
+            return self._reply_with(200, answer(body)) if answer is not None else self._chat(body)
         except BadRequest as exc:
             return self._refuse(400, str(exc))
 
@@ -247,7 +244,8 @@ class Session:
             kept = self._writer.head(self._status, kept)
         if length is not None and self._front is None:
             kept["content-length"] = str(length)
-        return SendHead(self._status, (*kept.items(), *self.record.marks()))
+        cookies = (("set-cookie", value) for value in self._cookies)
+        return SendHead(self._status, (*kept.items(), *cookies, *self.record.marks()))
 
     def _data(self, data: bytes, now: float) -> list[Command]:
         if self._phase == "pass":
@@ -256,8 +254,14 @@ class Session:
             out = self._body(self._streamed.feed(data, now))
             # Nothing more of the answer is to come, so the end of its connection is not waited for.
             return out + self._settle(self._streamed, now) if self._streamed.ready else out
-        if self._phase in ("answer", "guided", "question", "refused"):
-            self._collected.append(data)
+        self._collected.add(data)
+        if self._phase == "answer" and self._stream and self._collected.events:  # under another content type
+            self._headers = {**self._headers, "content-type": "text/event-stream"}
+            head = self._head(self._status, self._headers, now)
+            return [*head, *self._data(self._collected.take(), now)]
+        if self._phase == "answer" and self._collected.too_long:
+            self._phase = "pass"
+            return [self._send_head(), *self._body(self._collected.take())]
         return []
 
     def _body(self, data: bytes) -> list[Command]:
@@ -266,7 +270,7 @@ class Session:
 
     def _end(self, now: float) -> list[Command]:
         self._ended = True
-        collected, self._collected = b"".join(self._collected), []
+        collected = self._collected.take()
         match self._phase:
             case "pass":
                 return self._finish(now)
@@ -395,11 +399,10 @@ class Session:
         if not self._head_sent:
             status = 504 if failure.kind == "timeout" else 502
             return self._refuse(status, f"upstream: {failure.message}")
-        out: list[Command] = []
         if self._stream:
-            out += self._body(self._streamed.end() if self._streamed is not None else b"")
-            out += self._body(compose.error_event(f"upstream: {failure.message}"))
-            return out + self._finish(now)
+            rest = self._streamed.end() if self._streamed is not None else b""
+            said = b"\n\n" + compose.error_event(f"upstream: {failure.message}")  # half an event may have gone out
+            return [*self._body(rest), *self._body(said), *self._finish(now)]
         self._phase = "over"
         return [Finish(broken=True), Log(self.record)]
 

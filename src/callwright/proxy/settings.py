@@ -23,6 +23,7 @@ class Settings:
     waiting_bytes: int = 32_000_000  # of one reply that are kept back, the upstream's own calls included
     keep_alive_seconds: float = 10.0  # of silence towards a streaming client
     request_bytes: int = 32_000_000
+    request_seconds: float = 60.0  # between two pieces of a request
     response_bytes: int = 256_000_000
     connect_seconds: float = 10.0
     idle_seconds: float = 600.0  # between two pieces of an upstream answer

@@ -119,7 +119,8 @@ class Streamed:
             self.ready = True
             return b""
         out: list[bytes] = []
-        self._give_up(out)
+        self._splitter.close()  # half an event is none (WHATWG HTML, 9.2.6)
+        self._pass(b"", out)
         return b"".join(out)
 
     def found(self) -> list[Found]:
@@ -234,6 +235,7 @@ class Streamed:
             self._think([reasoning])
         if calls := bool(delta.get("tool_calls")):
             self._native.feed(delta["tool_calls"])
+            calls = bool(self._native.calls)
         if text and isinstance(text, str):
             self._take_text(text)
         finish = choice.get("finish_reason")
