@@ -46,9 +46,7 @@ def _row(record: Record) -> str:
         f"{record.seconds:.2f} s",
     )
     head = "".join(f"<span>{escape(f)}</span>" for f in facts if f)
-    edits = [
-        f"{e.rule}{f' at {e.path}' if e.path else ''}\n{_short(e.before)}\n→ {_short(e.after)}" for e in record.edits
-    ]
+    edits = [f"{e.rule} {e.path}\n{_short(e.before)}\n→ {_short(e.after)}" for e in record.edits]
     notes = [*record.notes, *(v.message for v in record.violations)]
     columns = (
         _column("Raw", record.raw),

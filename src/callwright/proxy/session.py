@@ -20,6 +20,7 @@ from callwright.proxy.events import (
     Command,
     Event,
     Finish,
+    Headers,
     Learned,
     Log,
     Probe,
@@ -78,7 +79,7 @@ class Session:
         self._ended = False  # whether the upstream request under way is over
         self._status = 200
         self._headers: Mapping[str, str] = {}
-        self._cookies: tuple[str, ...] = ()
+        self._cookies: Headers = ()
         self._stream = False
         self._head_sent = False
         self._started = self._quiet_since = 0.0
@@ -107,7 +108,7 @@ class Session:
             case UpstreamData(data):
                 return self._data(data, now)
             case UpstreamHead(status, given, cookies):
-                self._cookies = cookies
+                self._cookies = tuple(("set-cookie", value) for value in cookies)
                 return self._head(status, given, now)
             case UpstreamEnd():
                 return self._end(now)
@@ -244,8 +245,7 @@ class Session:
             kept = self._writer.head(self._status, kept)
         if length is not None and self._front is None:
             kept["content-length"] = str(length)
-        cookies = (("set-cookie", value) for value in self._cookies)
-        return SendHead(self._status, (*kept.items(), *cookies, *self.record.marks()))
+        return SendHead(self._status, (*kept.items(), *self._cookies, *self.record.marks()))
 
     def _data(self, data: bytes, now: float) -> list[Command]:
         if self._phase == "pass":
@@ -256,9 +256,8 @@ class Session:
             return out + self._settle(self._streamed, now) if self._streamed.ready else out
         self._collected.add(data)
         if self._phase == "answer" and self._stream and self._collected.events:  # under another content type
-            self._headers = {**self._headers, "content-type": "text/event-stream"}
-            head = self._head(self._status, self._headers, now)
-            return [*head, *self._data(self._collected.take(), now)]
+            given = {**self._headers, "content-type": "text/event-stream"}
+            return [*self._head(self._status, given, now), *self._data(self._collected.take(), now)]
         if self._phase == "answer" and self._collected.too_long:
             self._phase = "pass"
             return [self._send_head(), *self._body(self._collected.take())]
@@ -397,12 +396,11 @@ class Session:
         self.record.outcome = "failed"
         self.record.notes.append(failure.message)
         if not self._head_sent:
-            status = 504 if failure.kind == "timeout" else 502
-            return self._refuse(status, f"upstream: {failure.message}")
+            return self._refuse(504 if failure.kind == "timeout" else 502, f"upstream: {failure.message}")
         if self._stream:
-            rest = self._streamed.end() if self._streamed is not None else b""
+            rest = self._body(self._streamed.end() if self._streamed is not None else b"")
             said = b"\n\n" + compose.error_event(f"upstream: {failure.message}")  # half an event may have gone out
-            return [*self._body(rest), *self._body(said), *self._finish(now)]
+            return [*rest, *self._body(said), *self._finish(now)]
         self._phase = "over"
         return [Finish(broken=True), Log(self.record)]
 
@@ -410,8 +408,7 @@ class Session:
         out: list[Command] = []
         if self._phase == "answer" and self._streamed is not None:
             out += self._body(self._streamed.tick(now))
-            if self._streamed.ready:
-                return out + self._settle(self._streamed, now)
+            out += self._settle(self._streamed, now) if self._streamed.ready else []
         quiet = self._silent and now - self._quiet_since >= self._settings.keep_alive_seconds
         return out or ([SendBody(self._writer.keep_alive)] if quiet else [])
 
