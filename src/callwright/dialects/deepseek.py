@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from callwright.dialects import names
+from callwright.dialects import names, sections
 from callwright.dialects.body import FENCE, FENCES
 from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer
@@ -30,7 +30,6 @@ _SEP = Marks([*_spelt("tool_sep"), "\n", "{", *_spelt("tool_call_end")])
 _NAME_ENDS = Marks(["\n", "{", FENCE, *_spelt("tool_call_end")])
 _END, _OUTER_END = Marks(_spelt("tool_call_end")), Marks(_spelt("tool_calls_end"))
 _STOPS = Marks(_spelt("tool_call_end", "tool_calls_end", "tool_call_begin"))
-_NO_END = "the closing marker is missing"
 
 
 def read(tape: Tape, offer: Offer, marker: str) -> Reading:
@@ -39,20 +38,7 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     block = Block("deepseek_v31")
     if marker in _OUTER and not (yield from tape.closing(_BEGIN)):
         return None
-    while True:
-        call = yield from _call(tape, offer, block)
-        if call is None:
-            break
-        block.calls.append(call)
-        if call.truncated:
-            return block
-        if not (yield from tape.closing(_END)):
-            call.problems.append(_NO_END)
-        if not (yield from tape.closing(_BEGIN)):
-            break
-    if block.calls:
-        yield from tape.closing(_OUTER_END)
-    return block if block.calls else None
+    return (yield from sections.read(tape, offer, block, _call, begin=_BEGIN, end=_END, outer_end=_OUTER_END))
 
 
 def _call(tape: Tape, offer: Offer, block: Block) -> Steps[Meant | None]:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from callwright.dialects import names
+from callwright.dialects import names, sections
 from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer, said
 from callwright.dialects.pieces import Block, Meant, Reading, Steps
@@ -23,7 +23,6 @@ _HEAD_ENDS = Marks([_ARGUMENT, _CALL_END, "{", "\n\n"])
 _STOPS = Marks([_CALL_END, _SECTION_END, _CALL])
 _COUNTER = re.compile(r":\d+\Z")
 _NAMESPACE, _AFTER_NAME = Marks(["functions."]), Marks([_ARGUMENT, "{", ":"])
-_NO_END = "the closing marker is missing"
 
 
 def read(tape: Tape, offer: Offer, marker: str) -> Reading:
@@ -31,21 +30,12 @@ def read(tape: Tape, offer: Offer, marker: str) -> Reading:
     tape.at += len(marker)
     if marker != _CALL and not (yield from tape.closing(_BEGIN)):
         return None
-    block = Block("kimi")
-    while (call := (yield from _call(tape, offer))) is not None:
-        block.calls.append(call)
-        if call.truncated:
-            return block
-        if not (yield from tape.closing(_END)):
-            call.problems.append(_NO_END)
-        if not (yield from tape.closing(_BEGIN)):
-            break
-    if block.calls:
-        yield from tape.closing(_SECTION_ENDS)
-    return block if block.calls else None
+    return (
+        yield from sections.read(tape, offer, Block("kimi"), _call, begin=_BEGIN, end=_END, outer_end=_SECTION_ENDS)
+    )
 
 
-def _call(tape: Tape, offer: Offer) -> Steps[Meant | None]:
+def _call(tape: Tape, offer: Offer, _block: Block) -> Steps[Meant | None]:
     known = yield from _known(tape, offer)
     head, end = yield from tape.until(_HEAD_ENDS, offer.longest + 32)
     name = known or said(_COUNTER.sub("", head.strip()), offer.tools)

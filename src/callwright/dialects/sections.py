@@ -1,0 +1,31 @@
+"""Calls one after the other, each between two markers, in a section whose own markers may be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import Offer
+from callwright.dialects.pieces import Block, Meant, Steps
+from callwright.dialects.tape import Tape
+
+NO_END = "the closing marker is missing"
+CallReader: TypeAlias = Callable[[Tape, Offer, Block], "Steps[Meant | None]"]
+
+
+def read(
+    tape: Tape, offer: Offer, block: Block, call: CallReader, *, begin: Marks, end: Marks, outer_end: Marks
+) -> Steps[Block | None]:
+    """The calls of a section whose first ``begin`` is taken already; None where there is none."""
+    while (found := (yield from call(tape, offer, block))) is not None:
+        block.calls.append(found)
+        if found.truncated:
+            return block
+        if not (yield from tape.closing(end)):
+            found.problems.append(NO_END)
+        if not (yield from tape.closing(begin)):
+            break
+    if block.calls:
+        yield from tape.closing(outer_end)
+    return block if block.calls else None

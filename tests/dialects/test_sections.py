@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from callwright.dialects import sections
+from callwright.dialects.marks import Marks
+from callwright.dialects.offer import Offer
+from callwright.dialects.pieces import Block, Meant, Steps
+from callwright.dialects.tape import Tape
+from callwright.dialects.values import drain
+
+
+def _call(tape: Tape, _offer: Offer, _block: Block) -> Steps[Meant | None]:
+    text, end = yield from tape.until(Marks([";", "<", "."]))
+    return Meant(text, {}, truncated=not end) if text else None
+
+
+def read(text: str) -> tuple[Block | None, str]:
+    tape = Tape(text, ended=True)
+    marks = {"begin": Marks(["<"]), "end": Marks([";"]), "outer_end": Marks(["."])}
+    found = drain(sections.read(tape, Offer(), Block("kimi"), _call, **marks))
+    return found, tape.text[tape.at :]
+
+
+def test_calls_follow_each_other_to_the_end_of_their_section() -> None:
+    block, rest = read("a; <b;. more")
+    assert block is not None
+    assert ([c.tool for c in block.calls], rest) == (["a", "b"], " more")
+    assert not any(c.problems for c in block.calls)
+
+
+def test_a_marker_that_is_missing_is_a_problem_and_a_call_that_stops_ends_it() -> None:
+    block, _ = read("a<b;<c")
+    assert block is not None
+    assert [(c.tool, c.problems, c.truncated) for c in block.calls] == [
+        ("a", [sections.NO_END], False),
+        ("b", [], False),
+        ("c", [], True),
+    ]
+    assert read("<") == (None, "<")
