@@ -105,6 +105,7 @@ def _plain(word: str) -> str:
     return low
 
 
+@lru_cache(maxsize=4_096)
 def content_words(text: str) -> frozenset[str]:
     """The words of a sentence that carry meaning."""
     return frozenset(w for w in words(text) if w not in STOP and len(w) > 1)

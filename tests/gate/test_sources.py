@@ -144,3 +144,11 @@ def test_what_is_added_after_a_question_is_known_to_the_next_one() -> None:
     sources.add_text("The hotel in Bergen has forty-seven: 47 rooms.")
     assert sources.holds("Bergen")
     assert sources.holds(47)
+
+
+def test_a_part_of_a_word_is_not_said_in_whole_words() -> None:
+    sources = Sources("Kings of France; tigers")
+    assert sources.holds("Franc")
+    assert not sources.holds_words("Franc")
+    assert sources.holds_words("france")
+    assert sources.holds_words("tiger")

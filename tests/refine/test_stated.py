@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.refine.stated import Talk, fill
+from callwright.refine.stated import fill
+from callwright.refine.talk import Talk
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

@@ -21,6 +21,8 @@ from callwright.errors import CallwrightError
 from callwright.flow import STOP, VERBS, words
 from callwright.gate.spellings import NONE
 from callwright.refine import formats, names, stated
+from callwright.refine.stated_siblings import partners
+from callwright.refine.talk import Talk
 from callwright.training.sources import data_root
 from callwright.types import READ, Json, Tool, ToolCall
 
@@ -32,7 +34,7 @@ def fills(cases: Iterable[GoldCase]) -> Fills:
     """(kind, reply of one call) -> how many stated values were "right" or "wrong"; kind "none": nothing was found."""
     found: Fills = {}
     for case in cases:
-        talk = stated.Talk("\n".join([*(m.content for m in case.messages), case.query]))
+        talk = Talk("\n".join([*(m.content for m in case.messages), case.query]))
         tools = {t.name: t for t in case.tools}
         for call, right in zip(case.calls, lawful(case), strict=True):
             for key in tools[call.tool].required if right else ():
@@ -44,7 +46,7 @@ def fills(cases: Iterable[GoldCase]) -> Fills:
     return found
 
 
-def _filled(case: GoldCase, call: ToolCall, key: str, tool: Tool, talk: stated.Talk) -> tuple[str, bool] | None:
+def _filled(case: GoldCase, call: ToolCall, key: str, tool: Tool, talk: Talk) -> tuple[str, bool] | None:
     """(kind, whether it is the gold value) for one argument taken away; None where the gold call lacks it."""
     if not isinstance(call.arguments, dict) or key not in call.arguments:
         return None
@@ -54,7 +56,10 @@ def _filled(case: GoldCase, call: ToolCall, key: str, tool: Tool, talk: stated.T
         for name, value in (other.arguments.items() if isinstance(other.arguments, dict) else ())
         if not (other is call and name == key)
     ]
-    made = stated.fill(key, tool.properties.get(key, {}), talk, used)
+    alike_calls = [c.arguments for c in case.calls if c is not call and c.tool == call.tool]
+    siblings = [given[key] for given in alike_calls if isinstance(given, dict) and key in given]
+    part, pairs = tool.properties.get(key, {}), partners(key, call.arguments)
+    made = stated.fill(key, part, talk, used, siblings, pairs)
     if made is None:
         return "none", False
     spelled = formats.documented(made.value, tool.properties.get(key))

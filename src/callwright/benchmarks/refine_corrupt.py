@@ -80,7 +80,8 @@ def cases(tasks: Sequence[Task], kind: str, count: int, seed: int = 0) -> Iterat
         for task in order:
             if spoiled >= count:
                 return
-            made = corrupt(task.gold, task.tools, kind, seed * ROUNDS + turn, query=said_by_user(task))
+            drawn = Random(f"{kind} {seed * ROUNDS + turn} {task.id}")  # each task its own form of the error
+            made = corrupt(task.gold, task.tools, kind, drawn, query=said_by_user(task))
             mark = canonical([task.id, made]) if made else ""
             if made is not None and mark not in seen:
                 seen.add(mark)

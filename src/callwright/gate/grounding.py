@@ -117,8 +117,7 @@ def _judge_argument(key: str, work: _Work) -> None:
     value = work.arguments[key]
     part = work.tool.properties.get(key)
     found = {
-        judge(name, leaf, schema, work.sources): (path, leaf)
-        for path, name, leaf, schema in _scalars(key, value, part)
+        judge(name, leaf, schema, work.sources): (path, leaf) for path, name, leaf, schema in leaves(key, value, part)
     }
     optional = key not in work.tool.required
     path = pointer_join("", key)
@@ -144,7 +143,7 @@ def _unsourced(key: str, path: str, value: Json) -> Violation:
     return Violation("unsourced", said, path, "source", None, value)
 
 
-def _scalars(key: str, value: Json, part: Json, depth: int = 0) -> Iterator[tuple[str, str, Json, Any]]:
+def leaves(key: str, value: Json, part: Json, depth: int = 0) -> Iterator[tuple[str, str, Json, Any]]:
     """(pointer, nearest key, scalar, its schema) for everything inside one argument."""
 
     def walk(value: Json, part: Json, name: str, path: str, depth: int) -> Iterator[tuple[str, str, Json, Any]]:

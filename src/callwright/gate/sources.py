@@ -38,6 +38,7 @@ _COUNT_WORDS: dict[str, float] = {
 }
 _COUNT_WORDS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "half": 0.5}
 _COUNTS = frozenset(_COUNT_WORDS)
+_ENDINGS = ("s", "es", "ed", "ing", "d", "er", "ly", "al")
 _MAX_LEAVES = 20_000
 _MAX_DEPTH = 60
 
@@ -144,6 +145,13 @@ class Sources:
         wanted = squash(text)
         return any(text in seen for seen in self._texts) or any(wanted in seen for seen in self._squashed)
 
+    def holds_words(self, text: str) -> bool:
+        """Whether a text was said in whole words, not only as a part of others: "Franc" is not in "France"."""
+        if any(_stands_in(text, seen) for seen in self._texts):
+            return True
+        wanted = _WORD.findall(fold(text))
+        return all(w in self._words or any(w + end in self._words for end in _ENDINGS) for w in wanted)
+
     def under(self, key: str) -> list[Json]:
         """The values that results hold under a name which ends like this argument's, each once, in order."""
         last = words(key)[-1:]
@@ -229,6 +237,17 @@ class Sources:
         named = month in self._words or month[:3] in self._words or float(day.month) in self._numbers
         days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}
         return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
+
+
+def _stands_in(text: str, whole: str) -> bool:
+    """Whether a text stands in another, in these characters, between things that are not letters or digits."""
+    at = whole.find(text) if text else -1
+    while at >= 0:
+        end = at + len(text)
+        if not (at and whole[at - 1].isalnum()) and not whole[end : end + 1].isalnum():
+            return True
+        at = whole.find(text, at + 1)
+    return False
 
 
 def _as_float(value: float) -> float:

@@ -28,6 +28,9 @@ _PLACEHOLDER = re.compile(
     r"(?:(?:YOUR|INSERT|ENTER)_[A-Z0-9_]{1,40}|<[^<>\n]{0,60}>|\{\{?[^{}\n]{0,60}\}?\}|\[[A-Za-z_ ]{2,60}\]"
     r"|\$\{?[A-Za-z_]\w{0,60}\}?|\$\d{1,2}|\.\.\.|…)\Z"
 )
+_NO_NUMBER = frozenset(
+    "nan -nan inf -inf infinity -infinity +inf n/a na none null ? ?? - unknown undefined tbd todo missing".split()
+)
 _NO_TOOL = frozenset(
     "none no_tool no_function nofunction notool null no_call no_op noop nil no_tool_needed no_function_call".split()
 )
@@ -85,11 +88,22 @@ def lists_every_option(value: Json, part: Any) -> bool:
     return isinstance(value, list) and len(value) > 1 and isinstance(options, list) and value == options
 
 
+def no_number(value: Json, part: Any) -> bool:
+    """Whether a word for "no number" (NaN, "unknown") stands where only a number may."""
+    if not isinstance(value, str) or not isinstance(part, dict):
+        return False
+    kind = part.get("type")
+    kinds = set(kind) if isinstance(kind, list) else {kind}
+    return bool(kinds) and kinds <= {"integer", "number"} and value.strip().lower() in _NO_NUMBER
+
+
 def may_be_placeholder(value: Json, part: Any) -> bool:
     """Whether a value has the form of a placeholder at all: asked first, since it needs nothing that was said."""
     if not isinstance(value, str) or len(value) > 200:
         return False
     text = value.strip()
+    if no_number(value, part):
+        return True
     about = part.get("description") if isinstance(part, dict) else None
     return bool(text) and (bool(_PLACEHOLDER.match(text)) or looks_unfilled(text) or text == str(about or "").strip())
 
@@ -102,6 +116,8 @@ def is_placeholder(key: str, value: Json, part: Any, sources: Sources, said: str
     """
     if not may_be_placeholder(value, part):
         return False
+    if no_number(value, part):
+        return True
     text = value.strip()
     own = part if isinstance(part, dict) else {}
     if text in (own.get("default"), own.get("const")) or text in (own.get("enum") or own.get("examples") or ()):

@@ -18,7 +18,8 @@ from callwright.gate.spellings import NONE, calendar_day, word
 from callwright.types import Json
 
 OPTION, UNIT, FORMAT, SAID = "option_meaning", "unit_left_out", "documented_format", "number_as_said"
-CONFIDENCE = {OPTION: 0.95, UNIT: 0.97, FORMAT: 0.95, SAID: 0.98}
+COMMA = "decimal_comma"
+CONFIDENCE = {OPTION: 0.95, UNIT: 0.97, FORMAT: 0.95, SAID: 0.98, COMMA: 0.97}
 _SYNONYMS = tuple(
     frozenset(row.split())
     for row in (
@@ -94,6 +95,8 @@ def documented(value: Json, part: Any) -> Json:
     wanted = _pattern(about)
     if not wanted or _written(value, wanted) or _written(value.removesuffix("Z"), wanted):
         return NONE
+    if "%S" not in wanted and re.search(r"\d:\d\d:\d\d", value):
+        return NONE  # the seconds would be lost
     moment = _moment(value, wanted)
     return moment.strftime(wanted) if moment else NONE
 
@@ -170,6 +173,16 @@ def _slip(value: str, offered: str) -> bool:
     if re.findall(r"\d+", a) != re.findall(r"\d+", b):
         return False
     return shorter >= 5 and OSA.distance(a, b) <= (1 if shorter < 9 else 2)
+
+
+def decimal_comma(value: Json, types: frozenset[str]) -> Json:
+    """The number of a text whose one comma cannot part thousands ("0,05", "80,2707"); NONE otherwise."""
+    if not isinstance(value, str) or "number" not in types or "string" in types:
+        return NONE
+    found = re.fullmatch(r"\s*([-+]?)(\d+),(\d+)\s*", value)
+    if not found or (len(found[3]) == 3 and found[2].lstrip("0")) or (len(found[2]) > 1 and found[2][0] == "0"):
+        return NONE
+    return float(f"{found[1]}{found[2]}.{found[3]}")
 
 
 def said_number(value: Json, types: frozenset[str], holds: Callable[[Json], bool]) -> Json:

@@ -111,8 +111,15 @@ def _finished(reading: Reading, ruled: Ruled, ordered: Ordered | None) -> Refine
         edits=made.edits + edits,
         violations=made.violations + tuple(v for v in problems if (v.path, v.kind) not in known),
         confidence=min(made.confidence, sure),
-        abstained=made.abstained + tuple(Abstention("", said) for said in ordered.abstained),
+        abstained=made.abstained + tuple(Abstention("", said) for said in ordered.abstained) + _waiting(edits),
     )
+
+
+def _waiting(edits: Sequence[Edit]) -> tuple[Abstention, ...]:
+    """Calls that were taken out for now are said to be missing."""
+    gone = [(e.path, e.before) for e in edits if e.rule == "wait_for_result" and isinstance(e.before, dict)]
+    said = "'{}' can be called once another call has returned what it lacks."
+    return tuple(Abstention(path, said.format(call.get("tool") or call.get("name"))) for path, call in gone)
 
 
 def _as_read(edit: Edit, positions: Sequence[int]) -> Edit:

@@ -18,6 +18,7 @@ from callwright.gate.spellings import NONE
 from callwright.refine import echoes, formats, parameters, stated
 from callwright.refine.result import Abstention
 from callwright.refine.situation import Situation
+from callwright.refine.stated_siblings import partners
 from callwright.types import Edit, Json, JsonObject, Tool, ToolCall, canonical
 
 ECHO, PLACEHOLDER, UNWRAP, STATED = "echoed_schema", "placeholder", "unwrap_arguments", "stated_value"
@@ -33,7 +34,8 @@ class Mending:
     """The arguments on their way, every change made so far, and what is still wrong with them.
 
     ``unknown`` are required parameters whose value nobody has said. ``others`` are the arguments of the reply's
-    other calls: their values are spoken for. ``referring`` are parameters that hold references to other calls.
+    other calls: their values are spoken for. ``referring`` are parameters that hold references to other calls,
+    ``siblings`` the arguments of the other calls of the same tool.
     """
 
     arguments: JsonObject
@@ -41,6 +43,7 @@ class Mending:
     situation: Situation
     others: Sequence[JsonObject] = ()
     referring: frozenset[str] = frozenset()
+    siblings: Sequence[JsonObject] = ()
     edits: list[Edit] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     abstained: list[Abstention] = field(default_factory=list)
@@ -132,9 +135,10 @@ class Mending:
         path, value = pointer_join("", key), self.arguments[key]
         found = self._stated(key)
         if found is not None:
-            self._edit(path, found.value, STATED, found.confidence(alone=not self.others))
+            self._take(path, found)
         elif rule == ECHO and "default" in self._part(key) and self._accepts(key, self._part(key)["default"]):
             self._edit(path, self._part(key)["default"], rule, 0.9)
+            self._abstain(path, 0.0, None, f"'{key}' held {canonical(value)[:80]}; it has its default now")
         elif not self.needs(key):
             self._edit(path, None, rule, 0.98, drop=True)
             self._abstain(path, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value")
@@ -188,6 +192,8 @@ class Mending:
             else:
                 found = formats.without_unit(value, types_of(part), key, str(part.get("description") or ""))
                 rule = formats.UNIT
+                if found is NONE:
+                    found, rule = formats.decimal_comma(value, types_of(part)), formats.COMMA
                 if found is NONE and self.situation.informed:
                     found, rule = (
                         formats.said_number(value, types_of(part), self.situation.sources.holds),
@@ -201,7 +207,7 @@ class Mending:
             if key not in self.arguments:
                 found = self._stated(key)
                 if found is not None:
-                    self._edit(pointer_join("", key), found.value, STATED, found.confidence(alone=not self.others))
+                    self._take(pointer_join("", key), found)
                 else:
                     self.unknown.append(key)
 
@@ -229,7 +235,7 @@ class Mending:
         path = pointer_join("", key)
         found = self._stated(key)
         if found is not None and found.kind == "labelled" and type(found.value) is type(value):
-            self._edit(path, found.value, STATED, found.confidence(alone=not self.others))
+            self._take(path, found)
             return
         said = f"'{key}' is {canonical(value)[:80]}, an identifier that nothing said so far contains."
         self.violations.append(Violation("ungrounded", said, path, "identifier", None, value))
@@ -254,12 +260,20 @@ class Mending:
             self.violations.append(Violation("schema", said, path, "additionalProperties", None, edit.before))
 
     def _worth_keeping(self, edit: Edit) -> bool:
-        """Whether an unknown key holds what was asked for, under a schema that does not forbid other keys."""
+        """Whether an unknown key holds what was asked for and no other argument says, under a schema that does not
+        forbid other keys."""
         value, path = edit.before, edit.path
         if path.count("/") != 1 or self.tool.input_schema.get("additionalProperties") is False:
             return False
-        telling = (isinstance(value, str) and len(value.strip()) > 2) or type(value) in (int, float)
-        return telling and self.situation.informed and self.situation.sources.holds(value)
+        if not self.situation.informed or not self.situation.sources.holds(value):
+            return False
+        kept = canonical([v for k, v in self.arguments.items() if pointer_join("", k) != path])
+        if re.search(rf"(?<![\w.]){re.escape(str(value))}(?![\w]|\.\d)", kept, re.I):
+            return False  # it is there already
+        if isinstance(value, str):
+            return len(value.strip()) > 2
+        numbers = {m[1] for m in self.situation.talk.numbers}
+        return type(value) in (int, float) and str(value) in numbers
 
     # ------------------------------------------------------------ parts
 
@@ -275,7 +289,8 @@ class Mending:
             return None
         used = [v for k, v in self.arguments.items() if k != key]
         used += [v for other in self.others for v in other.values()]
-        found = stated.fill(key, part, self.situation.talk, used)
+        alike = [s[key] for s in self.siblings if key in s]
+        found = stated.fill(key, part, self.situation.talk, used, alike, partners(key, self.arguments))
         if found is None or not self._accepts(key, found.value):
             return None
         spelled = formats.documented(found.value, part)
@@ -286,6 +301,12 @@ class Mending:
             self._abstain(pointer_join("", key), sure, found.value, said)
             return None
         return found
+
+    def _take(self, path: str, found: stated.Candidate) -> None:
+        """Fill in what was said, and say that it was taken from there: one in ten such values may be another's."""
+        sure, kind = found.confidence(alone=not self.others), found.kind.replace("_", " ")
+        self._edit(path, found.value, STATED, sure)
+        self._abstain(path, sure, found.value, f"'{path[1:]}' was taken from what was said ({kind}); check it")
 
     def _part(self, key: str) -> JsonObject:
         part = self.tool.properties.get(key)

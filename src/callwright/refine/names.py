@@ -118,7 +118,7 @@ def _without_verb(name: str, tool: Tool) -> bool:
     """``weather`` for ``get_weather``: the tool's name without the verb before it."""
     given, own = _plain_words(name), _plain_words(tool.name)
     lost = own[: len(own) - len(given)]
-    return bool(lost) and own[len(lost) :] == given and len("".join(given)) >= 4
+    return bool(lost) and own[len(lost) :] == given and len("".join(given)) >= 2
 
 
 def _takes(arguments: JsonObject | str, tool: Tool) -> bool:
@@ -131,11 +131,15 @@ def _takes(arguments: JsonObject | str, tool: Tool) -> bool:
 
 
 def _harmless(tool: Tool, query: str) -> bool:
-    """A verb that takes away, acts or changes is only supplied to tools that read, or where the request says it."""
+    """A verb that takes away is only supplied to tools that read, or where the request says it; one that acts or
+    changes also where the request has another verb of its kind."""
     verbs = [w for w in _plain_words(tool.name) if w in _KIND_OF]
     strong = [w for w in verbs if _KIND_OF[w] in ("remove", "act", "change")]
-    asked = set(_plain_words(query.lower()))
-    return not strong or not tool.effects.may_write or all(w in asked for w in strong)
+    if not strong or not tool.effects.may_write:
+        return True
+    asked = set(words(query.lower())) | set(_plain_words(query.lower()))
+    kinds = {_KIND_OF[w] for w in asked if w in _KIND_OF}
+    return all(w in asked or (_KIND_OF[w] != "remove" and _KIND_OF[w] in kinds) for w in strong)
 
 
 def _extra(given: tuple[str, ...], own: tuple[str, ...]) -> bool:
@@ -234,13 +238,21 @@ def _keys_fit(keys: Collection[str], tool: Tool) -> float:
 
 def asked_for(query: str, tool: Tool) -> float:
     """How much a request speaks of a tool, by its name's and description's words, 0..1; -1 where nothing tells."""
-    if not query:
-        return -1.0
-    asked = content_words(query[-4_000:])
-    own = frozenset(w for w in words(tool.name) if w not in STOP and w not in _KIND_OF)
-    about = content_words(tool.description) - own
+    return asked_share(content_words(query[-4_000:]), tool) if query else -1.0
+
+
+def asked_share(asked: frozenset[str], tool: Tool) -> float:
+    """:func:`asked_for` where the request's words are known; -1 where nothing tells."""
+    own, about = _told(tool.name, tool.description)
     if not own and not about:
         return -1.0
     named = len(own & asked) / len(own) if own else 0.0
     described = len(about & asked) / len(about) if about else 0.0
     return min(1.0, 0.7 * named + 0.6 * described)
+
+
+@lru_cache(maxsize=4_096)
+def _told(name: str, description: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that tell a tool from others: of its name, verbs aside, and of its description beyond those."""
+    own = frozenset(w for w in words(name) if w not in STOP and w not in _KIND_OF)
+    return own, content_words(description) - own

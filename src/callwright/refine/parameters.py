@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import JaroWinkler
@@ -18,6 +18,7 @@ RULE = "assign_key"
 LEAST = 0.55  # likeness of a pair; measured, see docs/refine.md
 LEAD = 0.1  # over any other partner of either
 ALONE = 0.3  # likeness that does where one unknown key is left and one required parameter is missing
+TAIL = 0.95  # where the key is the end of one parameter's name only; 1,000 lost prefixes, see docs/lab-calls.md
 _WEAK = frozenset({"name", "id", "value", "type", "number", "text", "data", "list", "info"})
 _OPPOSED = tuple(
     frozenset(pair.split("/"))
@@ -69,8 +70,17 @@ def pairs(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]]:
         found = Pair(unknown[i], missing[j], round(min(0.97, 0.55 + 0.5 * table[i][j] + 0.2 * min(lead, 0.5)), 3))
         if alone and good:
             found = Pair(found.given, found.wanted, max(found.confidence, 0.93))
+        elif table[i][j] > 0 and _only_end(unknown[i], missing[j], properties):
+            good, found = True, Pair(found.given, found.wanted, max(found.confidence, TAIL))
         (sure if good else unsure).append(found)
     return sure, [p for p in unsure if p.confidence >= 0.5]
+
+
+def _only_end(given: str, wanted: str, properties: Iterable[str]) -> bool:
+    """Whether a key is the last words of one parameter's name and of no other's: "by" for ``directed_by``."""
+    end = words(given)
+    ending = [k for k in properties if end and words(k)[-len(end) :] == end]
+    return ending == [wanted]
 
 
 def _score(key: str, value: Json, wanted: str, node: Node, required: bool) -> float:
@@ -83,6 +93,8 @@ def _score(key: str, value: Json, wanted: str, node: Node, required: bool) -> fl
         return 0.0
     about = child.get("description")
     alike = name_likeness(key, wanted, about if isinstance(about, str) else "")
+    if alike <= 0 and words(key) and words(wanted)[-len(words(key)) :] == words(key):
+        alike = 0.1
     if alike <= 0:
         return 0.0
     exact = 0.1 if child.accepts(value) else 0.0

@@ -16,14 +16,15 @@ from callwright.errors import Violation
 from callwright.gate import Refusal
 from callwright.gate.coerce import pointer_join
 from callwright.jsontext import parse
-from callwright.refine import names, ranker
+from callwright.refine import names, ranker, split, takers
+from callwright.refine.doubts import doubts
 from callwright.refine.mending import Mending
 from callwright.refine.result import Abstention
 from callwright.refine.sequence_references import Labels, Reference, labels_of, references
 from callwright.refine.situation import Situation
-from callwright.refine.stand_ins import stand_in
-from callwright.refine.surplus import surplus
-from callwright.types import Edit, Json, ToolCall
+from callwright.refine.stand_ins import StandIns, stand_in
+from callwright.refine.surplus import WAIT, surplus
+from callwright.types import Edit, Json, Tool, ToolCall, canonical
 
 FRESH_ID = "fresh_id"
 
@@ -70,12 +71,39 @@ def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
             )
             made.confidence = min(made.confidence, drop.confidence)
             made.violations += [replace(v, path=f"/{i}") for v in one.violations if v.kind == "unknown_tool"]
+            if drop.rule == WAIT:
+                lacks = ", ".join(one.unknown)
+                said = f"'{one.call.tool}' can be called once another call has returned what it lacks: {lacks}."
+                made.abstained.append(Abstention(f"/{i}", said, drop.confidence))
             continue
-        made.violations += [_placed(v, i) for v in one.violations]
-        made.calls.append(one.call)
-        made.positions.append(i)
+        _hand_on(made, one, i, situation)
     _tell_apart(made)
     return made
+
+
+def _hand_on(made: Ruled, one: One, i: int, situation: Situation) -> None:
+    """One call, or the calls that a list in place of one value stands for."""
+    call, listed = one.call, split.several(one.call, situation.gate) if one.violations else None
+    if listed is not None and situation.by_name[call.tool].effects.may_write:
+        said = f"{len(listed[1])} calls seem to be meant, but '{call.tool}' may write or its effects are unknown."
+        made.abstained.append(Abstention(f"/{i}/arguments{pointer_join('', listed[0])}", said, split.CONFIDENCE))
+        listed = None
+    if listed is None:
+        made.violations += [_placed(v, i) for v in one.violations]
+        made.calls.append(call)
+        made.positions.append(i)
+        return
+    key, several = listed
+    path, before = f"/{i}/arguments{pointer_join('', key)}", call.arguments[key]  # type: ignore[index]
+    made.edits.append(Edit(path, before, several[0][key], split.RULE))
+    made.confidence = min(made.confidence, split.CONFIDENCE)
+    for n, arguments in enumerate(several):
+        if n:
+            made.edits.append(
+                Edit(f"/{len(made.calls)}", None, split.shown(replace(call, arguments=arguments)), split.RULE)
+            )
+        made.calls.append(replace(call, arguments=arguments))
+        made.positions.append(i)
 
 
 def _tell_apart(made: Ruled) -> None:
@@ -128,8 +156,11 @@ def _ruled(call: ToolCall, refs: list[Reference], calls: Sequence[ToolCall], sit
     arguments = one.call.arguments
     assert isinstance(arguments, dict)
     aside = stand_in(arguments, tool, refs)
-    others = [c.arguments for c in calls if c is not call and isinstance(c.arguments, dict)]
-    mending = Mending(aside.arguments, tool, situation, others, aside.referring)
+    other = takers.meant_for(aside.arguments, tool, situation)
+    if other is not None and not _given_to(other, one, situation):
+        return one
+    tool = other or tool
+    mending = _mending(aside, tool, call, calls, situation)
     if not mending.right() or mending.triggered():
         mending.mend()
         one.edits += [replace(e, path=f"/arguments{e.path}") for e in mending.edits]
@@ -139,10 +170,55 @@ def _ruled(call: ToolCall, refs: list[Reference], calls: Sequence[ToolCall], sit
         one.unknown = mending.unknown
     if mending.edits:
         one.call = replace(one.call, arguments=aside.restored(mending.arguments, mending.edits))
+    _doubt(one, mending, situation, renamed=other is not None)
+    _warn(one, aside)
+    return one
+
+
+def _mending(aside: StandIns, tool: Tool, call: ToolCall, calls: Sequence[ToolCall], situation: Situation) -> Mending:
+    """The work on one call's arguments, beside those of the reply's other calls."""
+    rest = [(c.tool, c.arguments) for c in calls if c is not call and isinstance(c.arguments, dict)]
+    others = [arguments for _, arguments in rest]
+    alike = [arguments for name, arguments in rest if name == tool.name]
+    return Mending(aside.arguments, tool, situation, others, aside.referring, alike)
+
+
+def _doubt(one: One, mending: Mending, situation: Situation, *, renamed: bool) -> None:
+    """Say which values nobody said, and whether the request speaks of another tool."""
+    arguments, tool = mending.arguments, mending.tool
+    reported = {a.path for a in mending.abstained} | {v.path for v in mending.violations}
+    known = frozenset(k for k in arguments if pointer_join("", k) in reported) | mending.referring
+    unsaid = doubts(arguments, tool, situation, known)
+    one.abstained += [replace(a, path=f"/arguments{a.path}") for a in unsaid]
+    better = None if renamed else takers.asked_more(arguments, tool, situation)
+    if better is not None:
+        said = f"The request speaks much more of '{better.name}', which takes these arguments as well."
+        one.abstained.append(Abstention("/name", said, 0.3, better.name))
+
+
+def _given_to(other: Tool, one: One, situation: Situation) -> bool:
+    """Give a call to the tool whose arguments it has, if that tool is known not to write; else report it."""
+    call = one.call
+    if not other.effects.may_write and situation.settings.least <= takers.CONFIDENCE:
+        one.edits.append(Edit("/name", call.tool, other.name, takers.RULE))
+        one.confidence = min(one.confidence, takers.CONFIDENCE)
+        one.call = replace(call, tool=other.name)
+        return True
+    said = f"These arguments are those of '{other.name}', not of '{call.tool}'."
+    one.abstained.append(Abstention("/name", said, takers.CONFIDENCE, other.name))
+    verdict = situation.gate.check(call)
+    one.violations += verdict.violations if isinstance(verdict, Refusal) else ()
+    return False
+
+
+def _warn(one: One, aside: StandIns) -> None:
+    """What the schema does not allow and was left as it is."""
+    for key, (text, value) in aside.own_text.items():
+        said = f"'{key}' is {canonical(value)} where the schema wants the text '{text}'; left as it is."
+        one.violations.append(Violation("schema", said, pointer_join("", key), "enum", text, value))
     for key in aside.nulls:
         said = f"'{key}' is null, which its schema does not allow; taken as not given and left as it is."
         one.violations.append(Violation("schema", said, pointer_join("", key), "null", None, None))
-    return one
 
 
 def _read(one: One, situation: Situation) -> bool:

@@ -14,6 +14,7 @@ from callwright.gate import Sources
 from callwright.refine import stated
 from callwright.refine.sequence_draft import Draft, best_feeder
 from callwright.refine.sequence_references import plain
+from callwright.refine.talk import Talk
 from callwright.types import Json, JsonObject, Tool, canonical, scalars
 
 SURE = ("labelled", "address")  # kinds of stated values that are the gold one in 92 % of replies with several calls
@@ -119,7 +120,7 @@ def written(draft: Draft, call: int, output: str, like: str) -> str | None:
 def _stated(draft: Draft, key: str, part: JsonObject) -> Json:
     """The text that the request says the argument is ("my username is ann"), if no call has it yet; figures only for
     an argument that is called a number or an id."""
-    told = stated.fill(key, part, stated.Talk(draft.query)) if part.get("type", "string") == "string" else None
+    told = stated.fill(key, part, Talk(draft.query)) if part.get("type", "string") == "string" else None
     if (
         told is None
         or told.kind not in SURE

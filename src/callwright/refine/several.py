@@ -15,7 +15,7 @@ from itertools import pairwise
 from callwright.flow import STOP, content_words, words
 from callwright.refine.names import asked_for, squashed
 from callwright.refine.situation import Situation, call_print
-from callwright.refine.stated import Talk
+from callwright.refine.talk import Talk
 from callwright.types import Json, JsonObject, Tool, ToolCall, canonical, scalars
 
 _JOINED = re.compile(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from callwright.flow import content_words
 from callwright.gate import Gate, Sources
 from callwright.jsontext import JsonError, parse
 from callwright.refine.result import Settings
-from callwright.refine.stated import Talk
+from callwright.refine.talk import Talk
 from callwright.types import Json, Message, Tool, canonical
 
 
@@ -52,6 +53,11 @@ class Situation:
     def low(self) -> str:
         """Everything said, in lower case."""
         return "\n".join(self.said).lower()
+
+    @cached_property
+    def asked_words(self) -> frozenset[str]:
+        """The words of the request that carry meaning."""
+        return content_words(self.query[-4_000:])
 
     @cached_property
     def done(self) -> frozenset[str]:

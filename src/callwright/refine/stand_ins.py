@@ -1,7 +1,8 @@
 """References and nulls set aside while a schema is asked: neither is wrong for not being of the parameter's type.
 
 A reference (``API_call_0``, ``$var1.id$``, ``$1``) stands for a value that comes later; a null in an optional
-parameter says "not given". Both are replaced by something that the schema accepts and put back afterwards.
+parameter says "not given"; ``true`` says what the option "True" says. They are replaced by something that the schema
+accepts and put back afterwards.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.refine.sequence_references import Reference
-from callwright.types import Edit, Json, JsonObject, Tool
+from callwright.types import Edit, Json, JsonObject, Tool, canonical
 
 
 @dataclass(slots=True)
@@ -22,10 +23,11 @@ class StandIns:
     references: list[tuple[tuple[str | int, ...], Json]] = field(default_factory=list)
     referring: frozenset[str] = frozenset()  # arguments that are or hold references
     nulls: dict[str, int] = field(default_factory=dict)  # optional key -> its place
+    own_text: dict[str, tuple[str, Json]] = field(default_factory=dict)  # key -> its option, the value it spells
 
     def restored(self, arguments: JsonObject, edits: Sequence[Edit] = ()) -> JsonObject:
         """The arguments with references and nulls back in their places; renamed keys are followed."""
-        if not self.references and not self.nulls:
+        if not self.references and not self.nulls and not self.own_text:
             return arguments
         renamed = {
             e.before: e.after for e in edits if e.rule in ("rename_key", "assign_key") and e.path.count("/") == 1
@@ -33,6 +35,9 @@ class StandIns:
         made = arguments
         for path, value in self.references:
             made = _put(made, (renamed.get(path[0], path[0]), *path[1:]), value)
+        for key, (text, value) in self.own_text.items():
+            if made.get(key) == text:
+                made = {**made, key: value}
         for key, place in self.nulls.items():
             if key not in made:
                 items = list(made.items())
@@ -53,9 +58,23 @@ def stand_in(arguments: JsonObject, tool: Tool, references: Sequence[Reference])
     for place, (key, value) in enumerate(arguments.items()):
         if value is None and key in optional and not _takes_null(tool.properties[key]):
             made.nulls[key] = place
+        text = _option_spelt(value, tool.properties.get(key))
+        if text:
+            made.own_text[key] = (text, value)
+            made.arguments = {**made.arguments, key: text}
     if made.nulls:
         made.arguments = {k: v for k, v in made.arguments.items() if k not in made.nulls}
     return made
+
+
+def _option_spelt(value: Json, part: Any) -> str:
+    """The option that spells a truth value or number where all options are texts ("True" for true); "" for none."""
+    if not isinstance(value, bool | int | float) or not isinstance(part, dict):
+        return ""
+    options = part.get("enum")
+    if not isinstance(options, list) or not all(isinstance(o, str) for o in options):
+        return ""
+    return next((o for o in options if o in (str(value), canonical(value))), "")
 
 
 def sample(part: Any, text: str = "") -> Json:

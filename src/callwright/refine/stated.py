@@ -1,50 +1,56 @@
 """Values that the conversation states for a parameter: said beside its name, or the only one of their format.
 
 Nothing is derived, translated or guessed at: a candidate is a piece of what was said. Two different candidates of the
-surest kind that has any are none.
+surest kind that has any are none, unless all but one stand in the same place of the reply's other calls of that tool.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from callwright.flow import words
-from callwright.gate.spellings import NONE, calendar_day, number
+from callwright.gate.spellings import NONE, calendar_day
+from callwright.refine import stated_siblings, stated_texts
+from callwright.refine.talk import (
+    DATE,
+    EMAIL,
+    MORE_QUOTED,
+    NOT_NAMES,
+    NUMBER,
+    QUOTED,
+    URL,
+    UUID,
+    Talk,
+    as_number,
+    unique,
+)
 from callwright.types import Json, JsonObject, canonical
 
-MAX_TEXT = 20_000  # of the conversation, its end
 CONFIDENCE = {  # share of such fills that were the gold value (bench confidence): replies of one call, of several
-    "labelled": (0.99, 0.92),
+    "labelled": (0.99, 0.95),
     "identified": (0.98, 0.86),
-    "address": (0.93, 0.97),
-    "option": (0.99, 0.8),
-    "counted": (0.98, 0.85),
-    "only_date": (0.88, 0.88),
+    "address": (0.95, 0.97),
+    "option": (0.99, 0.9),
+    "listed": (0.95, 0.95),
+    "counted": (0.97, 0.95),
+    "in_unit": (0.95, 0.97),
+    "money": (0.95, 0.93),
+    "only_number": (0.97, 0.92),
+    "only_date": (0.9, 0.91),
     "only_time": (0.5, 0.6),
-    "only_number": (0.96, 0.96),
-    "only_quoted": (0.94, 0.95),
-    "place": (0.89, 0.92),
-    "between": (0.88, 0.8),
-    "only_name": (0.46, 0.36),
+    "in_name": (0.7, 0.68),
+    "after_label": (0.97, 0.92),
+    "before_label": (0.93, 0.72),
+    "by_name": (0.9, 0.9),
+    "place": (0.91, 0.93),
+    "between": (0.93, 0.95),
+    "only_quoted": (0.9, 0.91),
+    "named": (0.94, 0.5),
+    "only_name": (0.33, 0.37),
+    "shared": (0.88, 0.88),
 }
-_QUOTED = re.compile(r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<![\w])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_URL = re.compile(r"https?://[^\s<>\"'\])]+[^\s<>\"'\]).,;:!?]")
-_UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
-_IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
-_DATE = re.compile(
-    r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b"
-    r"|\b[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b"
-    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]{2,8},? \d{4}\b"
-)
-_NUMBER = re.compile(
-    r"(?<![\w.,/:-])([-−]?\d+(?:,\d{3})*(?:\.\d+)?)(?![\w]|[.,:/]\d|-\d)(\s?(?:%|percent\b|thousand\b|million\b|billion\b))?"
-)
-_TIMES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_NAME = re.compile(r"\b[A-Z][\w'’.-]*[\w](?:[ ](?:of |de |the |van |von |& )?[A-Z][\w'’.-]*[\w])*")
 _LINK = (
     r"\s*(?:\)|of the \w+)?\s*(?:number |id |code |name |address )?"
     r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*"
@@ -53,21 +59,25 @@ _ID_SAID = re.compile(
     r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"
     r"(?:[\"'`]([^\"'`\n]{1,80})[\"'`]|#?([A-Za-z_-]*\d[\w-]*))"
 )
-_PLACE = re.compile(r"\b[A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*,\s?[A-Z]{2}\b")
-_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?!\d|:)(?: ?[AaPp]\.?[Mm]\b)?")
-_PLACE_WORDS = frozenset({"city", "location", "area", "place", "town", "region"})
+_IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
-_TAG = re.compile(r"</?\w+>|\*\*[^*\n]+\*\*")
-_NOT_NAMES = frozenset(
-    "i i'm i'd i'll i've what which where when who whose how why can could would should will please find get show "
-    "tell give is are do does did the a an my your it its this that there if in on at for from to and or also then "
-    "help calculate compute determine book order search list create make set update delete add remove convert send "
-    "check let yes no ok okay hi hello hey sure thanks thank based our need want retrieve provide generate identify "
-    "use using after before next finally first second lastly additionally based on with as we you he she they "
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december today tomorrow schedule play what's".split()
+_NAMED = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")
+_TOKEN = re.compile(r"[\w@#$%&*+/.:-]*[\w*#$%&](?=[\s,;.!?)\"'`]|$)")
+_UNIT = re.compile(
+    r"\b(?:in|of) (?:the )?(years?|months?|weeks?|days?|hours?|minutes?|seconds?|meters?|metres?|kilometers?|km|"
+    r"miles?|feet|inches|centimeters?|cm|kilograms?|kg|pounds|grams?|square feet|degrees?|hz|hertz|m/s|radians|"
+    r"liters?)\b",
+    re.I,
 )
-_DATE_WORDS = frozenset({"date", "day", "birthday", "deadline", "checkin", "checkout", "arrival", "departure", "dob"})
+_YEAR = re.compile(r"(?:1[89]|20)\d\d|20\d{6}")
+_SHORT_UNITS = {
+    "meter": "m", "metre": "m", "second": "s", "hour": "h", "kilometer": "km", "kilogram": "kg", "centimeter": "cm",
+    "hertz": "hz", "gram": "g", "minute": "min", "metre/second": "m/s",
+}  # fmt: skip
+_MONEY_WORDS = frozenset(
+    {"amount", "principal", "principle", "price", "cost", "salary", "budget", "investment", "income", "deposit"}
+    | {"payment", "loan", "money", "dollar", "contribution", "present"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,55 +92,39 @@ class Candidate:
         return CONFIDENCE[self.kind][0 if alone else 1]
 
 
-@dataclass
-class Talk:
-    """What was said, its end if it is long, and what can be picked out of it (each list is made once)."""
-
-    text: str
-    low: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.text = _TAG.sub("\n", self.text[-MAX_TEXT:])
-        self.low = self.text.lower()
-
-    @cached_property
-    def quoted(self) -> list[str]:
-        return _unique(next(g for g in m.groups() if g) for m in _QUOTED.finditer(self.text))
-
-    @cached_property
-    def dates(self) -> list[str]:
-        """Days, as ISO 8601 writes them."""
-        return _unique(d.isoformat() for m in _DATE.finditer(self.text) if (d := calendar_day(m[0])))
-
-    @cached_property
-    def numbers(self) -> list[re.Match[str]]:
-        without = _DATE.sub(" ", self.text)
-        return list(_NUMBER.finditer(without))
-
-    @cached_property
-    def names(self) -> list[str]:
-        """Runs of capitalised words, sentence openers taken off."""
-        return _unique(n for m in _NAME.finditer(self.text) if (n := _trimmed(m[0])))
-
-
-def fill(key: str, part: JsonObject, talk: Talk, used: Iterable[Json] = ()) -> Candidate | None:
+def fill(
+    key: str,
+    part: JsonObject,
+    talk: Talk,
+    used: Iterable[Json] = (),
+    siblings: Sequence[Json] = (),
+    partners: Sequence[Json] = (),
+) -> Candidate | None:
     """The one value that the conversation states for a parameter; None where there is none or more than one.
 
-    ``part`` is the parameter's schema. ``used`` are values of the call's other arguments: what is only the last of
-    its format may already be spoken for.
+    ``part`` is the parameter's schema. ``used`` are values of the reply's other arguments: what is only the last of
+    its format may already be spoken for. ``siblings`` are the parameter's values in other calls of the same tool,
+    ``partners`` values of this call's parameters of a like name (start and end, city1 and city2).
     """
     taken = {_spoken(v) for v in used}
-    for kind, found in _by_kind(key, part, talk, taken):
-        values = {canonical(v): v for v in found}
+    beside = {canonical(v) for v in siblings}
+    for kind, found in _by_kind(key, part, talk, taken, siblings, partners):
+        values = {canonical(v): v for v in found if v is not NONE}
+        if len(values) > 1:
+            values = {text: v for text, v in values.items() if text not in beside}
         if len(values) == 1:
             (value,) = values.values()
+            if len(beside) > 1 and canonical(value) in beside:
+                return None  # each of the calls has its own
             return Candidate(value, kind)
         if values:
             return None
     return None
 
 
-def _by_kind(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterator[tuple[str, list[Json]]]:
+def _by_kind(
+    key: str, part: JsonObject, talk: Talk, taken: set[str], siblings: Sequence[Json], partners: Sequence[Json]
+) -> Iterator[tuple[str, Iterable[Json]]]:
     types = _types(part)
     if isinstance(part.get("enum"), list):
         yield "option", _options(part["enum"], talk.text)
@@ -138,64 +132,37 @@ def _by_kind(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterato
     yield "labelled", _labelled(key, types, part, talk)
     yield "identified", _identified(key, types, talk)
     yield "address", [v for v in _addressed(key, part, talk) if "string" in types]
+    if siblings or partners:
+        yield "listed", stated_siblings.listed([*siblings, *partners], types, talk, taken)
     if types & {"integer", "number"}:
-        yield "counted", _counted(key, types, talk)
-        yield "only_number", _free([_as_number(n[1], types, n[2]) for n in talk.numbers], taken)
+        yield from _numbers(key, types, part, talk, taken)
     elif "string" in types and not part.get("pattern"):
-        yield from _texts(key, part, talk, taken)
+        yield from stated_texts.by_kind(key, part, talk, taken)
+    if siblings:
+        yield "shared", stated_siblings.shared(siblings)
 
 
-def _texts(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterator[tuple[str, list[Json]]]:
-    named = set(words(key))
-    if named & _DATE_WORDS or part.get("format") == "date":
-        days = {d.isoformat() for t in taken if (d := calendar_day(t[:10]))}
-        yield "only_date", _free(talk.dates, taken | days)
+def _numbers(
+    key: str, types: frozenset[str], part: JsonObject, talk: Talk, taken: set[str]
+) -> Iterator[tuple[str, Iterable[Json]]]:
+    free = [m for m in talk.numbers if _spoken(as_number(m[1], types, m[2])) not in taken]
+    if words(key)[-1:] == ("id",):
         return
-    if "time" in named:
-        yield "only_time", _free(_unique(m[0] for m in _CLOCK.finditer(talk.text)), taken)
-    if named & {"time", "email", "url", "uri", "phone", "id", "uuid", "token", "password"} or part.get("format"):
+    if not set(words(key)) & {"year", "date"}:
+        free = [m for m in free if not _YEAR.fullmatch(m[1])]
+    yield "counted", _counted(key, types, talk, free)
+    yield "in_unit", _in_unit(types, part, free)
+    if set(words(key)) & _MONEY_WORDS:
+        money = [m for m in free if m.string[: m.start()].rstrip()[-1:] in ("$", "€", "£")]
+        yield "money", [as_number(m[1], types, m[2]) for m in money]
         return
-    if named & _PLACE_WORDS:
-        yield "place", _free(_unique(m[0] for m in _PLACE.finditer(talk.text)), taken)
-        yield "place", _places(part, talk, taken)
-    yield "between", _between(named, part, talk)
-    yield "only_quoted", _free(talk.quoted, taken)
-    yield "only_name", _free(talk.names, taken)
-
-
-_MORE_THAN_A_NAME = re.compile(r"state|country|format|code|,", re.I)
-_GOES_ON_QUOTING = re.compile(r"\s*(?:,|;|&|\band\b|\bor\b)\s*(?:and |or )?[\"'`“]")  # the first of several
-_GOES_ON = re.compile(r",? [A-Z0-9]|,[A-Z]| state\b| county\b", re.M)
-
-
-def _places(part: JsonObject, talk: Talk, taken: set[str]) -> list[Json]:
-    """Names after "in", "at", "near", "for", unless the parameter asks for more than a name ("City, State")."""
-    if _MORE_THAN_A_NAME.search(str(part.get("description") or "")):
-        return []
-    said = re.finditer(rf"\b(?:in|at|for|near) ({_NAME.pattern[2:]})", talk.text)
-    whole = [m[1] for m in said if not _GOES_ON.match(talk.text, m.end())]
-    return _free([n for s in whole if (n := _trimmed(s)) == s], taken)
-
-
-def _between(named: set[str], part: JsonObject, talk: Talk) -> list[Json]:
-    """X and Y of "from X to Y", by what the key says it is."""
-    if _MORE_THAN_A_NAME.search(str(part.get("description") or "")):
-        return []
-    ends = list(re.finditer(rf"\bfrom ({_NAME.pattern[2:]}) to ({_NAME.pattern[2:]})", talk.text))
-    if "currency" in named or len(ends) != 1 or _GOES_ON.match(talk.text, ends[0].end()):
-        return []
-    if named & {"from", "origin", "start", "departure", "source"}:
-        return [_trimmed(ends[0][1])]
-    return [_trimmed(ends[0][2])] if named & {"to", "destination", "end", "arrival", "target"} else []
-
-
-def _free(values: Iterable[Json], taken: set[str]) -> list[Json]:
-    """Values that no other argument holds."""
-    return [v for v in values if v is not NONE and not any(_spoken(v) in t or t in _spoken(v) for t in taken if t)]
+    if set(words(key)) & {"rate", "percentage", "percent", "ratio", "probability", "alpha"}:
+        free = [m for m in free if "." in m[1]]
+    yield "only_number", [as_number(m[1], types, m[2]) for m in free]
 
 
 def _spoken(value: Json) -> str:
-    return (value if isinstance(value, str) else canonical(value)).strip().lower()
+    return (value if isinstance(value, str) else canonical(value) if value is not NONE else "").strip().lower()
 
 
 def _types(part: JsonObject) -> frozenset[str]:
@@ -206,10 +173,16 @@ def _types(part: JsonObject) -> frozenset[str]:
 def _options(options: list[Json], text: str) -> list[Json]:
     """Options that were said in so many words."""
     low = text.lower()
-    said = [
-        o for o in options if isinstance(o, str) and o and re.search(rf"(?<!\w){re.escape(o.lower())}(?!\w)", low)
-    ]
+    said = [o for o in options if isinstance(o, str) and o and _said_option(o.lower(), low)]
     return [o for o in said if not any(o != p and o.lower() in p.lower() for p in said)]
+
+
+def _said_option(option: str, low: str) -> bool:
+    """Whether an option was said, and not only to say that it is not wanted."""
+    said = re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", low)
+    return any(
+        not re.search(r"\b(?:not|no|isn't|without)(?: too| very| so| that)? \Z", low[: m.start()][-20:]) for m in said
+    )
 
 
 def _labels(key: str, low: str) -> list[str]:
@@ -223,7 +196,7 @@ def _labels(key: str, low: str) -> list[str]:
 def _labelled(key: str, types: frozenset[str], part: JsonObject, talk: Talk) -> list[Json]:
     found: list[Json] = []
     for label in _labels(key, talk.low):
-        link = f"(?:{_LINK}|\\s+of\\s+)" if types & {"integer", "number"} else _LINK
+        link = f"(?:{_LINK}|\\s+(?:of|to|at)\\s+)" if types & {"integer", "number"} else _LINK
         for m in re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I):
             value = _value_at(talk.text, m.end(), types, part)
             if value is not NONE:
@@ -237,7 +210,7 @@ def _identified(key: str, types: frozenset[str], talk: Talk) -> list[Json]:
         return []
     found = [m[1] or m[2] for m in _ID_SAID.finditer(talk.text)]
     if types & {"integer", "number"}:
-        return [v for f in found if (v := _as_number(f, types)) is not NONE]
+        return [v for f in found if (v := as_number(f, types)) is not NONE]
     return list(found) if "string" in types else []
 
 
@@ -245,25 +218,25 @@ def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Js
     """What stands right after a label: a quoted text, a number, one token or a run of capitalised words."""
     if types & {"integer", "number"}:
         at += len(_BEFORE_NUMBER.match(text, at)[0])  # type: ignore[index]
-        m = _NUMBER.match(text, at)
-        return _as_number(m[1], types, m[2]) if m else NONE
+        m = NUMBER.match(text, at)
+        return as_number(m[1], types, m[2]) if m else NONE
     if "string" not in types:
         return NONE
-    m = _QUOTED.match(text, at)
+    m = QUOTED.match(text, at)
     if m:
-        return NONE if _GOES_ON_QUOTING.match(text, m.end()) else next(g for g in m.groups() if g)
-    if part.get("format") == "date" or _DATE.match(text, at):
-        m = _DATE.match(text, at)
+        return NONE if MORE_QUOTED.match(text, m.end()) else next(g for g in m.groups() if g)
+    if part.get("format") == "date" or DATE.match(text, at):
+        m = DATE.match(text, at)
         day = calendar_day(m[0]) if m else None
         return day.isoformat() if day else NONE
-    for pattern in (_EMAIL, _URL, _UUID, re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")):
+    for pattern in (EMAIL, URL, UUID, _NAMED):
         m = pattern.match(text, at)
         if m:
             return m[0]
-    m = re.compile(r"[\w@#$%&*+/.:-]*[\w*#$%&](?=[\s,;.!?)\"'`]|$)").match(text, at)
+    m = _TOKEN.match(text, at)
     token = m[0] if m else ""
     telling = any(c.isdigit() or c in "@_/" for c in token) or token[1:] != token[1:].lower() or _ends(text, m)
-    return token if token and telling and token.lower() not in _NOT_NAMES else NONE
+    return token if token and telling and token.lower() not in NOT_NAMES else NONE
 
 
 def _ends(text: str, m: re.Match[str] | None) -> bool:
@@ -275,44 +248,34 @@ def _addressed(key: str, part: JsonObject, talk: Talk) -> list[Json]:
     """The only values that look like what the key's name or format says: an e-mail address, a URL, a UUID, an IP."""
     named = {*words(key), *re.findall(r"[a-z]+", key.lower()), str(part.get("format", ""))}
     for kinds, pattern in (
-        ({"email", "mail", "e-mail"}, _EMAIL),
-        ({"url", "uri", "link", "website"}, _URL),
-        ({"uuid", "guid"}, _UUID),
+        ({"email", "mail", "e-mail"}, EMAIL),
+        ({"url", "uri", "link", "website"}, URL),
+        ({"uuid", "guid"}, UUID),
         ({"ip", "ipv4"}, _IP),
     ):
         if named & kinds:
-            return list(_unique(m[0] for m in pattern.finditer(talk.text)))
+            return list(unique(m[0] for m in pattern.finditer(talk.text)))
     return []
 
 
-def _counted(key: str, types: frozenset[str], talk: Talk) -> list[Json]:
+def _counted(key: str, types: frozenset[str], talk: Talk, free: Sequence[re.Match[str]]) -> list[Json]:
     """Numbers that stand right before what the key counts: "3 nights" for ``nights`` or ``num_nights``."""
     nouns = [w for w in words(key) if w not in ("number", "count", "total", "of", "in", "the", "max", "min")]
     if not nouns or nouns[-1] not in talk.low:
         return []
     after = re.compile(rf"[\s-]+{re.escape(nouns[-1])}(?:s|es)?\b(?!\s*(?:of|is|=|:|was|from|to)?\s*[$\d])", re.I)
-    said = [m for m in talk.numbers if after.match(m.string, m.end())]
-    return [v for m in said if (v := _as_number(m[1], types, m[2])) is not NONE]
+    said = [m for m in free if after.match(m.string, m.end())]
+    return [v for m in said if (v := as_number(m[1], types, m[2])) is not NONE]
 
 
-def _as_number(text: str, types: frozenset[str], scale: str | None = None) -> Json:
-    """The number; "213 million" in full, NONE for a percentage (7 or 0.07: nobody said which is wanted)."""
-    scale = (scale or "").strip().lower()
-    if scale and scale not in _TIMES:
-        return NONE
-    found = number(text.replace("−", "-").replace(",", ""), whole="number" not in types)
-    if scale and found is not NONE:
-        product = found * _TIMES[scale]
-        found = int(product) if float(product).is_integer() else NONE
-    return found
-
-
-def _trimmed(name: str) -> str:
-    parts = name.split()
-    while parts and parts[0].lower().strip(".,'’") in _NOT_NAMES:
-        parts.pop(0)
-    return re.sub(r"['’]s?\Z", "", " ".join(parts).rstrip(".")) if parts else ""
-
-
-def _unique(values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(values))
+def _in_unit(types: frozenset[str], part: JsonObject, free: Sequence[re.Match[str]]) -> list[Json]:
+    """Free numbers that stand before the unit which the description names: "5 years" for "the term in years"."""
+    units = {m[1].lower() for m in _UNIT.finditer(str(part.get("description") or ""))}
+    if len(units) != 1:
+        return []
+    unit = units.pop()
+    stem = unit.removesuffix("s") if len(unit) > 2 else unit
+    ways = "|".join(map(re.escape, {unit, stem, _SHORT_UNITS.get(stem, unit)}))
+    after = re.compile(rf"[\s-]*(?:{ways})s?\b(?![/^²])", re.I)
+    said = [m for m in free if not m[2] and after.match(m.string, m.end())]
+    return [v for m in said if (v := as_number(m[1], types)) is not NONE]

@@ -147,5 +147,7 @@ def _provides(producer: ToolCall, consumer: ToolCall, keys: Sequence[str], situa
     links = flow.links(situation.by_name[producer.tool], situation.by_name[consumer.tool], _FEEDS)
     if any(link.input.path[0] in keys for link in links):
         return True
-    made = set(flow.words(producer.tool)) - set(flow.VERBS)
+    taken = {flow.words(k) for k in situation.by_name[producer.tool].properties}
+    keys = [k for k in keys if flow.words(k) not in taken]  # what a tool takes it does not provide
+    made = set(flow.words(re.split(r"_(?:by|for|from|in|of)_", producer.tool)[0])) - set(flow.VERBS)
     return any((told := set(flow.words(k)) - {"the", "of"}) and told <= made for k in keys)

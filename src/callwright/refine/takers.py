@@ -1,0 +1,48 @@
+"""Calls whose arguments are another tool's: the name is wrong, not the keys. Nothing is renamed to make them fit.
+
+A call that its own tool refuses for its keys, and that exactly one other offered tool takes as it stands, was most
+likely meant for that one. It is only given to a tool that is known not to write; otherwise it is reported as it is.
+"""
+
+from __future__ import annotations
+
+from callwright.gate.schema import BadSchema, compiled_for
+from callwright.refine.names import asked_share
+from callwright.refine.situation import Situation
+from callwright.types import JsonObject, Tool
+
+RULE = "tool_by_arguments"
+CONFIDENCE = 0.93  # 1,000 calls under another tool's name, see docs/lab-calls.md
+_MUCH_MORE = 0.3  # of the request's words
+
+
+def meant_for(arguments: JsonObject, tool: Tool, situation: Situation) -> Tool | None:
+    """The one other tool that takes these very arguments, where ``tool`` lacks a key of them or requires another."""
+    keys = arguments.keys()
+    if not keys or (keys <= tool.properties.keys() and keys >= set(tool.required)):
+        return None
+    found = [t for t in situation.tools if t is not tool and _takes(t, arguments)]
+    if len(found) != 1:
+        return None
+    asked = asked_share(situation.asked_words, found[0]) - asked_share(situation.asked_words, tool)
+    return found[0] if asked >= 0 or (len(keys) > 1 and asked > -_MUCH_MORE) else None
+
+
+def asked_more(arguments: JsonObject, tool: Tool, situation: Situation) -> Tool | None:
+    """Another tool that takes the arguments as well and that the request speaks much more of: only to be reported."""
+    own = asked_share(situation.asked_words, tool)
+    if len(situation.tools) < 2 or not situation.query or own + _MUCH_MORE > 1:
+        return None
+    others = [t for t in situation.tools if t is not tool]
+    found = [t for t in others if asked_share(situation.asked_words, t) >= own + _MUCH_MORE and _takes(t, arguments)]
+    return found[0] if len(found) == 1 else None
+
+
+def _takes(tool: Tool, arguments: JsonObject) -> bool:
+    keys = arguments.keys()
+    if not keys <= tool.properties.keys() or not keys >= set(tool.required):
+        return False
+    try:
+        return compiled_for(tool).accepts(arguments)
+    except BadSchema:
+        return False

@@ -1,0 +1,70 @@
+"""Values that nobody said are named, never changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.refine.doubts import doubts
+from callwright.refine.rules import apply_rules
+from callwright.refine.situation import Situation
+from callwright.types import Json, Tool, ToolCall
+
+BOOK = Tool(
+    "book",
+    "Book a seat.",
+    {
+        "type": "object",
+        "properties": {
+            "event": {"type": "string"},
+            "seats": {"type": "integer"},
+            "kind": {"type": "string", "enum": ["Music", "Theater"]},
+            "names": {"type": "array", "items": {"type": "string"}},
+        },
+    },
+)
+SAID = "Two seats for the Treaty of Tordesillas show, a Theater event in France, for Ann."
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "about"),
+    [
+        ("seats", 18, "which nothing said so far contains"),
+        ("names", ["Ann", "Bob"], "which nothing said so far contains"),
+        ("event", "Treaty", "only 'Treaty of Tordesillas' was said"),
+        ("event", "Franc", "only a part of a word"),
+        ("kind", "Music", "but 'Theater' was said"),
+        ("event", "Ann,", "cut off"),
+    ],
+)
+def test_what_was_not_said_is_named(key: str, value: Json, about: str) -> None:
+    (found,) = doubts({key: value}, BOOK, Situation([BOOK], SAID), frozenset())
+    assert found.path == f"/{key}"
+    assert about in found.reason
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("seats", 2),
+        ("event", "Treaty of Tordesillas"),
+        ("event", "France"),
+        ("kind", "Theater"),
+        ("names", ["Ann"]),
+        ("names", None),
+    ],
+)
+def test_what_was_said_is_not_doubted(key: str, value: Json) -> None:
+    assert doubts({key: value}, BOOK, Situation([BOOK], SAID), frozenset()) == []
+
+
+def test_nothing_is_doubted_without_a_conversation_or_where_it_was_reported() -> None:
+    assert doubts({"seats": 18}, BOOK, Situation([BOOK]), frozenset()) == []
+    assert doubts({"seats": 18}, BOOK, Situation([BOOK], SAID), frozenset({"seats"})) == []
+
+
+def test_a_doubted_call_is_handed_on_as_the_same_object() -> None:
+    call = ToolCall("1", "book", {"seats": 18})
+    found = apply_rules([call], Situation([BOOK], SAID))
+    assert found.calls[0] is call
+    assert found.edits == []
+    assert [a.path for a in found.abstained] == ["/0/arguments/seats"]

@@ -1,0 +1,54 @@
+"""A call under another tool's name is known by its arguments; only a tool that reads gets it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from callwright.refine.rules import apply_rules
+from callwright.refine.situation import Situation
+from callwright.refine.takers import asked_more, meant_for
+from callwright.types import READ, Tool, ToolCall
+
+
+def tool(name: str, about: str, *keys: str) -> Tool:
+    parts = {k: {"type": "string"} for k in keys}
+    return Tool(name, about, {"type": "object", "properties": parts, "required": list(keys)})
+
+
+ALARM = tool("set_alarm", "Set an alarm.", "alarm_time", "label")
+TIMER = tool("set_countdown", "Start a countdown.", "duration")
+ARGUMENTS = {"alarm_time": "07:00", "label": "work"}
+ASKED = "Set an alarm at 07:00 called work"
+
+
+def test_arguments_that_one_other_tool_takes_are_that_tools() -> None:
+    assert meant_for(ARGUMENTS, TIMER, Situation([ALARM, TIMER], ASKED)) is ALARM
+
+
+def test_arguments_that_the_named_tool_or_two_others_take_tell_nothing() -> None:
+    assert meant_for({"duration": "5"}, TIMER, Situation([ALARM, TIMER], ASKED)) is None
+    twin = replace(ALARM, name="create_alarm")
+    assert meant_for(ARGUMENTS, TIMER, Situation([ALARM, TIMER, twin], ASKED)) is None
+
+
+def test_a_call_is_not_given_to_a_tool_that_may_write_nor_rewritten_to_fit_its_own() -> None:
+    call = ToolCall("1", "set_countdown", ARGUMENTS)
+    found = apply_rules([call], Situation([ALARM, TIMER], ASKED))
+    assert found.calls == [call]
+    assert found.edits == []
+    assert found.abstained[0].candidate == "set_alarm"
+    assert found.violations
+
+
+def test_a_call_is_given_to_a_tool_that_only_reads() -> None:
+    tools = [replace(t, effects=READ) for t in (ALARM, TIMER)]
+    found = apply_rules([ToolCall("1", "set_countdown", ARGUMENTS)], Situation(tools, ASKED))
+    assert found.calls == [ToolCall("1", "set_alarm", ARGUMENTS)]
+    assert [(e.path, e.rule) for e in found.edits] == [("/0/name", "tool_by_arguments")]
+
+
+def test_a_tool_the_request_speaks_much_more_of_is_named() -> None:
+    train, plane = tool("book_train", "Book a train.", "city"), tool("book_plane", "Book a plane.", "city")
+    situation = Situation([train, plane], "Book me a train to Rome")
+    assert asked_more({"city": "Rome"}, plane, situation) is train
+    assert asked_more({"city": "Rome"}, train, situation) is None

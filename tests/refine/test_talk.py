@@ -1,0 +1,38 @@
+"""What can be picked out of a conversation."""
+
+from __future__ import annotations
+
+import time
+
+from callwright.gate.spellings import NONE
+from callwright.refine.talk import Talk, as_number
+
+
+def test_names_lose_what_opens_the_sentence_and_a_possessive() -> None:
+    said = Talk("Find Ann Lee's book at McDonald's. Then call Mr. X of Apple Inc. in Foster City")
+    assert said.names == ["Ann Lee", "McDonald's", "Mr. X of Apple Inc.", "Foster City"]
+
+
+def test_exponents_parts_of_dates_and_longer_figures_are_no_numbers() -> None:
+    assert [m[1] for m in Talk("x^2 at 10 m, on 2024-05-03, 12:30, for 1,500").numbers] == ["10", "1,500"]
+
+
+def test_lists_are_members_that_only_commas_and_one_and_part() -> None:
+    assert Talk("in Oslo, Bergen and Rome for 'a' and 'b'").lists == [["Oslo", "Bergen", "Rome"], ["'a'", "'b'"]]
+    assert Talk("to Los Angeles, CA and Chicago, IL").lists == []
+
+
+def test_a_percentage_is_no_number_and_millions_are_written_out() -> None:
+    kinds = frozenset({"number"})
+    assert as_number("7", kinds, "%") is NONE
+    assert as_number("213", kinds, " million") == 213_000_000
+
+
+def test_a_long_text_of_names_commas_and_quotes_is_read_in_linear_time() -> None:
+    for piece in ("Anna Bella, ", "A'", '"a', "1, ", "from Anna to ", "and and "):
+        started = time.process_time()
+        said = Talk(piece * 10_000)
+        assert said.names is not None
+        assert said.lists is not None
+        assert said.quoted is not None
+        assert time.process_time() - started < 3
