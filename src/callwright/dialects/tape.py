@@ -171,7 +171,18 @@ class Tape:
         due already, outermost first. ``stops`` end the value outside of strings; so does ``limit`` (characters).
         """
         scan = _Scan(opened, _ROUND if round_ else _BRACKETS)
-        parts: list[str] = []
+        return (yield from self._scanned(scan, "", stops, limit))
+
+    def string(self, limit: int = 0) -> Steps[tuple[str, bool]]:
+        """Takes the quoted string that begins here and the white space after it; (both, whether it ends)."""
+        scan = _Scan("", _BRACKETS)
+        scan.quote, scan.alone = self.text[self.at], True
+        self.at += 1
+        return (yield from self._scanned(scan, scan.quote, None, limit))
+
+    def _scanned(self, scan: _Scan, before: str, stops: Marks | None, limit: int) -> Steps[tuple[str, bool]]:
+        """Takes what a scan goes over; (``before`` and that, whether it came to its end)."""
+        parts = [before]
         left = limit or sys.maxsize
         while True:
             stop, state = scan.run(self.text, self.at, self.ended, stops)
@@ -181,25 +192,7 @@ class Tape:
             left -= stop - self.at
             self.at = stop
             if state or over or self.ended:
-                return "".join(parts), state == "closed" and not over
-            yield
-
-    def string(self, limit: int = 0) -> Steps[tuple[str, bool]]:
-        """Takes the quoted string that begins here and the white space after it; (both, whether it ends)."""
-        scan = _Scan("", _BRACKETS)
-        scan.quote, scan.alone = self.text[self.at], True
-        self.at += 1
-        parts = [scan.quote]
-        left = limit or sys.maxsize
-        while True:
-            stop, state = scan.run(self.text, self.at, self.ended, None)
-            over = stop - self.at > left
-            stop = self.at + left if over else stop
-            parts.append(self.text[self.at : stop])
-            left -= stop - self.at
-            self.at = stop
-            if state or over or self.ended:
-                return "".join(parts), not over and (state == "closed" or scan.after)
+                return "".join(parts), not over and (state == "closed" or (scan.alone and scan.after))
             yield
 
     def scalar(self, limit: int = 0) -> Steps[str]:
