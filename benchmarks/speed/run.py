@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import socket
 import statistics
 import subprocess
@@ -17,8 +16,8 @@ from pathlib import Path
 
 import aiohttp
 
+Rows = dict[str, dict[str, list[float]]]
 HERE = Path(__file__).resolve().parent
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def request(kind: str) -> bytes:
@@ -67,9 +66,8 @@ def running(command: list[str], port: int) -> Iterator[int]:
 
 
 def cpu(pid: int) -> float:
-    """Seconds of user and system time of a process and the children it waited for."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Seconds that the threads of a process have run, to the nanosecond."""
+    return sum(int((p / "schedstat").read_text().split()[0]) for p in Path(f"/proc/{pid}/task").iterdir()) / 1e9
 
 
 def memory(pid: int) -> float:
@@ -116,27 +114,28 @@ async def first_tokens(url: str, count: int) -> list[float]:
     return times
 
 
-def measure(pids: dict[str, int], urls: dict[str, str], count: int, rounds: int) -> dict[str, dict[str, float]]:
-    """Every figure of every server, the servers in turn within each round."""
+def measure(pids: dict[str, int], urls: dict[str, str], count: int, rounds: int) -> Rows:
+    """Every figure of every server in every round; within a round the servers follow each other, in turn forwards
+    and backwards."""
     rows: dict[str, dict[str, list[float]]] = {name: {} for name in pids}
     for name in pids:
         asyncio.run(load(urls[name], "whole", 50, 4))
         asyncio.run(load(urls[name], "mend", 20, 4))
-    for _ in range(rounds):
+    for turn in range(rounds):
+        order = list(pids) if turn % 2 == 0 else list(reversed(pids))
         for kind in ("whole", "stream", "mend"):
-            for name, pid in pids.items():
-                before = cpu(pid)
+            for name in order:
+                before = cpu(pids[name])
                 seconds = asyncio.run(load(urls[name], kind, count, 16))
-                rows[name].setdefault(f"{kind} ms CPU", []).append((cpu(pid) - before) / count * 1000)
+                rows[name].setdefault(f"{kind} ms CPU", []).append((cpu(pids[name]) - before) / count * 1000)
                 rows[name].setdefault(f"{kind} requests/s", []).append(count / seconds)
-        for name in pids:
+        for name in order:
             rows[name].setdefault("first token ms", []).append(
                 statistics.median(asyncio.run(first_tokens(urls[name], 20))) * 1000
             )
-    made = {name: {key: statistics.median(values) for key, values in row.items()} for name, row in rows.items()}
     for name, pid in pids.items():
-        made[name]["memory MiB"] = memory(pid)
-    return made
+        rows[name]["memory MiB"] = [memory(pid)]
+    return rows
 
 
 def main() -> None:
@@ -172,7 +171,8 @@ def litellm(python: str, base: str) -> Iterator[tuple[int, str]]:
         "      api_key: sk-x\n"
         for kind in ("whole", "stream", "mend", "slow")
     )
-    config.write_text(f"model_list:\n{models}")
+    open_to_all = "general_settings:\n  dangerously_permit_weak_or_unset_master_key: true\n"
+    config.write_text(f"model_list:\n{models}{open_to_all}")
     script = Path(python).with_name("litellm")
     try:
         with running([str(script), "--config", str(config), "--port", str(port), "--host", "127.0.0.1"], port) as pid:
@@ -181,12 +181,17 @@ def litellm(python: str, base: str) -> Iterator[tuple[int, str]]:
         config.unlink(missing_ok=True)
 
 
-def show(made: dict[str, dict[str, float]]) -> None:
-    names = list(made)
-    print(f"{'':22}" + "".join(f"{name:>14}" for name in names) + f"{'ours/bare':>12}")
-    for key in made[names[0]]:
-        ratio = made["callwright"][key] / made["bare"][key] if made["bare"][key] else 0.0
-        print(f"{key:22}" + "".join(f"{made[name][key]:14.3f}" for name in names) + f"{ratio:12.2f}")
+def show(rows: Rows) -> None:
+    """Medians, and beside them the median over the rounds of ours to the others' in the same round."""
+    names = list(rows)
+    others = [name for name in names if name != "callwright"]
+    print(f"{'':18}" + "".join(f"{n:>12}" for n in names) + "".join(f"{'ours/' + n:>14}" for n in others))
+    for key, ours in rows["callwright"].items():
+        line = f"{key:18}" + "".join(f"{statistics.median(rows[n][key]):12.3f}" for n in names)
+        for name in others:
+            ratio = statistics.median(a / b for a, b in zip(ours, rows[name][key], strict=True) if b)
+            line += f"{ratio:14.3f}"
+        print(line)
 
 
 if __name__ == "__main__":

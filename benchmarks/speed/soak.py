@@ -102,7 +102,8 @@ def main() -> None:
         print(f"warm      {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors", flush=True)
         soak(f"http://127.0.0.1:{ours}", pid, given.minutes)
         servers = {"callwright": (f"http://127.0.0.1:{ours}", pid), "bare": (f"http://127.0.0.1:{plain}", bare)}
-        for name, unsorted in asyncio.run(closing_times(servers, up, given.leave)).items():
+        left = asyncio.run(closing_times(servers, up, given.leave)) if given.leave else {}
+        for name, unsorted in left.items():
             times = sorted(unsorted)
             late = sum(t > 0.25 for t in times)
             middle, p99 = statistics.median(times) * 1000, times[int(len(times) * 0.99) - 1] * 1000
