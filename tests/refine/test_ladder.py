@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import callwright
 from callwright.errors import ConfigError
 from callwright.refine import Settings, refine
-from callwright.types import READ, Message, Tool, ToolCall
+from callwright.types import READ, Message, Tool, ToolCall, scalars
 from callwright.wire.tools import tools_from_wire
 
 WEATHER = Tool(
@@ -227,3 +227,36 @@ def test_a_prompt_that_shows_the_notation_hides_no_reference() -> None:
     done = refine(text, tools_from_wire([born, capital]), messages=said)
     assert [c.tool for c in done.calls] == ["find_birthplace", "find_capital"]
     assert [e.rule for e in done.edits] == ["topological_order"]
+
+
+_WORDS = st.text("abcdefghij ", min_size=4, max_size=20).map(str.strip).filter(lambda s: len(s) > 3)
+_PARTS = st.sampled_from([{"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"type": "string"}}])
+
+
+@st.composite
+def _lawful(draw: st.DrawFn) -> tuple[list[ToolCall], list[Tool], str]:
+    """Calls that their schemas accept, with a request that says each of their values in these words."""
+    tools, calls, said = [], [], ["Please do this:"]
+    for number in range(draw(st.integers(1, 3))):
+        parts = draw(st.dictionaries(st.sampled_from(["city", "note", "amount", "tags", "from_place"]), _PARTS))
+        tools.append(Tool(f"tool_{'abc'[number]}", "", {"type": "object", "properties": parts}))
+        kinds = {
+            "string": _WORDS,
+            "integer": st.integers(20, 9_999),
+            "array": st.lists(_WORDS, min_size=2, max_size=3),
+        }
+        arguments = {key: draw(kinds[str(part["type"])]) for key, part in parts.items()}
+        calls.append(ToolCall(f"call_{number}", tools[-1].name, arguments))
+        said += [str(leaf) for leaf in scalars(arguments)]
+    return calls, tools, "; ".join(said)
+
+
+@given(_lawful())
+def test_lawful_calls_with_values_that_were_said_come_back_as_the_same_objects(
+    case: tuple[list[ToolCall], list[Tool], str],
+) -> None:
+    calls, tools, query = case
+    found = callwright.refine(calls, tools, query=query)
+    assert found.edits == ()
+    assert found.violations == ()
+    assert all(after is before for after, before in zip(found.calls, calls, strict=True))
