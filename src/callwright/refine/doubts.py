@@ -27,7 +27,8 @@ def doubts(arguments: JsonObject, tool: Tool, situation: Situation, aside: froze
     found = []
     for key, value in arguments.items():
         if key not in aside:
-            said = _doubt(key, value, tool.properties.get(key), situation)
+            said = "" if key in tool.properties else f"'{key}' is no parameter that '{tool.name}' declares."
+            said = said or _doubt(key, value, tool.properties.get(key), situation)
             if said:
                 found.append(Abstention(pointer_join("", key), said))
     return found

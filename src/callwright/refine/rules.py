@@ -60,6 +60,7 @@ def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
     ones = [_ruled(call, [r for r in found if r.call == i], calls, situation) for i, call in enumerate(calls)]
     dropped = surplus([o.call for o in ones], [o.unknown for o in ones], [o.known_tool for o in ones], situation)
     made = Ruled([], [])
+    made.abstained += _bare_references(found, calls)
     for i, one in enumerate(ones):
         made.edits += [replace(e, path=f"/{i}{e.path}") for e in one.edits]
         made.abstained += [replace(a, path=f"/{i}{a.path}") for a in one.abstained]
@@ -78,7 +79,19 @@ def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
             continue
         _hand_on(made, one, i, situation)
     _tell_apart(made)
+    _name_repeated(made)
     return made
+
+
+def _name_repeated(made: Ruled) -> None:
+    """Equal calls that were kept because the request speaks of doing something again are named."""
+    seen: set[str] = set()
+    for at, call in enumerate(made.calls):
+        text = canonical([call.tool, call.arguments])
+        if text in seen:
+            said = f"'{call.tool}' is called again with the same arguments; the request speaks of several times."
+            made.abstained.append(Abstention(f"/{made.positions[at]}", said, 0.5))
+        seen.add(text)
 
 
 def _hand_on(made: Ruled, one: One, i: int, situation: Situation) -> None:
@@ -139,6 +152,16 @@ def _references(calls: Sequence[ToolCall], situation: Situation) -> list[Referen
         return meaning is not None and meaning.call != ref.call
 
     return [r for r in found if r.notation not in ("numbered", "braces") or means(r)]
+
+
+def _bare_references(found: Sequence[Reference], calls: Sequence[ToolCall]) -> list[Abstention]:
+    """``$1`` and ``{x}`` that may mean another call of a list without labels: who executes it must know them."""
+    if any(call.slot for call in calls):
+        return []
+    said = "'{}' is taken for the result of another call of the reply, not for a value."
+    return [
+        Abstention(r.pointer, said.format(r.text[:80]), 0.5) for r in found if r.notation in ("numbered", "braces")
+    ]
 
 
 def _placed(violation: Violation, position: int) -> Violation:
