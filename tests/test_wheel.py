@@ -31,7 +31,7 @@ def test_every_file_of_the_package_is_in_the_wheel_as_it_is_here(wheel: dict[str
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert {name: wheel.get(name) for name in here} == here
-    assert {"callwright/py.typed", "callwright/refine/data/ranker.json", "callwright/prompts/refine.md"} <= set(here)
+    assert {"callwright/py.typed", "callwright/planning/__init__.py", "callwright/prompts/refine.md"} <= set(here)
 
 
 def test_nothing_else_is_in_it(wheel: dict[str, bytes]) -> None:

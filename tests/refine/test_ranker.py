@@ -71,18 +71,22 @@ def test_a_name_in_other_words_means_the_tool_that_reads_and_never_one_that_may_
     about = "Retrieve the full policy document based on the provided code."
     reads = Tool("get_policy_document", about, fields, effects=READ)
     writes = Tool("get_policy_document", about, fields)
-    found = match("full_policy_retrieve", {"policy_code": "PP-1"}, [STOCK, reads], query)
+    ranker = read(json.dumps(ONE_TREE), "test")
+    found = match("policy_document_retrieve", {"policy_code": "PP-1"}, [STOCK, reads], query, ranker)
     assert found is not None
     assert (found.tool, found.rule) == (reads, "tool_ranked")
-    assert match("full_policy_retrieve", {"policy_code": "PP-1"}, [STOCK, writes], query) is None
-    assert match("order_pizza", {"size": "L"}, [STOCK, reads], "Order a pizza") is None
+    assert match("policy_document_retrieve", {"policy_code": "PP-1"}, [STOCK, writes], query, ranker) is None
+    assert match("order_pizza", {"size": "L"}, [STOCK, reads], "Order a pizza", ranker) is None
 
 
-@pytest.mark.parametrize("name", ["delete_user", "create_user_account", "update_user", "ban_user"])
+@pytest.mark.parametrize("name", ["delete_user", "create_user_account", "update_user"])
 def test_a_name_that_says_to_write_never_means_a_tool_that_reads(name: str) -> None:
     fields: JsonObject = {"type": "object", "properties": {"user_id": {"type": "string"}}, "required": ["user_id"]}
     reads = Tool("get_user", "Returns a user by id.", fields, effects=READ)
-    assert match(name, {"user_id": "7"}, [STOCK, reads], "Do it to user 7") is None
+    sure = {**ONE_TREE["tasks"]["tool"], "trees": [[3.0]], "lead": 0.0}
+    ranker = read(json.dumps({**ONE_TREE, "tasks": {"tool": sure}}), "test")
+    assert match("find_user", {"user_id": "7"}, [reads], "Do it to user 7", ranker) is not None
+    assert match(name, {"user_id": "7"}, [reads], "Do it to user 7", ranker) is None
 
 
 def test_two_candidates_as_good_as_each_other_are_no_choice() -> None:
@@ -106,14 +110,10 @@ def test_a_file_of_another_making_is_refused_with_what_to_do(text: str) -> None:
         read(text, "ranker.json")
 
 
-def test_the_shipped_ranker_holds_only_choices_that_beat_the_rules_at_no_harm() -> None:
-    found = load()
-    assert found is not None
-    assert set(found.tasks) == {"tool"}
-    for task in found.tasks:
-        scores = found.card["test"][task]["all"]  # right, wrong, not chosen
-        assert scores["with ranker"][0] > scores["rules"][0]
-        assert scores["with ranker"][1] <= scores["rules"][1]
+def test_no_weights_are_shipped_so_the_rules_decide_alone() -> None:
+    tools = [Tool("get_weather", effects=READ), Tool("get_time", effects=READ)]
+    assert load() is None
+    assert match("weather_lookup", {"city": "Oslo"}, tools, "Weather in Oslo?") is None
 
 
 @pytest.mark.parametrize(

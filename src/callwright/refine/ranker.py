@@ -90,9 +90,12 @@ class Ranker:
         return None if found is None else (tools[found[0]], found[1])
 
 
-def match(name: str, arguments: JsonObject | str, tools: Sequence[Tool], query: str) -> Match | None:
-    """What the shipped ranker takes a name to mean where the rules could not tell: only a tool known not to write."""
-    found = load()
+def match(
+    name: str, arguments: JsonObject | str, tools: Sequence[Tool], query: str, ranker: Ranker | None = None
+) -> Match | None:
+    """What a ranker takes a name to mean where the rules could not tell: only a tool known not to write. Without
+    ``ranker`` the shipped one; where none is shipped, nothing."""
+    found = ranker or load()
     chosen = found.tool(name, arguments, tools, query) if found is not None else None
     if chosen is None or chosen[0].effects.may_write or _meant_to_write(name, chosen[0]):
         return None
