@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 import pytest
-from tests.proxy.playbook import JSON, body, chunk, cut_at, native_stream, text_stream, whole
+from tests.proxy.playbook import JSON, SSE, body, chunk, cut_at, native_stream, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
 from callwright.cli.proxy import server
@@ -221,19 +221,24 @@ async def test_the_pages_are_not_shown_to_other_names(http: HttpClient) -> None:
             assert given.status == 403
 
 
-async def test_a_slow_client_slows_the_upstream_down() -> None:
-    piece = chunk({"content": "x" * 60_000})
-    reply = Reply([piece] * 400)
-    async with upstream(replies(reply)) as up, proxy(up.url) as (address, _):
+@pytest.mark.parametrize("whole_answer", [False, True])
+async def test_a_client_that_reads_nothing_holds_the_upstream_back_and_is_cut_off(whole_answer: bool) -> None:
+    """Of 200 MB the upstream gets rid of what fits into the sockets' buffers. An answer is whole or a stream."""
+    piece = chunk({"content": "x" * 50_000})
+    reply = Reply([piece] * 4_000, headers={"content-type": "application/octet-stream"} if whole_answer else SSE)
+    settings = Settings(guided="off", stalled_seconds=0.2)
+    sent = json.dumps(body()).encode()
+    async with upstream(replies(reply)) as up, proxy(up.url, settings) as (address, made):
         host, port = address.removeprefix("http://").split(":")
-        reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
-        raw = json.dumps(body()).encode()
-        writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(raw) + raw)
-        await reader.readexactly(1)
-        for _ in range(50):
-            await asyncio.sleep(0)
-        assert up.open == 1, "24 MB are still on their way: nobody buffered them"
-        writer.close()
+        with socket.create_connection((host, int(port))) as client:
+            path = b"/v1/files/1/content" if whole_answer else b"/v1/chat/completions"
+            client.sendall(b"POST %b HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % (path, len(sent)) + sent)
+            async with asyncio.timeout(20):
+                await up.went.wait()
+            assert up.written < 20_000_000
+            assert len(up.asked) == 1
+    assert made.counters.active == 0
+    assert [r.outcome for r in made.counters.records] == ([] if whole_answer else ["gone"])
 
 
 async def raw(address: str, head: bytes, body: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -42,7 +42,8 @@ Answer = Callable[[Asked], Reply | Awaitable[Reply]]
 
 
 class Upstream:
-    """``asked`` is all that came; ``gone`` counts the connections that were closed in the middle of an answer."""
+    """``asked`` is all that came; ``gone`` counts the connections that were closed in the middle of an answer;
+    ``written`` the bytes of answers that were taken from this end."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
@@ -50,6 +51,7 @@ class Upstream:
         self.gone = 0
         self.went = asyncio.Event()
         self.open = 0
+        self.written = 0
         self.url = ""
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -80,6 +82,7 @@ class Upstream:
             if piece:
                 writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             await writer.drain()
+            self.written += len(piece)
         if reply.cut:
             return False
         writer.write(b"0\r\n\r\n")

@@ -111,12 +111,15 @@ def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
     """A server for the proxy, not started. Raises MissingExtra."""
     try:
         import uvicorn
+
+        from callwright.cli.stalled import stalled_after
     except ImportError:
         raise MissingExtra("the proxy", "proxy") from None
     config = uvicorn.Config(
         proxy,
         host=host,
         port=port,
+        http=stalled_after(proxy.settings.stalled_seconds),
         access_log=False,
         log_level="warning",
         ws="none",

@@ -27,4 +27,5 @@ class Settings:
     response_bytes: int = 256_000_000
     connect_seconds: float = 10.0
     idle_seconds: float = 600.0  # between two pieces of an upstream answer
+    stalled_seconds: float = 60.0  # that a client takes nothing of what waits for it; then both ends are closed
     records: int = 200  # requests that the page remembers

@@ -87,7 +87,7 @@ class Whole:
             return
         parser = Parser(self._context.toolset.offer)
         kept = []
-        for piece in [*parser.feed(self.text), *parser.close()]:
+        for piece in parser.read(self.text):
             if isinstance(piece, CallPiece) and self._is_call(piece):
                 self._calls.append(piece)
             else:
