@@ -38,7 +38,8 @@ _SPOKEN_OF, _ASKED = 0.25, 0.35  # how much a request speaks of another tool
 
 def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
     """Whether the request shows signs of more wishes than these calls serve. Errs on the side of yes: of BFCL's
-    parallel questions 99 % show them beside their first gold call, of its single ones 32 %."""
+    parallel questions 99 % show them beside their first gold call (of live_parallel_multiple 83 %), of its single
+    ones 32 %."""
     if _PLAINLY.search(query) or _half_served(query, calls) or any(_lumped(v, query) for v in _values(calls)):
         return True
     if not _JOINED.search(query):
