@@ -29,6 +29,8 @@ MARKERS = [
     "</atem:parameter>",
     "<|call|>",
     "[ARGS]",
+    "[TOOL_REQUEST]",
+    "[END_TOOL_REQUEST]",
     "']",
     '"}}',
     "'}",

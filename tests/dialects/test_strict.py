@@ -16,7 +16,7 @@ from callwright.types import Tool, ToolCall
 CALLS = [ToolCall("1", "get_weather", {"city": "São Paulo", "days": 3}), ToolCall("2", "f", {})]
 STRICT = [
     "hermes", "jamba", "internlm", "fenced", "json", "xlam", "mistral", "mistral_args", "deepseek", "deepseek_v31",
-    "kimi", "harmony",
+    "kimi", "harmony", "lmstudio",
 ]  # fmt: skip
 
 
@@ -43,6 +43,7 @@ def test_a_clean_call_needs_no_reader(dialect: str) -> None:
         '<tool_call>{"name": "functions.f", "arguments": {}}</tool_call>',
         '<tool_call>{"name": " f", "arguments": {}}</tool_call>',
         '<tool_call>[]</tool_call>',
+        '[TOOL_REQUEST]{"name": "f", "arguments": {}}',
         '<function_call>{"name": "no_function", "arguments": {}}</function_call>',
         '{"name": "nobody", "arguments": {}}',
         '```json\n{"name": "nobody", "arguments": {}}\n```',

@@ -94,6 +94,10 @@ class Body:
             char = self._tape.text[self._tape.at + ahead]
         if char not in "{[":
             return False
+        if char == "[":  # a list, or a tag in brackets
+            after = yield from self._tape.glance(ahead + 1)
+            if after < 0 or self._tape.text[self._tape.at + ahead + 1 + after] != "{":
+                return False
         self._tape.at += ahead
         return True
 

@@ -230,6 +230,12 @@ ROWS = (
         numbered.write,
         asked=True,
     ),
+    Dialect(
+        "lmstudio",
+        '`[TOOL_REQUEST]{"name": N, "arguments": {…}}[END_TOOL_REQUEST]`',
+        "LM Studio's default format for models without one (its documentation)",
+        _each("[TOOL_REQUEST]", "[END_TOOL_REQUEST]", "\n"),
+    ),
     Dialect("bracket", "`[TOOL: N text]`, `[TOOL: N] {…} [/TOOL]`", "strix#1138, METATRON's prompt", bracketed.write),
 )
 

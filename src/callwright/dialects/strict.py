@@ -176,7 +176,7 @@ def _deepseek(text: str, at: int, offer: Offer, ended: bool) -> Strict | None:
 
 
 ATTEMPTS: Mapping[str, Attempt] = {
-    **{tag: _enveloped(tag) for tag, row in ENVELOPES.items() if tag.endswith(">") and tag != PAIR},
+    **{tag: _enveloped(tag) for tag, row in ENVELOPES.items() if tag.endswith((">", "]")) and tag != PAIR},
     **dict.fromkeys("{[", _bare),
     "```": _fenced,
     mistral.MARKER: _mistral,

@@ -63,6 +63,7 @@ ENVELOPES: dict[str, Envelope] = {
     ATEM: Envelope(("</atem:function_calls>",), {"": "glimmer"}),
     "<|tool_call_start|>": Envelope(("<|tool_call_end|>",), {"": "lfm2"}),
     "<|python_tag|>": Envelope(("<|eom_id|>", "<|eot_id|>"), {"": "llama_json", "python": "pythonic"}),
+    "[TOOL_REQUEST]": Envelope(("[END_TOOL_REQUEST]",), {"": "lmstudio"}),
     "<|python_start|>": Envelope(("<|python_end|>",), {"": "pythonic"}),
     **{tag: Envelope((*_END, "</function_calls>"), _MARKUP) for tag in OPENS},  # the outer tag forgotten
     PAIR: Envelope(_END, {"": "glm"}),  # and the name lost with it, or run into the text before
@@ -111,7 +112,7 @@ def _closed(tape: Tape, closes: Marks, last: Meant) -> Steps[bool]:
     if ahead < 0 or tape.text[tape.at + ahead] not in _SURPLUS:
         return False
     between = yield from tape.ahead(closes, 64)
-    if between and re.match(r"[\s}\])\"',;.`]*<", between):
+    if between and re.match(r"[\s}\])\"',;.`]*[<\[]", between):
         tape.at += len(between)
         last.problems.append("surplus brackets before the closing tag")
         return True

@@ -224,7 +224,7 @@ class _Scan:
                 i = found.end()
                 if i >= size:
                     break
-                word = stops.match(text, i, ended) if stops and text[i] == "<" else None
+                word = stops.match(text, i, ended) if stops and text[i] in "<[" else None
                 if word == "":
                     return i, ""
                 self.after = False
@@ -250,17 +250,16 @@ class _Scan:
                     return size, ""
                 i = outer.start()
                 char = text[i]
-                if char == "<":
-                    word = stops.match(text, i, ended) if stops else None
-                    if word is not None:
-                        return i, "stopped" if word else ""
-                elif char in _CLOSER:
+                word = stops.match(text, i, ended) if stops and char in "<[" else None
+                if word is not None:
+                    return i, "stopped" if word else ""
+                if char in _CLOSER:
                     self.stack.append(_CLOSER[char])
                     self.counts[_CLOSER[char]] += 1
                 elif char in "\"'":
                     if char == '"' or not text[i - 1].isalnum():
                         self.quote = char
-                elif self.counts[char]:
+                elif char != "<" and self.counts[char]:
                     self._close(char)
                     if not self.stack:
                         return i + 1, "closed"
