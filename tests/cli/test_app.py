@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,8 +43,14 @@ def callwright(*arguments: str | Path, stdin: str = "", **environment: str) -> s
         capture_output=True,
         text=True,
         env={**os.environ, "COLUMNS": "160", **environment},
+        preexec_fn=_as_in_a_terminal if os.name == "posix" else None,
         timeout=120,
     )
+
+
+def _as_in_a_terminal() -> None:
+    """Ctrl-C counts, also where the tests run in the background and shells let it be ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_run_answers_on_stdout_and_tells_the_story_on_stderr(tools: Path, tmp_path: Path) -> None:

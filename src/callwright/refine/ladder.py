@@ -84,7 +84,7 @@ def _with_slots(ordered: Ordered, before: Sequence[ToolCall]) -> Ordered:
 def _reads_as_prose(reading: Reading, ruled: Ruled) -> bool:
     """Whether unmarked JSON or code amid other text names only tools that do not exist: an example, not a call."""
     unknown = {v.path.split("/")[1] for v in ruled.violations if v.kind == "unknown_tool"}
-    nobody = len(unknown) == len(ruled.calls) and not ruled.edits and not ruled.abstained
+    nobody = len(unknown) == len(ruled.calls)  # whatever else the rules made of its arguments
     return nobody and bool(reading.calls) and reading.dialect in UNMARKED and bool(reading.text.strip())
 
 
