@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.errors import Failure
-from callwright.protocols import Capabilities, ChatModel, ChatRequest, ToolSource, Watcher
+from callwright.protocols import Capabilities, ChatModel, ChatRequest, NotDone, ToolSource, Watcher
 from callwright.types import JsonObject, Reply, Tool, ToolOutput
 
 
@@ -60,6 +60,12 @@ class FaultySource:
         if fault.after:
             await self._source.call(tool, arguments)
         return ToolOutput(failure=fault.failure)
+
+    async def outcome(self, tool: Tool, arguments: JsonObject, key: str) -> ToolOutput | NotDone | None:
+        """What the source behind says; None where it cannot be asked."""
+        ask = getattr(self._source, "outcome", None)
+        found: ToolOutput | NotDone | None = await ask(tool, arguments, key) if ask else None
+        return found
 
     async def aclose(self) -> None:
         await self._source.aclose()
