@@ -32,9 +32,9 @@ from callwright.benchmarks.search_protocol import (
     scores,
 )
 from callwright.errors import ConfigError
-from callwright.models import open_model
-from callwright.protocols import ChatModel
-from callwright.types import JsonObject, digest
+from callwright.models import dialogue, open_model
+from callwright.protocols import ChatModel, ChatRequest
+from callwright.types import JsonObject, Reply, digest
 
 REFINERS: Mapping[str, QueryRefiner | None] = {"raw": None, "rules": rules_query}
 COLUMNS = ("em", "contains", "turns", "searches", "mended", "tokens", "seconds")
@@ -43,14 +43,12 @@ COLUMNS = ("em", "contains", "turns", "searches", "mended", "tokens", "seconds")
 async def drive(conversation: Conversation, model: ChatModel, refiner: ChatModel | None = None) -> Searched:
     """Answer a conversation's questions with ``model``, the refiner's with ``refiner``, until it ends. Raises
     ModelError."""
-    try:
-        request = next(conversation)
-        while True:
-            asked = refiner if refiner is not None and request.purpose == "refine" else model
-            request = conversation.send(await asked.complete(request))
-    except StopIteration as done:
-        found: Searched = done.value
-        return found
+
+    async def ask(request: ChatRequest) -> Reply:
+        asked = refiner if refiner is not None and request.purpose == "refine" else model
+        return await asked.complete(request)
+
+    return await dialogue.converse(conversation, ask)
 
 
 async def run_missing(

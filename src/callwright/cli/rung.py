@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
 from callwright.errors import ConfigError
+from callwright.models.dialogue import BlockingModel
 from callwright.protocols import ChatModel
 from callwright.refine import Refinement
-from callwright.refine.model import Asking, Prompt, ask
-from callwright.types import Reply, Tool
+from callwright.refine.model import Prompt, ask
+from callwright.types import Tool
 
 
 def prompt_named(name: str) -> Prompt:
@@ -29,23 +29,21 @@ class ModelRung:
     """
 
     def __init__(self, model: ChatModel, prompt: Prompt = "paper") -> None:
-        self.model = model
         self.prompt = prompt
-        self._runner = asyncio.Runner()
+        self._model = BlockingModel(model)
 
     def __enter__(self) -> ModelRung:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._runner.run(self.model.aclose())
-        self._runner.close()
+        self._model.close()
 
     def refined(
         self, found: Refinement, said: str, tools: Sequence[Tool], query: str, *, system: str = "", thoughts: str = ""
     ) -> Refinement:
         """What the ladder found, refined by the model; ``said`` is the reply as written, "" for mere calls."""
         asking = ask(said, found.calls, tools, query, thoughts, system=system, prompt=self.prompt)
-        made = self._runner.run(self._answered(asking))
+        made = self._model.converse(asking).value
         return replace(
             found,
             calls=made.calls,
@@ -54,13 +52,3 @@ class ModelRung:
             abstained=found.abstained + made.abstained,
             confidence=min(found.confidence, made.confidence),
         )
-
-    async def _answered(self, asking: Asking) -> Refinement:
-        answer: Reply | None = None
-        while True:
-            try:
-                request = asking.send(answer) if answer is not None else next(asking)
-            except StopIteration as done:
-                made: Refinement = done.value
-                return made
-            answer = await self.model.complete(request)

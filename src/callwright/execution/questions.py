@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from callwright.dialects import Cutter, cut
 from callwright.execution.ledger import Answer, Ledger, diverged
 from callwright.limits import Budget
+from callwright.models.dialogue import converse as dialogue_with
 from callwright.protocols import ChatModel, ChatRequest, ReplyMode
 from callwright.trace import Trace
 from callwright.types import Reply, ToolCall, Usage, canonical, to_json
@@ -72,15 +74,7 @@ class Questions:
 
     async def converse(self, dialogue: Generator[ChatRequest, Reply, T], actor: str = "") -> T:
         """Drive a generator of questions to its end and return its value."""
-        try:
-            request = next(dialogue)
-            while True:
-                request = dialogue.send(await self.ask(request, actor=actor))
-        except StopIteration as done:
-            value: T = done.value
-            return value
-        finally:
-            dialogue.close()
+        return await dialogue_with(dialogue, partial(self.ask, actor=actor))
 
     def _replayed(self, request: ChatRequest, actor: str) -> Reply | None:
         """The recorded reply to this question, or None where it was not asked yet. A recorded refusal is raised."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from callwright.errors import ModelError
+from callwright.models.dialogue import converse
 from callwright.prompts import render
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.training.refiner_data import ERROR_KINDS, Recipe, Tasks
@@ -59,14 +60,7 @@ def flawless(sample: Sample) -> bool:
 
 async def ask(questions: Questions, model: ChatModel) -> Sample:
     """Put the questions to a model. Raises ModelError where it cannot be asked."""
-    try:
-        request = next(questions)
-        while True:
-            request = questions.send(await model.complete(request))
-    except StopIteration as done:
-        sample = done.value
-        assert isinstance(sample, Sample)
-        return sample
+    return await converse(questions, model.complete)
 
 
 @dataclass
