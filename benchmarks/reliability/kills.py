@@ -200,7 +200,7 @@ def resolve(folder: Path) -> int:
     path = journals(folder / "runs")[0]
     world = World(folder / "world")
     with Journal.reopen(path) as journal:
-        doubts = [d for d in Ledger(journal.events()).doubts if not Effects(**d["effects"]).may_repeat]
+        doubts = Ledger(journal.events()).doubts
         for number, doubt in enumerate(doubts):
             happened = world.has(doubt["key"])
             told = {"outcome": "done", "content": {f"{doubt['tool']}_id": f"{doubt['tool'][0].upper()}7"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from callwright.errors import JournalError
 from callwright.execution.ledger import Ledger, in_doubt
 from callwright.trace import Event
+from callwright.types import WRITE, to_json
 
 
 def event(kind: str, actor: str, turn: int, at: float = 0.0, **data: Any) -> Event:
@@ -61,11 +63,16 @@ def test_time_spent_before_the_crash_counts_and_the_time_between_does_not() -> N
 
 
 def test_an_intent_without_a_result_is_in_doubt_until_it_is_resolved() -> None:
-    intents = [Event("intent", 0, 0.0, {"id": name, "attempt": 1}) for name in ("r1", "r2", "r3")]
+    write = to_json(WRITE)
+    intents = [Event("intent", 0, 0.0, {"id": name, "attempt": 1, "effects": write}) for name in ("r1", "r2", "r3")]
+    intents.append(
+        Event("intent", 0, 0.0, {"id": "r4", "attempt": 1, "effects": to_json(replace(WRITE, keyed=True))})
+    )
     done = event("result", "r1", 0, id="r1", attempt=1)
     said = Event("resolution", 0, 0.0, {"id": "r3", "attempt": 1, "outcome": "not_done"})
     ledger = Ledger([*intents, done, said])
     assert [d["id"] for d in ledger.doubts] == ["r2"]
+    assert [d["id"] for d in ledger.unanswered] == ["r2", "r4"]
     assert ledger.intended("r3", 1)
     assert not ledger.intended("r1", 1)
     ledger.resolve({"id": "r2", "attempt": 1, "outcome": "done"})
@@ -74,7 +81,7 @@ def test_an_intent_without_a_result_is_in_doubt_until_it_is_resolved() -> None:
 
 
 def test_a_call_that_was_sent_once_more_after_its_resolution_is_in_doubt_again() -> None:
-    intent = Event("intent", 0, 0.0, {"id": "r1", "attempt": 1})
+    intent = Event("intent", 0, 0.0, {"id": "r1", "attempt": 1, "effects": to_json(WRITE)})
     said = Event("resolution", 0, 0.0, {"id": "r1", "attempt": 1, "outcome": "not_done"})
     assert [d["id"] for d in Ledger([intent, said, intent]).doubts] == ["r1"]
 

@@ -57,6 +57,8 @@ Allow = Annotated[
 Journals = Annotated[
     Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")
 ]
+Html = Annotated[Path | None, typer.Option(help="Write the run page here.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the run as JSON.")]
 Jsonl = Annotated[bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")]
 
 
@@ -115,8 +117,8 @@ def run_command(
     repairs: Annotated[int, typer.Option(help="The run's repair budget B.")] = 5,
     seconds: Annotated[float, typer.Option(help="End the run after this long.")] = 900.0,
     trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the run page here.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
+    html: Html = None,
+    as_json: AsJson = False,
     journal: Journals = None,
     allow: Allow = None,
     dry_run: Annotated[
@@ -169,8 +171,8 @@ def resume_command(
         bool, typer.Option("--changed", help="Although version, prompts or tools have changed since.")
     ] = False,
     allow: Allow = None,
-    html: Annotated[Path | None, typer.Option(help="Write the run page here.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON.")] = False,
+    html: Html = None,
+    as_json: AsJson = False,
 ) -> None:
     """Go on with a run that was ended in the middle: nothing that is on record is done or asked again."""
     from callwright.cli.runs import resume_run

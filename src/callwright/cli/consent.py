@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-import threading
 from collections.abc import Callable
+from functools import partial
 
+from callwright.catalog.functions import in_thread
 from callwright.cli.live import Live
 from callwright.execution.consent import Approve, Proposal
 from callwright.types import canonical
@@ -25,7 +25,7 @@ def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
         if tool in always:
             return True
         with live.paused():
-            said = await _typed(shown(proposal), read)
+            said = await in_thread(partial(_typed, shown(proposal), read))  # other calls go on meanwhile
         if said == "always":
             always.add(tool)
             return True
@@ -45,24 +45,13 @@ def shown(proposal: Proposal) -> str:
     return "\n".join(lines) + "\nMay it be called? [y]es, [N]o, [always] for this tool: "
 
 
-async def _typed(question: str, read: Callable[[], str]) -> str:
-    """What the user types, without holding up calls that run meanwhile. The end of input is a no."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[str] = loop.create_future()
-
-    def settle(said: str) -> None:
-        if not done.done():
-            done.set_result(said)
-
-    def ask() -> None:
-        said = "?"
-        while said not in (*_ANSWERS, "always"):
-            print(question, end="", file=sys.stderr, flush=True)
-            try:
-                said = read().strip().lower()
-            except EOFError:
-                said = "no"
-        loop.call_soon_threadsafe(settle, said)
-
-    threading.Thread(target=ask, daemon=True).start()
-    return await done
+def _typed(question: str, read: Callable[[], str]) -> str:
+    """What the user types. The end of input is a no."""
+    said = "?"
+    while said not in (*_ANSWERS, "always"):
+        print(question, end="", file=sys.stderr, flush=True)
+        try:
+            said = read().strip().lower()
+        except EOFError:
+            said = "no"
+    return said

@@ -23,7 +23,7 @@ from callwright.jsontext import JsonError, parse
 from callwright.orchestrator import Orchestrator
 from callwright.planning import open_planner
 from callwright.trace import Trace
-from callwright.types import Effects, Json
+from callwright.types import Json
 from callwright.viewer import page
 
 
@@ -70,7 +70,7 @@ def resume_run(
 ) -> int:
     """Go on with a run, with the tools and the model it was started with unless others are named."""
     path = journal_path(run, folder or True).absolute()
-    meta, events = read(path, every=True)
+    meta, events = read(path, every=True, texts=False)
     setup = meta["setup"]
     if not (tools or setup["tools"]):
         raise ConfigError(f"the run {path.stem} did not come from the command line", hint="name its --tools")
@@ -114,7 +114,7 @@ def resolve_call(
     said = _said(result, not_done, failed)
     path = journal_path(run, folder or True)
     with Journal.reopen(path) as journal:
-        doubts = {d["id"]: d for d in Ledger(journal.events()).doubts}
+        doubts = {d["id"]: d for d in Ledger(journal.events()).unanswered}
         if call not in doubts:
             known = ", ".join(doubts) or "none is"
             raise JournalError(f"the call {call!r} of {journal.run} is not in doubt", hint=f"in doubt: {known}")
@@ -141,15 +141,11 @@ def _said(result: str | None, not_done: bool, failed: str | None) -> dict[str, J
 
 def _listed(path: Path) -> Listed:
     try:
-        meta, events = read(path, every=True)
+        meta, events = read(path, every=True, texts=False)
     except JournalError:
         return Listed(path.stem, 0.0, "damaged")
     start: Any = next((e.data for e in events if e.kind == "run.start"), {"query": ""})
     ended = [e.data["status"] for e in events if e.kind == "run.end"]
-    doubts = tuple(
-        f"{d['id']}: {d['tool']} {d['arguments']}"
-        for d in Ledger(events).doubts
-        if not Effects(**d["effects"]).may_repeat
-    )
+    doubts = tuple(f"{d['id']}: {d['tool']} {d['arguments']}" for d in Ledger(events).doubts)
     status = ended[-1] if ended else "running" if owned(path) else "in doubt" if doubts else "interrupted"
     return Listed(path.stem, meta["created"], status, start["query"], () if ended or status == "running" else doubts)

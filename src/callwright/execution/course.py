@@ -214,13 +214,12 @@ class Course:
         if said is None and ledger.intended(self.id, attempt) and not call.tool.effects.may_repeat:
             raise in_doubt([self.id], ledger.run)
         if call.tool.effects.may_write:
-            arguments = trace.redact(to_json(call.arguments))
             trace.add(
                 "intent",
                 id=self.id,
                 attempt=attempt,
                 tool=call.tool.name,
-                arguments=arguments,
+                arguments=call.arguments,
                 effects=call.tool.effects,
                 key=key,
             )

@@ -6,7 +6,7 @@ Calls that are ready together run together, in one TaskGroup; each goes its own 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from collections.abc import Container, Coroutine, Iterable, Sequence
 from dataclasses import replace
 
 from callwright.errors import CallwrightError
@@ -76,45 +76,40 @@ class Executor:
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
 
-        def on_its_way(call: ToolCall, course: Course) -> Callable[[], Awaitable[None]]:
-            return lambda: course.settle(call, call.tool in patient, ask)
-
         numbered = [self._number(call) for call in calls]
         courses = [Course(call.id, call.tool, call.slot, self._shared, gate) for call in numbered]
-        return await self._together(
-            [(course, on_its_way(call, course)) for call, course in zip(numbered, courses, strict=True)]
-        )
+        ways = [
+            course.settle(call, call.tool in patient, ask) for call, course in zip(numbered, courses, strict=True)
+        ]
+        return await self._together(courses, ways)
 
     async def release(self, tools: Iterable[str]) -> list[ToolResult]:
         """Execute the held calls of these tools after all: nothing that came since gave their value."""
 
-        def on_its_way(call: CheckedCall, course: Course) -> Callable[[], Awaitable[None]]:
-            return lambda: course.once(call)
-
         calls = [call for tool in tools for call in self.held.pop(tool, ())]
         courses = [Course(call.id, call.tool.name, call.slot, self._shared, self._gate) for call in calls]
-        return await self._together(
-            [(course, on_its_way(call, course)) for call, course in zip(calls, courses, strict=True)]
-        )
+        return await self._together(courses, [course.once(call) for call, course in zip(calls, courses, strict=True)])
 
-    async def _together(self, work: Sequence[tuple[Course, Callable[[], Awaitable[None]]]]) -> list[ToolResult]:
+    async def _together(
+        self, courses: Sequence[Course], ways: Sequence[Coroutine[None, None, None]]
+    ) -> list[ToolResult]:
         """Run calls at the same time, then keep what came of them, in the given order."""
 
-        async def one(go: Callable[[], Awaitable[None]]) -> None:
+        async def one(way: Coroutine[None, None, None]) -> None:
             async with self._places:
-                await go()
+                await way
 
         failed: Exception | None = None
         try:
             async with asyncio.TaskGroup() as group:
-                for _, go in work:
-                    group.create_task(one(go))
+                for way in ways:
+                    group.create_task(one(way))
         except* CallwrightError as errors:  # one dead endpoint is one error, however many calls asked it
             failed = errors.exceptions[0]
         if failed is not None:  # raised out here: what is raised inside except* may come out as a group again
             raise failed from None
-        results = [course.result for course, _ in work if course.result is not None]
-        for course, _ in work:
+        results = [course.result for course in courses if course.result is not None]
+        for course in courses:
             self._merge(course)
         self.results += results
         for result in results:

@@ -127,7 +127,7 @@ class Journal:
 
     def events(self) -> list[Event]:
         """What all processes of this run recorded, in their order."""
-        return _events(self._open(), every=True)
+        return _events(self._open(), every=True, texts=True)
 
     def setup(self) -> dict[str, Json]:
         """What :meth:`create` was given."""
@@ -159,8 +159,9 @@ class Journal:
         return self._database
 
 
-def read(path: Path | str, *, every: bool = False) -> tuple[dict[str, Json], list[Event]]:
-    """Meta data and events of a journal, without owning the run: of its last process, or of every one."""
+def read(path: Path | str, *, every: bool = False, texts: bool = True) -> tuple[dict[str, Json], list[Event]]:
+    """Meta data and events of a journal, without owning the run: of its last process, or of every one. Without
+    ``texts``, prompts and replies (the ``blob`` events) are left on the disk."""
     place = Path(path)
     if not place.is_file():
         raise JournalError(f"there is no run {place}", hint="callwright runs lists what there is")
@@ -168,7 +169,7 @@ def read(path: Path | str, *, every: bool = False) -> tuple[dict[str, Json], lis
         database = apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             database.set_busy_timeout(5_000)
-            return _meta(database), _events(database, every)
+            return _meta(database), _events(database, every, texts)
         finally:
             database.close()
 
@@ -202,12 +203,14 @@ def _make(path: Path, meta: Mapping[str, Json]) -> None:
     new.replace(path)
 
 
-def _events(database: apsw.Connection, every: bool) -> list[Event]:
-    stored = database.execute("SELECT digest, text FROM blob")
-    texts = {digest: bytes(text).decode("utf-8", "surrogatepass") for digest, text in stored}
-    of = "" if every else "WHERE life = (SELECT max(life) FROM event WHERE kind = 'run.start')"
-    rows = database.execute(f"SELECT seq, at, kind, data FROM event {of} ORDER BY life, seq")
-    return [Event(kind, seq, at, _data(kind, json.loads(data), texts)) for seq, at, kind, data in rows]
+def _events(database: apsw.Connection, every: bool, texts: bool) -> list[Event]:
+    where = "TRUE" if every else "life = (SELECT max(life) FROM event WHERE kind = 'run.start')"
+    if not texts:
+        where += " AND kind != 'blob'"
+    stored = database.execute("SELECT digest, text FROM blob") if texts else ()
+    held = {digest: bytes(text).decode("utf-8", "surrogatepass") for digest, text in stored}
+    rows = database.execute(f"SELECT seq, at, kind, data FROM event WHERE {where} ORDER BY life, seq")
+    return [Event(kind, seq, at, _data(kind, json.loads(data), held)) for seq, at, kind, data in rows]
 
 
 def _data(kind: str, data: dict[str, Json], texts: Mapping[str, str]) -> dict[str, Json]:

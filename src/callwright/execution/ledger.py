@@ -13,6 +13,7 @@ from typing import Any
 
 from callwright.errors import JournalError
 from callwright.trace import Event, blobs
+from callwright.types import Effects
 
 Answer = Mapping[str, Any]  # the data of an event that carries "actor" and "turn"
 
@@ -61,9 +62,14 @@ class Ledger:
             self.resolve(data)
 
     @property
-    def doubts(self) -> tuple[Answer, ...]:
-        """Intents whose call may have left and whose result nobody knows, without those that were resolved since."""
+    def unanswered(self) -> tuple[Answer, ...]:
+        """Intents whose call may have left and whose result nobody knows, and which nobody has resolved since."""
         return tuple(data for place, data in self._doubts.items() if place not in self._settled)
+
+    @property
+    def doubts(self) -> tuple[Answer, ...]:
+        """The unanswered calls that may not be repeated. The others are made again, with the same key."""
+        return tuple(data for data in self.unanswered if not Effects(**data["effects"]).may_repeat)
 
     def resolve(self, resolution: Answer) -> None:
         """Note what was found out of a call in doubt: the data of a ``resolution`` event."""

@@ -13,7 +13,7 @@ from callwright.execution.journal import SUFFIX, runs_dir
 from callwright.execution.ledger import Answer, Ledger, in_doubt
 from callwright.protocols import NotDone
 from callwright.trace import Trace
-from callwright.types import Effects, Json, JsonObject, Message, Tool, ToolCall, ToolOutput, digest, to_json
+from callwright.types import Json, JsonObject, Message, Tool, ToolCall, ToolOutput, digest, to_json
 
 Ask: TypeAlias = Callable[[str, JsonObject, str], Awaitable[ToolOutput | NotDone | None]]
 """What became of a call: tool, arguments, idempotency key; see :class:`callwright.protocols.Askable`."""
@@ -61,13 +61,10 @@ def _difference(key: str, before: Json, now: Json) -> str:
 async def settle_doubts(ledger: Ledger, ask: Ask, trace: Trace) -> None:
     """Ask for the outcome of every write whose result was lost, where it can be asked.
 
-    Calls that may be repeated are left to the replay, which makes them again with the same key. Raises JournalError
-    naming the calls that stay in doubt.
+    Raises JournalError naming the calls that stay in doubt.
     """
     left = []
     for doubt in ledger.doubts:
-        if Effects(**doubt["effects"]).may_repeat:
-            continue
         found = await ask(doubt["tool"], doubt["arguments"], doubt["key"])
         if found is None:
             left.append(f"{doubt['id']} ({doubt['tool']} {doubt['arguments']})")

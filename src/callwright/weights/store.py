@@ -12,10 +12,11 @@ import hashlib
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from callwright.errors import WeightsError
 from callwright.weights.registry import Weight
@@ -132,34 +133,22 @@ def _disk_full(weight: Weight, why: str) -> WeightsError:
 def locked(weight: Weight, progress: Progress) -> Iterator[None]:
     """Only one thread of one process at a time gathers a file. The lock dies with its process."""
     path = place(weight).with_name(weight.filename + ".lock")
+    lock = FileLock(path, thread_local=False)
     with writing(weight):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        held = _taken(lock, 0)
+    while not held:
+        progress(0, weight.size, f"{weight.name}: another process is fetching it")
+        held = _taken(lock, _LOCK_POLL_SECONDS)
     try:
-        while not _try_lock(handle):
-            progress(0, weight.size, f"{weight.name}: another process is fetching it")
-            time.sleep(_LOCK_POLL_SECONDS)
         yield
     finally:
-        os.close(handle)
+        lock.release()
 
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(handle: int) -> bool:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+def _taken(lock: FileLock, seconds: float) -> bool:
+    try:
+        lock.acquire(timeout=seconds)
+    except Timeout:
+        return False
+    return True
