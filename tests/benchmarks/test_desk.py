@@ -96,6 +96,13 @@ async def test_what_a_task_changes_is_scored_and_gone_for_the_next(tmp_path: Pat
     assert [row["reasons"] for row in read_rows(results)] == [[], []]
 
 
+async def test_a_task_that_asks_to_destroy_something_may(tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    (deletes,) = DESK.choose("all", ["delete-flight"])
+    await run_missing(bench(player(deletes), strategies=("layered", "react")), [deletes], results)
+    assert [row["reasons"] for row in read_rows(results)] == [[], []]
+
+
 async def test_a_model_that_cannot_be_asked_leaves_an_error_that_is_tried_again(tmp_path: Path) -> None:
     results = tmp_path / "rows.jsonl"
 

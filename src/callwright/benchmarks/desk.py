@@ -163,6 +163,7 @@ async def _orchestrator(bench: Bench, task: DeskTask, strategy: str) -> AsyncIte
             limits=bench.limits,
             sinks=[sink] if sink else [],
             only=task.tools,
+            allow=("*",),  # each run has a home of its own, thrown away afterwards: nobody need be asked
         )
         async with made:
             yield made, str(path or "")
