@@ -18,6 +18,7 @@ from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
+from callwright.recall import remembered
 from callwright.types import JsonObject, Tool
 
 MAX_FIELDS = 160  # of one schema; what lies deeper says little and costs time
@@ -85,7 +86,7 @@ VERBS = {
 _VERB_OF = {word: kind for kind, words in VERBS.items() for word in words}
 
 
-@lru_cache(maxsize=65_536)
+@remembered(most=65_536, longest=512)
 def words(text: str) -> tuple[str, ...]:
     """The words of a name or sentence in order: camelCase, snake_case and digits split, singular, lower case."""
     return tuple(_plain(w) for w in _WORD.findall(text.replace("'", "")))
@@ -105,7 +106,7 @@ def _plain(word: str) -> str:
     return low
 
 
-@lru_cache(maxsize=4_096)
+@remembered(most=4_096, longest=2_048)
 def content_words(text: str) -> frozenset[str]:
     """The words of a sentence that carry meaning."""
     return frozenset(w for w in words(text) if w not in STOP and len(w) > 1)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from callwright.gate.coerce import pointer_join
 from callwright.gate.schema import Node
+from callwright.recall import remembered
 from callwright.types import Edit, Json, JsonObject
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -116,7 +116,7 @@ def _fits(member: Json, node: Node, name: str) -> bool:
     return child is not None and child.accepts(coerce_at(member, child))
 
 
-@lru_cache(maxsize=16_384)
+@remembered(most=16_384, longest=128)
 def words(name: str) -> tuple[str, ...]:
     """A name's words, lower case: "startDate2" -> ("start", "date", "2")."""
     return tuple(w.lower() for w in _WORDS.findall(name))

@@ -14,6 +14,7 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from callwright.flow import STOP, VERBS, content_words, words
+from callwright.recall import remembered
 from callwright.types import JsonObject, Tool
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
@@ -84,7 +85,7 @@ def confidence_of(score: float, lead: float) -> float:
     return round(min(0.97, max(0.0, score * 0.6 + min(lead, 0.4) + 0.35)), 3)
 
 
-@lru_cache(maxsize=16_384)
+@remembered(most=16_384, longest=128)
 def squashed(name: str) -> str:
     """Letters and digits, lower case: what is left when case and separators do not count."""
     return _NOT_ALNUM.sub("", name.casefold())
@@ -95,7 +96,7 @@ def _same(name: str, tool: Tool) -> bool:
     return bool(found) and found == squashed(tool.name)
 
 
-@lru_cache(maxsize=16_384)
+@remembered(most=16_384, longest=128)
 def _plain_words(name: str) -> tuple[str, ...]:
     return tuple(w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+", name))
 
@@ -204,7 +205,7 @@ def likeness(name: str, keys: Iterable[str], query: str, tool: Tool) -> float:
     return sum(w * s for w, s in known) / sum(w for w, _ in known)
 
 
-@lru_cache(maxsize=16_384)
+@remembered(most=16_384, longest=128)
 def _meaning(name: str) -> frozenset[str]:
     """A name's words, verbs of one kind alike ("fetch" = "get")."""
     return frozenset("verb:" + _KIND_OF[w] if w in _KIND_OF else w for w in words(name) if w not in STOP)

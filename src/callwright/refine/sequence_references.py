@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
+from callwright.recall import remembered
 from callwright.types import Json, JsonObject, Tool, ToolCall
 
 Notation = Literal["variable", "response", "numbered", "braces", "output"]
@@ -82,7 +82,7 @@ def _escaped(step: str | int) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
-@lru_cache(maxsize=65_536)
+@remembered(most=65_536, longest=128)
 def plain(label: str) -> str:
     """What two spellings of one label share: "$var_1" and "VAR1" are "var1"."""
     return re.sub(r"[\W_]+", "", label).lower()
@@ -242,7 +242,7 @@ class Labels:
         return Meaning(made[0]) if len(made) == 1 else None
 
 
-@lru_cache(maxsize=65_536)
+@remembered(most=65_536, longest=128)
 def stem(label: str) -> str:
     """A label without its number: labels of one kind share it."""
     return re.sub(r"\d+", "", plain(label))
