@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ from typing import Annotated
 import typer
 
 from callwright import __version__
-from callwright.errors import CallwrightError
+from callwright.cli.ending import in_a_sentence
 from callwright.planning import PLANNERS
 
 app = typer.Typer(
@@ -76,17 +75,8 @@ class ReplyModes(StrEnum):
 
 def run() -> None:
     """Run the app; our own errors become one message and exit code 1."""
-    try:
+    with in_a_sentence():
         app()
-    except CallwrightError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        raise SystemExit(130) from None
-    except BrokenPipeError:  # the reader of our output has gone
-        sys.stderr.close()
-        raise SystemExit(0) from None
 
 
 def _version(value: bool) -> None:

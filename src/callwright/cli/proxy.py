@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from callwright.errors import CallwrightError, ConfigError, MissingExtra
+from callwright.cli.ending import in_a_sentence
+from callwright.errors import ConfigError, MissingExtra
 from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.proxy.access import Access
@@ -184,17 +185,6 @@ def _run(proxy: Proxy, listening: socket.socket, warning: str = "") -> None:
     made.run(sockets=[listening])
 
 
-def _alone(told: str) -> None:
-    """The process that :func:`start` made of the command: errors in a sentence, as there."""
-    try:
-        serve(**parse(told))
-    except CallwrightError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        raise SystemExit(130) from None
-
-
-if __name__ == "__main__":
-    _alone(sys.argv[1])
+if __name__ == "__main__":  # the process that start() made of the command
+    with in_a_sentence():
+        serve(**parse(sys.argv[1]))

@@ -1,0 +1,40 @@
+"""What a command says and returns that cannot go on."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr
+
+import pytest
+
+from callwright.cli.ending import in_a_sentence
+from callwright.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "code"),
+    [
+        (ConfigError("no such thing", hint="name another"), "error: no such thing\n  name another\n", 1),
+        (KeyboardInterrupt(), "stopped\n", 130),
+    ],
+)
+def test_an_end_is_told_in_a_sentence(
+    error: BaseException, said: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended, in_a_sentence():
+        raise error
+    assert ended.value.code == code
+    assert capsys.readouterr().err == said
+
+
+def test_nothing_is_said_to_a_reader_that_has_gone() -> None:
+    told = io.StringIO()
+    with redirect_stderr(told), pytest.raises(SystemExit) as ended, in_a_sentence():
+        raise BrokenPipeError
+    assert ended.value.code == 0
+    assert told.closed
+
+
+def test_what_is_no_end_of_ours_is_left_alone() -> None:
+    with pytest.raises(ValueError, match="a defect"), in_a_sentence():
+        raise ValueError("a defect")
