@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,12 +12,7 @@ from tests.training.refiner_case import ChatServer, nested_row, tiny_model, tiny
 from callwright.errors import ConfigError
 from callwright.training.refiner import main
 
-
-@pytest.fixture(autouse=True)
-def _others_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
 
 @pytest.fixture

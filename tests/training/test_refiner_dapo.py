@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,12 +20,7 @@ from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 from callwright.training.refiner_dapo import DapoTrainer, OverlongPenalty, RefinerReward, decoded, packed_logits
 from callwright.training.refiner_runs import chat, dapo_config
 
-
-@pytest.fixture(autouse=True)
-def _others_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
 
 class Lottery:

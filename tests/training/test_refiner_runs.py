@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,12 +18,7 @@ from callwright.errors import ConfigError
 from callwright.training.refiner_runs import dapo, dapo_config, fitting, learn_only_top, open_model, sft
 from callwright.training.refiner_settings import CPU, PAPER
 
-
-@pytest.fixture(autouse=True)
-def _others_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
 
 def test_the_warm_start_lowers_the_loss_of_the_gold_answer(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,12 +16,7 @@ from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 from callwright.training.refiner_runs import sft
 from callwright.training.refiner_scores import Graded, against, measure, replies, table
 
-
-@pytest.fixture(autouse=True)
-def _others_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
 
 def test_the_right_answer_scores_full_marks_and_the_upstreams_own_less() -> None:
