@@ -76,8 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _made(args: argparse.Namespace) -> list[Sample]:
     """The samples by the recipe, errors by rule or by the models that were named."""
     recipe = _recipe(args)
-    names = dict.fromkeys([*recipe.sources, *([recipe.nested] if recipe.full or recipe.simplified else [])])
-    given = parts(recipe, {name: tasks(name, args.data or data_root()) for name in names})
+    given = parts(recipe, {name: tasks(name, args.data or data_root()) for name in recipe.data_sets})
     asked: dict[str, Any] = {
         **({"each": 0} if args.upstream else {}),
         **({"full": 0, "simplified": 0} if args.shuffler else {}),

@@ -45,6 +45,11 @@ class Recipe:
     malformed: float = 0.1  # share of them whose format is broken as well
 
     @property
+    def data_sets(self) -> tuple[str, ...]:
+        """All that are needed, each once."""
+        return tuple(dict.fromkeys((*self.sources, *([self.nested] if self.full or self.simplified else []))))
+
+    @property
     def erroneous(self) -> int:
         return self.each * self.upstreams * len(ERROR_KINDS) * len(self.sources)
 
@@ -79,10 +84,9 @@ def compose(recipe: Recipe, by_source: Tasks, seed: int = 0) -> list[Sample]:
 
 def parts(recipe: Recipe, by_source: Tasks) -> list[tuple[Recipe, Tasks]]:
     """The recipe with the tasks to learn from, then the one of what is measured on with the tasks held out for it."""
-    names = [*recipe.sources, *([recipe.nested] if recipe.full or recipe.simplified else [])]
-    found = {name: _known(by_source, name) for name in names}
+    found = {name: _known(by_source, name) for name in recipe.data_sets}
     learned = {name: [t for t in tasks if not t.held_out] for name, tasks in found.items()}
-    for name in names:
+    for name in found:
         _known(learned, name)
     held = {name: [t for t in tasks if t.held_out] for name, tasks in found.items()}
     return [(recipe, learned), *([(recipe.measured(), held)] if recipe.held else [])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,10 @@ def _settings(settings: Settings) -> list[str]:
 
 def _recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[str]:
     makers = f"{upstreams} models" if upstreams else f"rules {recipe.upstreams} times"
-    asked = recipe.each * (upstreams or recipe.upstreams) * len(ERROR_KINDS) * len(recipe.sources)
+    product = f"{makers} x {len(ERROR_KINDS)} errors x {len(recipe.sources)} sets x {recipe.each}"
+    recipe = replace(recipe, upstreams=upstreams or recipe.upstreams)
     rows: list[Sequence[object]] = [
-        ("erroneous", asked, f"{makers} x {len(ERROR_KINDS)} errors x {len(recipe.sources)} sets x {recipe.each}"),
+        ("erroneous", recipe.erroneous, product),
         ("correct", recipe.correct, "of each set the same"),
         ("shuffled, full", recipe.full, recipe.nested),
         ("shuffled, simplified", recipe.simplified, recipe.nested),
@@ -64,8 +65,7 @@ def _recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[str]:
     if not upstreams:
         names = ", ".join(PAPER_UPSTREAMS)
         lines += ["", f"In the paper the erroneous ones are made by five --upstream: {names}."]
-    learned = asked + recipe.correct + recipe.full + recipe.simplified
-    steps = settings.steps or math.floor(settings.epochs * learned / settings.batch)
+    steps = settings.steps or math.floor(settings.epochs * recipe.total / settings.batch)
     lines += ["", f"{steps} optimiser steps of {settings.batch} prompts x {settings.group} replies, at most "
               f"{settings.attempts} prompts sampled for each."]  # fmt: skip
     return lines
@@ -74,8 +74,7 @@ def _recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[str]:
 def _data(recipe: Recipe, data: Path) -> tuple[list[str], list[str]]:
     rows: list[Sequence[object]] = []
     missing: list[str] = []
-    nested = [recipe.nested] if recipe.full or recipe.simplified else []
-    for name in dict.fromkeys([*recipe.sources, *nested]):
+    for name in recipe.data_sets:
         try:
             found = tasks(name, data)
         except ConfigError as error:
