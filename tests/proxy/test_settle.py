@@ -8,7 +8,7 @@ from tests.proxy.playbook import body
 
 from callwright.proxy.context import Context, Toolsets, read
 from callwright.proxy.settings import Settings
-from callwright.proxy.settle import Found, Settled, settle
+from callwright.proxy.settle import Found, Sent, Settled, settle
 from callwright.types import Reply, ToolCall
 
 RIGHT = ToolCall("c1", "get_weather", {"city": "Paris"})
@@ -161,3 +161,19 @@ def test_a_call_that_must_wait_gives_way_to_the_one_that_provides_for_it() -> No
         work.send(Reply(json.dumps({"wishes": ["token"], "calls": [first]})))
     assert [c.call.tool for c in end.value.value.calls] == ["GetUserToken"]
     assert [(e.path, e.rule) for e in end.value.value.edits] == [("/0", "guided_call")] * 2
+
+
+@pytest.mark.parametrize(
+    ("calls", "said", "truncated", "told"),
+    [
+        (1, "stop", False, "tool_calls"),
+        (1, "length", False, "tool_calls"),
+        (1, "length", True, "length"),
+        (0, "tool_calls", False, "stop"),
+        (0, "length", True, "length"),
+        (0, "", False, "stop"),
+    ],
+)
+def test_the_finish_reason_suits_the_calls(calls: int, said: str, truncated: bool, told: str) -> None:
+    made = Settled(calls=[Sent(ToolCall("c", "get_weather", {}), "{}")] * calls)
+    assert made.finish_reason(said, truncated=truncated) == told

@@ -34,20 +34,24 @@ def whole(settled: Settled, reply: Reply, record: Record) -> bytes:
     if settled.calls:
         message["tool_calls"] = [chat.call_out(s.call, s.arguments) for s in settled.calls]
     like = {**_like(reply, record), "usage": usage(reply)}
-    return json_bytes(chat.completion(like, message, _finish(settled)))
+    return json_bytes(chat.completion(like, message, settled.finish_reason()))
 
 
 def stream(settled: Settled, reply: Reply, record: Record, with_usage: bool) -> bytes:
     """The same as a stream of chunks."""
     like = _like(reply, record)
     out = [encoded(chat.chunk(like, {"role": "assistant", "content": "\n".join(settled.text)}))]
-    for index, sent in enumerate(settled.calls):
-        for delta in chat.call_deltas(sent.call, sent.arguments, index):
-            out.append(encoded(chat.chunk(like, {"tool_calls": [delta]})))
-    out.append(encoded(chat.chunk(like, {}, _finish(settled))))
+    out += call_events(settled, like)
+    out.append(encoded(chat.chunk(like, {}, settled.finish_reason())))
     if with_usage:
         out.append(encoded({**chat.chunk(like, {}), "choices": [], "usage": usage(reply)}))
     return b"".join([*out, DONE])
+
+
+def call_events(settled: Settled, like: Mapping[str, Any]) -> list[bytes]:
+    """The settled calls as chunks of a stream."""
+    pieces = [d for n, s in enumerate(settled.calls) for d in chat.call_deltas(s.call, s.arguments, n)]
+    return [encoded(chat.chunk(like, {"tool_calls": [piece]})) for piece in pieces]
 
 
 def usage(reply: Reply) -> JsonObject:
@@ -73,7 +77,3 @@ def error_event(message: str) -> bytes:
 
 def _like(reply: Reply, record: Record) -> JsonObject:
     return {"id": f"chatcmpl-{record.id}", "created": record.created, "model": reply.model or record.model}
-
-
-def _finish(settled: Settled) -> str:
-    return "tool_calls" if settled.calls else "stop"

@@ -80,6 +80,14 @@ class Settled:
         """Whether the upstream's own bytes may go to the client."""
         return not self.text and not self.edits and not self.stopped and all(s.same for s in self.calls)
 
+    def finish_reason(self, said: str = "", *, truncated: bool = False) -> str:
+        """What the upstream said, as far as it suits these calls; ``truncated``: a call was cut off in the text."""
+        if self.calls and not (said == "length" and truncated):
+            return "tool_calls"
+        if not self.calls and said in ("tool_calls", "function_call"):
+            return "stop"
+        return said or "stop"
+
 
 def settle(found: Sequence[Found], text: str, finish: str, context: Context) -> Settling:
     """Decide on every call of an answer; ``text`` is what else it says, ``finish`` the upstream's finish_reason."""

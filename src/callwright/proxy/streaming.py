@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from callwright.dialects import CallPiece, Parser, Piece, TextPiece, parse_calls
+from callwright.dialects import CallPiece, Parser, Piece, TextPiece
+from callwright.proxy import compose
 from callwright.proxy.alike import Alike, alike
+from callwright.proxy.answer import calls_of, in_reasoning
 from callwright.proxy.context import Context
 from callwright.proxy.ghosts import begins, ghost
 from callwright.proxy.native import NativeCalls
@@ -125,8 +127,7 @@ class Streamed:
 
     def found(self) -> list[Found]:
         """The calls of the answer: the upstream's own, then those in its text."""
-        native = [Found(c.call(), n, sound=c.sound) for n, c in enumerate(self._native.calls)]
-        return native + [Found(p.call, -1, p.raw, p.dialect) for p in self._calls]
+        return calls_of(self._native, self._calls)
 
     @property
     def said(self) -> str:
@@ -148,18 +149,12 @@ class Streamed:
         said = "\n".join(settled.text)
         if said:
             out.append(encoded(chat.chunk(self._like, {"content": said})))
-        for index, sent in enumerate(settled.calls):
-            for delta in chat.call_deltas(sent.call, sent.arguments, index):
-                out.append(encoded(chat.chunk(self._like, {"tool_calls": [delta]})))
+        out += compose.call_events(settled, self._like)
         out.append(encoded(self._finished(settled)))
         return b"".join([*out, *(w.raw for w in self._after if not w.own)])
 
     def _finished(self, settled: Settled) -> JsonObject:
-        reason = self.finish
-        if settled.calls and not (reason == "length" and self.truncated):
-            reason = "tool_calls"
-        elif not settled.calls and reason in ("tool_calls", "function_call"):
-            reason = "stop"
+        reason = settled.finish_reason(self.finish, truncated=self.truncated)
         choice = chat.only_choice(self._last)
         if choice is None:
             return chat.chunk(self._like, {}, reason)
@@ -374,12 +369,7 @@ class Streamed:
 
     def _in_reasoning(self) -> list[CallPiece]:
         """Calls that were left in the reasoning because the answer never began."""
-        if "".join(self.text).strip() or not self.reasoning or self._context.choice == "none":
-            return []
-        parsed = parse_calls("".join(self.reasoning), self._context.toolset.tools)
-        complete = parsed.calls[:-1] if parsed.truncated else parsed.calls
-        names = self._context.toolset.names
-        return [CallPiece(c, "", parsed.dialect or "reasoning") for c in complete if c.tool in names]
+        return [] if self.said.strip() else in_reasoning("".join(self.reasoning), self._context)
 
     def _other(self, raw: bytes, out: list[bytes]) -> None:
         if self._queue or self.finish:

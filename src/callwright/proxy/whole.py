@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callwright.dialects import CallPiece, Parser, parse_calls
+from callwright.dialects import CallPiece, Parser
+from callwright.proxy.answer import calls_of, in_reasoning
 from callwright.proxy.context import Context
 from callwright.proxy.ghosts import ghost
 from callwright.proxy.native import NativeCalls
@@ -36,8 +37,7 @@ class Whole:
 
     def found(self) -> list[Found]:
         """The calls of the answer: the upstream's own, then those in its text."""
-        native = [Found(c.call(), n, sound=c.sound) for n, c in enumerate(self._native.calls)]
-        return native + [Found(p.call, -1, p.raw, p.dialect) for p in self._calls]
+        return calls_of(self._native, self._calls)
 
     def raw(self) -> str:
         """What the model said, for the record."""
@@ -66,23 +66,17 @@ class Whole:
         if not settled.calls:
             del message["tool_calls"]
             message["content"] = message.get("content") or ""
-        choice = {**self._choice, "message": message, "finish_reason": self._reason(settled)}
+        reason = settled.finish_reason(self.finish, truncated=self.truncated)
+        choice = {**self._choice, "message": message, "finish_reason": reason}
         return json_bytes({**self._document, "choices": [choice]})
-
-    def _reason(self, settled: Settled) -> str:
-        if settled.calls and not (self.finish == "length" and self.truncated):
-            return "tool_calls"
-        if not settled.calls and self.finish in ("tool_calls", "function_call"):
-            return "stop"
-        return self.finish or "stop"
 
     def _reasoning(self) -> str:
         said = self._message.get("reasoning_content") or self._message.get("reasoning")
         return said if isinstance(said, str) else ""
 
     def _read(self) -> None:
-        if not self.text and not self._native.calls and self._context.choice != "none":
-            self._in_reasoning()
+        if not self.text and not self._native.calls:
+            self._calls = in_reasoning(self._reasoning(), self._context)
         if not self.text:
             return
         parser = Parser(self._context.toolset.offer)
@@ -99,9 +93,3 @@ class Whole:
     def _is_call(self, piece: CallPiece) -> bool:
         self.truncated = self.truncated or piece.truncated
         return not piece.truncated
-
-    def _in_reasoning(self) -> None:
-        parsed = parse_calls(self._reasoning(), self._context.toolset.tools)
-        complete = parsed.calls[:-1] if parsed.truncated else parsed.calls
-        names = self._context.toolset.names
-        self._calls = [CallPiece(c, "", parsed.dialect or "reasoning") for c in complete if c.tool in names]
