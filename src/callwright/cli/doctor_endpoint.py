@@ -11,7 +11,7 @@ from callwright.errors import ConfigError, Failure
 from callwright.http import HttpClient, HttpResponse
 from callwright.jsontext import JsonError, parse
 from callwright.proxy.address import Upstream
-from callwright.proxy.native import NativeCalls, as_object
+from callwright.proxy.native import NativeCalls
 from callwright.proxy.sse import EventSplitter, data_of, json_object
 from callwright.types import Json, JsonObject, ToolCall
 from callwright.wire import chat
@@ -122,7 +122,7 @@ def _whole(body: bytes) -> Answered:
         200,
         chat.content_text(message.get("content")),
         str(message.get("reasoning_content") or message.get("reasoning") or ""),
-        _calls(native),
+        tuple(c.call() for c in native.calls),
         str(choice.get("finish_reason") or ""),
         int((document.get("usage") or {}).get("prompt_tokens") or 0),
         sound=all(c.sound for c in native.calls),
@@ -141,13 +141,9 @@ def _streamed(body: bytes) -> Answered:
         found.reasoning += str(delta.get("reasoning_content") or delta.get("reasoning") or "")
         native.feed(delta.get("tool_calls"))
         found.finish = str(choice.get("finish_reason") or found.finish)
-    found.calls = _calls(native)
+    found.calls = tuple(c.call() for c in native.calls)
     found.sound = all(c.sound for c in native.calls)
     return found
-
-
-def _calls(native: NativeCalls) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(c.id, c.name, as_object(c.arguments)) for c in native.calls)
 
 
 def tool(name: str, about: str, **properties: JsonObject) -> JsonObject:
