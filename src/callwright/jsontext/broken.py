@@ -25,9 +25,9 @@ _PYTHON_WORD = re.compile(r"\b(True|False|None)\b|'")
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 _TOKEN = (
     re.compile(  # a string that ends where a value may, and the slips outside of strings; linear: nothing is retried
-        r"""(?P<text>"(?:[^"\\]|\\.|"(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:"|\Z))"""
-        r"|(?<![\w'])(?P<single>'(?:[^'\\]|\\.|'(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:'|\Z))"
-        r"|(?P<comma>,)(?=\s*+[}\]])|(?P<comment>//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)"
+        r"""(?P<text>"(?>[^"\\]|\\.|"(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:"|\Z))"""
+        r"|(?<![\w'])(?P<single>'(?>[^'\\]|\\.|'(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:'|\Z))"
+        r"|(?P<comma>,)(?=\s*+[}\]])|(?P<comment>//[^\n]*+|/\*(?>[^*]|\*(?!/))*+\*/)"
         r"|(?<![\w.$-])(?P<word>[A-Za-z_$][\w$-]*+)(?P<key>\s*+:)?",
         re.DOTALL,
     )
