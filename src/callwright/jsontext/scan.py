@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 _CLOSER = {"{": "}", "[": "]"}
 _LOOK = re.compile(r"[\"'{}\[\]]")
-# What is repeated possessively is atomic itself, (?>…)*+: before 3.11.5, Python took a (?:…)*+ whose last round failed
-# half-way for no match at all (gh-106052).
+# What is repeated possessively is atomic itself, (?>…)*+: before 3.11.5, Python took a (?:…)*+ whose last round
+# failed half-way for no match at all (gh-106052).
 _STRING = {  # up to the quote that a comma, colon, closing bracket or the end of the text follows, spaces aside
     quote: re.compile(rf"(?>[^{quote}\\]|\\.|{quote}(?!\s*+(?:[,:}}\])]|\Z)))*+{quote}", re.DOTALL) for quote in "\"'"
 }
