@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from callwright.gate.spellings import NONE
-from callwright.refine.talk import Talk, as_number
+from callwright.refine.talk import Talk, as_number, said_pattern, spoken
 
 
 def test_names_lose_what_opens_the_sentence_and_a_possessive() -> None:
@@ -36,3 +37,13 @@ def test_a_long_text_of_names_commas_and_quotes_is_read_in_linear_time() -> None
         assert said.lists is not None
         assert said.quoted is not None
         assert time.process_time() - started < 3
+
+
+def test_values_are_compared_without_case_and_outer_spaces() -> None:
+    assert [spoken(v) for v in (" Oslo ", 3, True, None, ["A"], NONE)] == ["oslo", "3", "true", "null", '["a"]', ""]
+
+
+def test_words_are_found_however_they_are_joined_and_only_where_all_are_there() -> None:
+    pattern = said_pattern(["user", "id"], "my userid is 7")
+    assert all(re.search(pattern, text) for text in ("userid", "user_id", "user-id", "user id"))
+    assert said_pattern(["user", "id"], "my user") == said_pattern([], "my user") == ""

@@ -24,6 +24,9 @@ from callwright.refine.talk import (
     UUID,
     Talk,
     as_number,
+    inside,
+    said_pattern,
+    spoken,
     unique,
 )
 from callwright.types import Json, JsonObject, canonical
@@ -59,6 +62,7 @@ _ID_SAID = re.compile(
     r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"
     r"(?:[\"'`]([^\"'`\n]{1,80})[\"'`]|#?([A-Za-z_-]*\d[\w-]*))"
 )
+_KEY_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
 _NAMED = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")
@@ -106,7 +110,7 @@ def fill(
     its format may already be spoken for. ``siblings`` are the parameter's values in other calls of the same tool,
     ``partners`` values of this call's parameters of a like name (start and end, city1 and city2).
     """
-    taken = {_spoken(v) for v in used}
+    taken = {spoken(v) for v in used}
     beside = {canonical(v) for v in siblings}
     for kind, found in _by_kind(key, part, talk, taken, siblings, partners):
         values = {canonical(v): v for v in found if v is not NONE}
@@ -145,7 +149,7 @@ def _by_kind(
 def _numbers(
     key: str, types: frozenset[str], part: JsonObject, talk: Talk, taken: set[str]
 ) -> Iterator[tuple[str, Iterable[Json]]]:
-    free = [m for m in talk.numbers if _spoken(as_number(m[1], types, m[2])) not in taken]
+    free = [m for m in talk.numbers if spoken(as_number(m[1], types, m[2])) not in taken]
     if words(key)[-1:] == ("id",):
         return
     if not set(words(key)) & {"year", "date"}:
@@ -159,10 +163,6 @@ def _numbers(
     if set(words(key)) & {"rate", "percentage", "percent", "ratio", "probability", "alpha"}:
         free = [m for m in free if "." in m[1]]
     yield "only_number", [as_number(m[1], types, m[2]) for m in free]
-
-
-def _spoken(value: Json) -> str:
-    return (value if isinstance(value, str) else canonical(value) if value is not NONE else "").strip().lower()
 
 
 def _types(part: JsonObject) -> frozenset[str]:
@@ -185,23 +185,15 @@ def _said_option(option: str, low: str) -> bool:
     )
 
 
-def _labels(key: str, low: str) -> list[str]:
-    """The ways to say a key in a sentence, as patterns; none where its words are not all there."""
-    plain = [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", key)]
-    if not plain or not all(w in low for w in plain):
-        return []
-    return [r"[\s_-]?".join(map(re.escape, plain))]
-
-
 def _labelled(key: str, types: frozenset[str], part: JsonObject, talk: Talk) -> list[Json]:
-    found: list[Json] = []
-    for label in _labels(key, talk.low):
-        link = f"(?:{_LINK}|\\s+(?:of|to|at)\\s+)" if types & {"integer", "number"} else _LINK
-        for m in re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I):
-            value = _value_at(talk.text, m.end(), types, part)
-            if value is not NONE:
-                found.append(value)
-    return found
+    """What stands right after the key's words and a link: "city: Oslo", "user id is 7"."""
+    label = said_pattern([w.lower() for w in _KEY_WORD.findall(key)], talk.low)
+    if not label:
+        return []
+    link = f"(?:{_LINK}|\\s+(?:of|to|at)\\s+)" if types & {"integer", "number"} else _LINK
+    labels = re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I)
+    values = (_value_at(talk.text, m.end(), types, part) for m in labels)
+    return [v for v in values if v is not NONE]
 
 
 def _identified(key: str, types: frozenset[str], talk: Talk) -> list[Json]:
@@ -224,7 +216,7 @@ def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Js
         return NONE
     m = QUOTED.match(text, at)
     if m:
-        return NONE if MORE_QUOTED.match(text, m.end()) else next(g for g in m.groups() if g)
+        return NONE if MORE_QUOTED.match(text, m.end()) else inside(m)
     if part.get("format") == "date" or DATE.match(text, at):
         m = DATE.match(text, at)
         day = calendar_day(m[0]) if m else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from callwright.flow import words
 from callwright.gate.spellings import NONE
-from callwright.refine.talk import Talk, as_number
+from callwright.refine.talk import Talk, as_number, spoken
 from callwright.types import Json, JsonObject, canonical
 
 _PAIRS = tuple(
@@ -18,12 +18,12 @@ _PAIRS = tuple(
 
 def listed(siblings: Sequence[Json], types: frozenset[str], talk: Talk, taken: set[str]) -> list[Json]:
     """Members of a list whose other members the siblings hold: "Oslo, Bergen and Rome" where two are called for."""
-    held = {_text(value) for value in siblings}
+    held = {spoken(value) for value in siblings}
     found: list[Json] = []
     for row in talk.lists:
         members = [_member(item, types) for item in row]
-        if held & {_text(v) for v in members}:
-            found += [v for v in members if v is not NONE and _text(v) not in taken]
+        if held & {spoken(v) for v in members}:
+            found += [v for v in members if v is not NONE and spoken(v) not in taken]
     return found
 
 
@@ -50,7 +50,3 @@ def _member(item: str, types: frozenset[str]) -> Json:
     if types & {"integer", "number"}:
         return as_number(item.lstrip("$€£"), types) if item[-1:].isdigit() else NONE
     return item if "string" in types and re.search(r"[A-Za-z]{2}", item) else NONE
-
-
-def _text(value: Json) -> str:
-    return (value if isinstance(value, str) else "" if value is NONE else canonical(value)).strip().lower()

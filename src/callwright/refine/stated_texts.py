@@ -7,7 +7,18 @@ from collections.abc import Iterable, Iterator
 
 from callwright.flow import words
 from callwright.gate.spellings import calendar_day
-from callwright.refine.talk import MORE_QUOTED, NAME, QUOTED, Talk, named, trimmed, unique
+from callwright.refine.talk import (
+    MORE_QUOTED,
+    NAME,
+    QUOTED,
+    Talk,
+    inside,
+    named,
+    said_pattern,
+    spoken,
+    trimmed,
+    unique,
+)
 from callwright.types import Json, JsonObject
 
 _DATE_WORDS = frozenset({"date", "day", "birthday", "deadline", "checkin", "checkout", "arrival", "departure", "dob"})
@@ -59,11 +70,8 @@ def by_kind(key: str, part: JsonObject, talk: Talk, taken: set[str]) -> Iterator
 
 def free(values: Iterable[str], taken: set[str]) -> list[Json]:
     """Values that no other argument holds or is held by."""
-    return [v for v in values if not any(_low(v) in t or (len(t) > 1 and t in _low(v)) for t in taken if t)]
-
-
-def _low(value: str) -> str:
-    return value.strip().lower()
+    said = ((value, spoken(value)) for value in values)
+    return [v for v, low in said if not any(low in t or (len(t) > 1 and t in low) for t in taken if t)]
 
 
 def _label(key: str, low: str) -> str:
@@ -73,9 +81,7 @@ def _label(key: str, low: str) -> str:
         plain.pop()
     while plain and plain[0] in _WEAK:
         plain.pop(0)
-    if not plain or not all(w in low for w in plain) or sum(map(len, plain)) < 3:
-        return ""
-    return r"[\s_-]?".join(map(re.escape, plain))
+    return said_pattern(plain, low) if sum(map(len, plain)) >= 3 else ""
 
 
 def _in_name(label: str, talk: Talk) -> list[Json]:
@@ -95,7 +101,7 @@ def _after_label(label: str, talk: Talk) -> list[Json]:
         if quoted and MORE_QUOTED.match(talk.text, quoted.end()):
             continue
         if quoted:
-            found.append(next(g for g in quoted.groups() if g))
+            found.append(inside(quoted))
         elif name and name[0].upper() not in _NOT_CODES and trimmed(name[0]) == name[0].rstrip(".'’"):
             found.append(named(name))
         elif code and not code[0].isdigit() and code[0] not in _NOT_CODES:

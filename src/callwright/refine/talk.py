@@ -6,12 +6,12 @@ Each list is made when it is first asked for. Nothing here knows a schema; :mod:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from callwright.gate.spellings import NONE, calendar_day, number
-from callwright.types import Json
+from callwright.types import Json, canonical
 
 MOST_MEMBERS = 8  # of a list
 MAX_TEXT = 20_000  # of the conversation, its end
@@ -64,7 +64,7 @@ class Talk:
 
     @cached_property
     def quoted(self) -> list[str]:
-        return unique(next(g for g in m.groups() if g) for m in QUOTED.finditer(self.text))
+        return unique(map(inside, QUOTED.finditer(self.text)))
 
     @cached_property
     def dates(self) -> list[str]:
@@ -105,6 +105,23 @@ def as_number(text: str, types: frozenset[str], scale: str | None = None) -> Jso
         product = found * _TIMES[scale]
         found = int(product) if float(product).is_integer() else NONE
     return found
+
+
+def spoken(value: Json) -> str:
+    """A value as it is compared with others that were said: without case and outer spaces; "" for NONE."""
+    return (value if isinstance(value, str) else "" if value is NONE else canonical(value)).strip().lower()
+
+
+def inside(quotation: re.Match[str]) -> str:
+    """What stands between the marks of a quotation."""
+    return next(g for g in quotation.groups() if g)
+
+
+def said_pattern(words: Sequence[str], low: str) -> str:
+    """A pattern for words that stand together with or without separators; "" where they are not all in a text."""
+    if not words or not all(w in low for w in words):
+        return ""
+    return r"[\s_-]?".join(map(re.escape, words))
 
 
 def trimmed(name: str) -> str:
