@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from callwright import flow
-from callwright.gate import Sources
 from callwright.refine import stated
 from callwright.refine.sequence_draft import Draft, best_feeder
 from callwright.refine.sequence_references import plain
-from callwright.refine.talk import Talk
 from callwright.types import Json, JsonObject, Tool, canonical, scalars
 
 SURE = ("labelled", "address")  # kinds of stated values that are the gold one in 92 % of replies with several calls
@@ -48,27 +46,24 @@ def fill(draft: Draft, tool: Tool, before: int, referred: str) -> JsonObject:
 
     ``referred`` is the reference that asked for it, whose notation new references follow ("" for none).
     """
-    sources = Sources(draft.query)
     found: JsonObject = {}
     for key in tool.required:
         part = tool.properties.get(key)
-        value = _value(draft, tool, key, part if isinstance(part, dict) else {}, before, referred, sources)
+        value = _value(draft, tool, key, part if isinstance(part, dict) else {}, before, referred)
         if value is None or any(canonical(value) == canonical(v) and not isinstance(v, bool) for v in found.values()):
             raise Unfilled(key)
         found[key] = value
     return found
 
 
-def _value(
-    draft: Draft, tool: Tool, key: str, part: JsonObject, before: int, referred: str, sources: Sources
-) -> Json:
+def _value(draft: Draft, tool: Tool, key: str, part: JsonObject, before: int, referred: str) -> Json:
     if "const" in part:
         return part["const"]
     options = part.get("enum")
     if isinstance(options, list) and options:
-        named = [o for o in options if sources.holds(o)]
+        named = [o for o in options if draft.sources.holds(o)]
         return named[0] if len(named) == 1 else None
-    shared = _shared(draft, key, part, sources)
+    shared = _shared(draft, key, part)
     if shared is not None:
         return shared
     fed = _fed(draft, tool, key, before, referred)
@@ -78,7 +73,7 @@ def _value(
     return _stated(draft, key, part) if said is None else said
 
 
-def _shared(draft: Draft, key: str, part: JsonObject, sources: Sources) -> Json:
+def _shared(draft: Draft, key: str, part: JsonObject) -> Json:
     """The one value that other calls have under this name, if the request holds it."""
     values = {
         canonical(v): v
@@ -87,7 +82,7 @@ def _shared(draft: Draft, key: str, part: JsonObject, sources: Sources) -> Json:
         for k, v in call.arguments.items()
         if plain(k) == plain(key) and not isinstance(v, dict | list) and _fits(v, part)
     }
-    kept = [v for v in values.values() if sources.holds(v) and not isinstance(v, bool)]
+    kept = [v for v in values.values() if draft.sources.holds(v) and not isinstance(v, bool)]
     return kept[0] if len(values) == 1 and kept else None
 
 
@@ -120,7 +115,7 @@ def written(draft: Draft, call: int, output: str, like: str) -> str | None:
 def _stated(draft: Draft, key: str, part: JsonObject) -> Json:
     """The text that the request says the argument is ("my username is ann"), if no call has it yet; figures only for
     an argument that is called a number or an id."""
-    told = stated.fill(key, part, Talk(draft.query)) if part.get("type", "string") == "string" else None
+    told = stated.fill(key, part, draft.talk) if part.get("type", "string") == "string" else None
     if (
         told is None
         or told.kind not in SURE

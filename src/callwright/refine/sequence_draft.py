@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from callwright import flow
 from callwright.errors import Violation
+from callwright.gate import Sources
 from callwright.refine.sequence_references import Labels, Meaning, Reference, named_outputs, plain
+from callwright.refine.talk import Talk
 from callwright.types import Edit, Json, Tool, ToolCall
 
 _MAX_DEPTH = 12
 
 
-@dataclass(slots=True)
+@dataclass
 class Draft:
     """The calls as given (positions never change while mending), what each reference means, and all changes so far.
 
@@ -33,6 +35,16 @@ class Draft:
     problems: list[Violation] = field(default_factory=list)
     abstained: list[str] = field(default_factory=list)
     dropped: set[int] = field(default_factory=set)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The request, indexed."""
+        return Sources(self.query)
+
+    @cached_property
+    def talk(self) -> Talk:
+        """The request, as text to pick values from."""
+        return Talk(self.query)
 
     def tool(self, call: int) -> Tool | None:
         return self.tools.get(self.calls[call].tool)

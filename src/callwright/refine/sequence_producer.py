@@ -117,12 +117,10 @@ def wait_for_results(draft: Draft, seen: Sources | None, unknown: Collection[tup
     made once the result is there.
     """
     reads = any(not tool.effects.may_write for tool in draft.tools.values())  # none else is ever added
-    sources = seen
     for i in range(len(draft.calls)):
         key = next((name for at, name in unknown if at == i), "")
         if not key and (seen is not None or _looks_unfilled(draft, i)):  # else no index of the request is made for it
-            sources = sources or Sources(draft.query)
-            key = _unknown_value(draft, i, sources, identifiers=seen is not None)
+            key = _unknown_value(draft, i, seen or draft.sources, identifiers=seen is not None)
         key = key or (_mixed_up(draft, i) if reads and draft.query else "")
         if not key:
             continue
