@@ -16,7 +16,7 @@ from callwright import prompts
 from callwright.protocols import ChatRequest
 from callwright.refine.model_guard import Upstream, reasons_against
 from callwright.refine.reply import RefinerReply, read_reply
-from callwright.refine.result import Abstention, Refinement
+from callwright.refine.result import Abstention, Refinement, shown
 from callwright.refine.sequence import order
 from callwright.refine.sequence_references import references
 from callwright.types import Edit, JsonObject, Reply, Tool, ToolCall, canonical, to_json
@@ -133,8 +133,7 @@ def _upstream(up: Upstream, chained: bool) -> str:
 
 
 def _shown(call: ToolCall, chained: bool) -> JsonObject:
-    shown: JsonObject = {"name": call.tool, "arguments": call.arguments}
-    return {**shown, "label": call.id} if chained else shown
+    return {**shown(call), "label": call.id} if chained else shown(call)
 
 
 def judged(up: Upstream, reply: Reply) -> Refinement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from callwright.errors import Violation
-from callwright.types import Edit, Json, ToolCall
+from callwright.types import Edit, Json, JsonObject, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,11 @@ class Settings:
     leave_out: bool = False
     drop_unasked: bool = False
     least: float = 0.88
+
+
+def shown(call: ToolCall) -> JsonObject:
+    """A call as an edit of the rules shows it, and the model rung's prompt."""
+    return {"name": call.tool, "arguments": call.arguments}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from callwright.jsontext import parse
 from callwright.refine import names, ranker, split, takers
 from callwright.refine.doubts import doubts
 from callwright.refine.mending import Mending
-from callwright.refine.result import Abstention
+from callwright.refine.result import Abstention, shown
 from callwright.refine.sequence_references import Labels, Reference, labels_of, references
 from callwright.refine.situation import Situation
 from callwright.refine.stand_ins import StandIns, stand_in
@@ -67,9 +67,7 @@ def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
         made.confidence = min(made.confidence, one.confidence)
         if i in dropped:
             drop = dropped[i]
-            made.edits.append(
-                Edit(f"/{i}", {"name": one.call.tool, "arguments": one.call.arguments}, None, drop.rule)
-            )
+            made.edits.append(Edit(f"/{i}", shown(one.call), None, drop.rule))
             made.confidence = min(made.confidence, drop.confidence)
             made.violations += [replace(v, path=f"/{i}") for v in one.violations if v.kind == "unknown_tool"]
             if drop.rule == WAIT:
@@ -113,7 +111,7 @@ def _hand_on(made: Ruled, one: One, i: int, situation: Situation) -> None:
     for n, arguments in enumerate(several):
         if n:
             made.edits.append(
-                Edit(f"/{len(made.calls)}", None, split.shown(replace(call, arguments=arguments)), split.RULE)
+                Edit(f"/{len(made.calls)}", None, shown(replace(call, arguments=arguments)), split.RULE)
             )
         made.calls.append(replace(call, arguments=arguments))
         made.positions.append(i)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callwright.gate import Gate
-from callwright.types import CheckedCall, Json, JsonObject, ToolCall
+from callwright.types import CheckedCall, JsonObject, ToolCall
 
 RULE = "split_call"
 CONFIDENCE = 0.93  # 111 of 111 that were split, see docs/lab-calls.md
@@ -32,8 +32,3 @@ def several(call: ToolCall, gate: Gate) -> tuple[str, Sequence[JsonObject]] | No
 def _right(call: ToolCall, arguments: JsonObject, gate: Gate) -> bool:
     verdict = gate.check(ToolCall(call.id, call.tool, arguments))
     return isinstance(verdict, CheckedCall) and not verdict.edits
-
-
-def shown(call: ToolCall) -> Json:
-    """A call as an edit shows it."""
-    return {"name": call.tool, "arguments": call.arguments}
