@@ -11,7 +11,7 @@ from callwright.dialects.marks import Marks
 from callwright.dialects.offer import MAX_NAME, NAME, Offer, said
 from callwright.dialects.pieces import Block, Reading, Steps
 from callwright.dialects.tape import Tape
-from callwright.dialects.values import read_arguments
+from callwright.dialects.values import NO_END, read_arguments
 from callwright.types import ToolCall
 
 OPENS = ("<|channel|>", "<|start|>", "=functions.")
@@ -32,7 +32,6 @@ _ATEM, _MESSAGE_END = Marks([tagged.ATEM]), Marks(["<|eom|>", "<|eot|>"])
 _PEOPLE = frozenset({"user", "self"})  # whom a message may be for that are no tools
 _TO = re.compile(r"\bto=")
 _AFTER_NAME = Marks([" ", "\n", "<", "{"])
-_NO_END = "the closing marker is missing"
 
 
 def read(tape: Tape, offer: Offer, marker: str) -> Reading:
@@ -86,7 +85,7 @@ def _message(tape: Tape, offer: Offer, name: str) -> Steps[Block]:
         closed = bool(end)
     call = read_arguments(name, text, closed, offer, at_end=tape.ended and tape.at >= len(tape.text))
     if not (yield from tape.closing(_CALL)) and not call.truncated and not (tape.ended and tape.at >= len(tape.text)):
-        call.problems.append(_NO_END)
+        call.problems.append(NO_END)
     return Block("harmony", [call])
 
 

@@ -9,8 +9,8 @@ from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Meant, Steps
 from callwright.dialects.tape import Tape
+from callwright.dialects.values import NO_END
 
-NO_END = "the closing marker is missing"
 CallReader: TypeAlias = Callable[[Tape, Offer, Block], "Steps[Meant | None]"]
 
 

@@ -16,6 +16,7 @@ T = TypeVar("T")
 UNCLOSED = "the closing bracket of the call is missing"
 STOPPED = "the text stops inside the arguments"
 BROKEN = "the arguments cannot be read"
+NO_END = "the closing marker is missing"
 _MEMBERS = 64
 _KEY = re.compile(r"[\w\-]*")
 

@@ -34,7 +34,6 @@ _TOKEN = (
 )
 _INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
 _JSON_ESCAPES = frozenset('"\\/bfnrtu')
-_JSON_WORDS = frozenset(["true", "false", "null"])
 _CLOSED, _SURPLUS = frozenset("}]"), "]}) \t\r\n;,"
 _BOM = "\ufeff"
 _TICK = "\ue000"  # stands for a backtick while the library works, which would take fences out of strings
