@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from callwright.dialects import CallPiece, Parser, TextPiece
@@ -20,6 +21,18 @@ TOOLS = (WEATHER, Tool("f"), Tool("g"))
 def pieces(text: str, **options: Any) -> list[TextPiece | CallPiece]:
     parser = Parser(TOOLS, **options)
     return [*parser.feed(text), *parser.close()]
+
+
+def merged(found: Iterable[TextPiece | CallPiece]) -> list[TextPiece | CallPiece]:
+    """The pieces with neighbouring texts put together: what must not depend on where a reply was cut."""
+    made: list[TextPiece | CallPiece] = []
+    for piece in found:
+        last = made[-1] if made else None
+        if isinstance(piece, TextPiece) and isinstance(last, TextPiece) and last.reasoning == piece.reasoning:
+            made[-1] = TextPiece(last.text + piece.text, last.reasoning)
+        else:
+            made.append(piece)
+    return made
 
 
 def found(text: str, **options: Any) -> list[CallPiece]:

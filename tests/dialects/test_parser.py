@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.dialects.reading import merged
 
 from callwright.dialects import DIALECTS, CallPiece, Parser, TextPiece, write_calls
 from callwright.dialects.pieces import Piece
@@ -47,14 +48,7 @@ def parsed(text: str, cuts: list[int] | None = None, **options: Any) -> list[Pie
     for start, end in pairwise(places):
         found += parser.feed(text[start:end])
     found += parser.close()
-    merged: list[Piece] = []
-    for piece in found:
-        last = merged[-1] if merged else None
-        if isinstance(piece, TextPiece) and isinstance(last, TextPiece) and last.reasoning == piece.reasoning:
-            merged[-1] = TextPiece(last.text + piece.text, last.reasoning)
-        else:
-            merged.append(piece)
-    return merged
+    return merged(found)
 
 
 def joined(pieces: list[Piece]) -> str:

@@ -5,7 +5,7 @@ from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Meant, Steps
 from callwright.dialects.tape import Tape
-from callwright.dialects.values import drain
+from callwright.dialects.values import NO_END, drain
 
 
 def _call(tape: Tape, _offer: Offer, _block: Block) -> Steps[Meant | None]:
@@ -31,7 +31,7 @@ def test_a_marker_that_is_missing_is_a_problem_and_a_call_that_stops_ends_it() -
     block, _ = read("a<b;<c")
     assert block is not None
     assert [(c.tool, c.problems, c.truncated) for c in block.calls] == [
-        ("a", [sections.NO_END], False),
+        ("a", [NO_END], False),
         ("b", [], False),
         ("c", [], True),
     ]

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.dialects.reading import TOOLS
+from tests.dialects.reading import TOOLS, merged
 
-from callwright.dialects import DIALECTS, CallPiece, Parser, TextPiece, parse_calls, write_calls
+from callwright.dialects import DIALECTS, CallPiece, Parser, parse_calls, write_calls
 from callwright.dialects.offer import Offer
 from callwright.dialects.strict import ATTEMPTS
 from callwright.types import Tool, ToolCall
@@ -67,7 +66,7 @@ PARTS = [
 def test_what_is_read_strictly_is_what_the_readers_read(text: str) -> None:
     """By characters no strict attempt sees a whole call, and so every piece is the readers'."""
     parser, slow = Parser(TOOLS), Parser(TOOLS)
-    assert _merged(parser.read(text)) == _merged([p for c in text for p in slow.feed(c)] + slow.close())
+    assert merged(parser.read(text)) == merged([p for c in text for p in slow.feed(c)] + slow.close())
 
 
 @settings(max_examples=300)
@@ -79,17 +78,6 @@ def test_a_reply_with_one_clean_call_says_the_same_as_any_other(text: str) -> No
     assert [(c.tool, c.arguments) for c in found.calls] == [
         (c.tool, c.arguments) for c in calls if c.tool != "Finish"
     ]
-
-
-def _merged(pieces: list[Any]) -> list[Any]:
-    merged: list[Any] = []
-    for piece in pieces:
-        last = merged[-1] if merged else None
-        if isinstance(piece, TextPiece) and isinstance(last, TextPiece) and last.reasoning == piece.reasoning:
-            merged[-1] = TextPiece(last.text + piece.text, last.reasoning)
-        else:
-            merged.append(piece)
-    return merged
 
 
 def test_a_name_that_a_pattern_might_cut_is_left_to_the_reader() -> None:
