@@ -226,7 +226,7 @@ def _measure(examinations: Mapping[str, Examination], options: argparse.Namespac
         hint = "--replies FILE; or make them: --generate --model local; or --spoiled right"
         raise ConfigError("there are no replies to read", hint=hint)
     names = options.readers.split(",")
-    readers = _readers(",".join(n for n in names if n != PROXY)) if names != [PROXY] else {}
+    readers = _readers([n for n in names if n != PROXY])
     if PROXY in names:  # what it asks beyond the free replies is among the other rows
         readers[PROXY] = ProxyReader(pairs, examinations)
         pairs = [(task, reply) for task, reply in pairs if reply.mode == "free"]
@@ -244,10 +244,10 @@ def _measure(examinations: Mapping[str, Examination], options: argparse.Namespac
     return 0
 
 
-def _readers(names: str) -> dict[str, Reader]:
+def _readers(names: Sequence[str]) -> dict[str, Reader]:
     """The named readers, "peers" for all libraries; raises ConfigError for an unknown one."""
     known = {**READERS, **PEERS}
-    wanted = [n for name in names.split(",") for n in (PEERS if name == "peers" else [name])]
+    wanted = [n for name in names for n in (PEERS if name == "peers" else [name])]
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise ConfigError(

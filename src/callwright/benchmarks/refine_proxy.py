@@ -62,11 +62,7 @@ def driven(examination: Examination, task: Task, settings: Settings | None = Non
             kind = session.asking
             message = yield kind, json_object(command.body) or {}
             reply = json_bytes({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
-            for event in (
-                UpstreamHead(200, {"content-type": "application/json"}),
-                UpstreamData(reply),
-                UpstreamEnd(),
-            ):
+            for event in (UpstreamHead(200, _JSON), UpstreamData(reply), UpstreamEnd()):
                 waiting += session.handle(event, 0.0)
     choice = chat.only_choice(json_object(out) or {}) or {}
     found = server(Recorded(task.id, "", choice.get("message") or {}), task)
