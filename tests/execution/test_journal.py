@@ -92,6 +92,11 @@ def test_two_journals_of_one_run_in_one_process_are_refused_too(tmp_path: Path) 
     assert not owned(journal.path)
 
 
+def test_a_run_that_recorded_nothing_leaves_no_file(tmp_path: Path) -> None:
+    Journal.create(tmp_path).close()
+    assert journals(tmp_path) == []
+
+
 def test_a_closed_journal_says_so(tmp_path: Path) -> None:
     journal = Journal.create(tmp_path)
     journal.close()
@@ -116,7 +121,7 @@ def test_a_missing_run_and_a_newer_format_are_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="there is no run"):
         read(tmp_path / "none.run")
     with Journal.create(tmp_path) as journal:
-        pass
+        note(journal, "a")
     database = apsw.Connection(str(journal.path))
     database.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
     database.close()
@@ -129,6 +134,7 @@ def test_runs_are_listed_oldest_first_and_kept_from_other_users(tmp_path: Path) 
     made = []
     for _ in range(3):
         with Journal.create(folder) as journal:
+            note(journal, "a")
             made.append(journal.path)
     assert sorted(made) == journals(folder)
     assert sys.platform == "win32" or folder.stat().st_mode & 0o077 == 0

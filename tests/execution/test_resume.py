@@ -21,7 +21,7 @@ from callwright.execution.resume import journal_path, prompts_digest, require_sa
 from callwright.plan import Plan
 from callwright.protocols import CALL_KEY, NOT_DONE, ChatRequest
 from callwright.testing import FakeTool, ScriptedModel, fake_source
-from callwright.trace import Event
+from callwright.trace import Event, Trace
 from callwright.types import READ_LOCAL, WRITE, Effects, Message, ToolCall, ToolOutput
 
 TEXT = {"type": "string"}
@@ -252,7 +252,7 @@ async def test_a_refusal_by_the_budget_is_replayed_as_it_was(tmp_path: Path) -> 
 
 def test_a_run_is_found_by_path_id_or_end_of_id(tmp_path: Path) -> None:
     with Journal.create(tmp_path) as journal:
-        pass
+        Trace((journal,)).add("note", text="begun")
     for name in (journal.path, journal.run, journal.run[-4:]):
         assert journal_path(name, tmp_path) == journal.path
     with pytest.raises(JournalError, match="there is no run 'zzz'"):

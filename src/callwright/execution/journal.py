@@ -135,14 +135,20 @@ class Journal:
         return found
 
     def close(self) -> None:
-        """Commit and let go of the run. The lock goes even where the disk refuses the last commit."""
+        """Commit and let go of the run. The lock goes even where the disk refuses the last commit.
+
+        A new run that has recorded nothing (the model could not be reached) leaves no file: nothing could be resumed.
+        """
         try:
             if self._database is not None:
                 self.commit()
         finally:
             database, self._database = self._database, None
             if database is not None:
+                empty = self.life == 1 and not database.execute("SELECT 1 FROM event LIMIT 1").fetchall()
                 database.close()
+                if empty and not self._rows:
+                    self.path.unlink()
             self._lock.release()
 
     def __enter__(self) -> Journal:
