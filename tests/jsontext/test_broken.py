@@ -40,6 +40,9 @@ def test_strict_json_has_no_problems() -> None:
         ('{"a": 1, // why\n "b": 2}', {"a": 1, "b": 2}),
         ('\ufeff{"a": 1}', {"a": 1}),
         ('{"a": 1 "b": 2}', {"a": 1, "b": 2}),
+        ('{"a": "b" "c": ["x" null]}', {"a": "b", "c": ["x", None]}),
+        ('Here: {"a": ["b" 5]} as asked', {"a": ["b", 5]}),
+        ('["one" "two"]', ["one", "two"]),
         ('{"a": 1} {"a": 1}', {"a": 1}),
     ],
 )

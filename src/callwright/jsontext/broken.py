@@ -12,6 +12,7 @@ import re
 import warnings
 from dataclasses import dataclass
 
+from callwright.jsontext.commas import Complete, complete
 from callwright.jsontext.scan import Span, first_span
 from callwright.jsontext.strict import JsonError, parse
 from callwright.types import Json
@@ -34,7 +35,7 @@ _TOKEN = (
 )
 _INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
 _JSON_ESCAPES = frozenset('"\\/bfnrtu')
-_CLOSED, _SURPLUS = frozenset("}]"), "]}) \t\r\n;,"
+_SURPLUS = "]}) \t\r\n;,"
 _BOM = "\ufeff"
 _TICK = "\ue000"  # stands for a backtick while the library works, which would take fences out of strings
 
@@ -74,18 +75,28 @@ def mend(text: str | bytes) -> Mended:
             return Mended(parse(body), tuple(problems) or ("byte order mark or fence removed",))
         except JsonError as exc:
             refused = exc
-    if body[:1] in ("{", "["):
-        if body[refused.position - 1 : refused.position] in _CLOSED and not body[refused.position :].strip(_SURPLUS):
-            try:
-                return Mended(parse(body[: refused.position]), (*problems, "surplus closing brackets dropped"))
-            except JsonError:
-                pass
+    opened = _OPENING.search(body)
+    whole = complete(body[opened.start() :], None if opened.start() else refused) if opened else None
+    if opened and not opened.start():
+        if whole and not body[whole.end :].strip(_SURPLUS):
+            return _taken(body, Span(0, whole.end, True), whole, problems)
         found = list(problems)
         try:
             return Mended(parse(_tidied(body, found)), tuple(found))
         except JsonError:
             pass
+    if opened and whole:
+        span = Span(opened.start(), opened.start() + whole.end, True)
+        return _taken(body, span, whole, problems)
     return _from_span(body, problems, refused)
+
+
+def _taken(body: str, span: Span, whole: Complete, problems: list[str]) -> Mended:
+    """A value that needs nothing but commas, without what stands around it."""
+    _note_around(body, span, problems)
+    if whole.commas:
+        problems.append("a missing comma put in")
+    return Mended(whole.value, tuple(problems))
 
 
 def _unfenced(text: str, problems: list[str]) -> str:
@@ -104,9 +115,7 @@ def _from_span(body: str, problems: list[str], refused: JsonError) -> Mended:
     if span is None:
         raise refused
     inside = body[span.start : span.end]
-    if body[: span.start].strip():
-        problems.append("text before the value dropped")
-    _note_tail(body, span, problems)
+    _note_around(body, span, problems)
     try:
         return Mended(_read(inside, span, problems, inside == body), tuple(problems), truncated=not span.closed)
     except JsonError:
@@ -115,8 +124,10 @@ def _from_span(body: str, problems: list[str], refused: JsonError) -> Mended:
         return Mended(None, (*problems, "nothing could be read of a value that stops in the middle"), truncated=True)
 
 
-def _note_tail(body: str, span: Span, problems: list[str]) -> None:
-    """What follows the value: surplus closing brackets and prose are dropped, another value is not ours to choose."""
+def _note_around(body: str, span: Span, problems: list[str]) -> None:
+    """What surrounds a value: prose and surplus closing brackets are dropped, another value is not ours to choose."""
+    if body[: span.start].strip():
+        problems.append("text before the value dropped")
     tail = body[span.end :].strip()
     if not tail:
         return
