@@ -13,7 +13,8 @@ from typing import Any
 import orjson
 
 from callwright.benchmarks.desk_score import change
-from callwright.benchmarks.desk_tasks import digest_of, halves
+from callwright.benchmarks.desk_tasks import digest_of
+from callwright.benchmarks.task_sets import halves
 
 _PARENT = str(Path(__file__).resolve().parent.parent)
 if _PARENT not in sys.path:

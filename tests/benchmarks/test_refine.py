@@ -9,9 +9,9 @@ import pytest
 from tests.benchmarks.test_refine_replies import TINY
 
 from callwright.benchmarks import refine as bench
-from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.refine_read import READERS
 from callwright.benchmarks.refine_task import Recorded
+from callwright.benchmarks.rows import read_rows
 from callwright.errors import ConfigError
 
 READ = {name: READERS[name] for name in ("stripped", "rules")}

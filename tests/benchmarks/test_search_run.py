@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.benchmarks.desk import read_rows
+from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.search_corpus import invented_corpus, invented_questions, read_questions
 from callwright.benchmarks.search_run import report, run_missing
 from callwright.protocols import ChatRequest

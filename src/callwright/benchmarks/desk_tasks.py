@@ -1,21 +1,24 @@
-"""The desk's frozen tasks: read, split into halves, digested; and the example itself, loaded from its folder."""
+"""The desk's frozen tasks: read and digested; and the example itself, loaded from its folder."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from callwright.benchmarks.desk_score import Expectation, Snapshot
+from callwright.benchmarks.desk_score import CallSeen, Expectation, Snapshot, score
+from callwright.benchmarks.task_sets import Half, Stage
 from callwright.errors import ConfigError, boundary
 from callwright.jsontext import JsonError, parse
 from callwright.types import JsonObject, digest
 
-Half = Literal["dev", "final"]
+if TYPE_CHECKING:
+    from callwright.orchestrator import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +76,18 @@ class Desk:
         served = [name for name in tools if name not in self.functions]
         return [str(self.folder / name) for name in ("tools.py", *(["mcp.json"] if served else []))]
 
-    def choose(self, half: str = "all", ids: Sequence[str] = ()) -> tuple[DeskTask, ...]:
-        """The tasks of one half (dev, final, all), or those named. Raises ConfigError for what does not exist."""
-        if half not in ("dev", "final", "all"):
-            raise ConfigError(f"there is no half {half!r}", hint="--half dev, final or all")
-        known = {task.id for task in self.tasks}
-        if unknown := [name for name in ids if name not in known]:
-            raise ConfigError(f"there is no desk task {unknown[0]!r}", hint="tasks: " + ", ".join(sorted(known)))
-        return tuple(t for t in self.tasks if half in ("all", t.half) and (not ids or t.id in ids))
+    @contextmanager
+    def stage(self, task: DeskTask) -> Iterator[Stage]:
+        """A desk of its own for one run; what the run leaves behind is compared with what was there before."""
+        with tempfile.TemporaryDirectory(prefix="desk-") as folder:
+            home = self.fresh(Path(folder) / "desk")
+            before = self.snapshot(home)
+
+            def judge(run: Run) -> Sequence[str]:
+                seen = [CallSeen(result.tool, result.ok) for result in run.results]
+                return score(task.expect, run.answer.text, seen, before, self.snapshot(home)).reasons
+
+            yield Stage(self.sources(task.tools), judge, only=task.tools)
 
 
 def load_desk(folder: Path | str | None = None) -> Desk:
@@ -122,18 +129,3 @@ def _found(folder: Path | str | None) -> Path:
 def digest_of(rows: Sequence[JsonObject]) -> str:
     """The digest of tasks and gold: what docs/lab.md records before anything is tuned."""
     return digest(sorted(rows, key=lambda row: str(row["id"])))
-
-
-def halves(tasks: Iterable[tuple[str, str]]) -> dict[str, Half]:
-    """(id, kind) of every task -> its half. Within a kind, by sha256 of the id, places alternate dev and final.
-
-    Kinds take turns in who begins, so that the halves are equal in size but for one.
-    """
-    kinds: dict[str, list[str]] = {}
-    for name, kind in tasks:
-        kinds.setdefault(kind, []).append(name)
-    split: dict[str, Half] = {}
-    for kind in sorted(kinds):
-        for name in sorted(kinds[kind], key=lambda n: hashlib.sha256(n.encode()).hexdigest()):
-            split[name] = "final" if len(split) % 2 else "dev"
-    return split

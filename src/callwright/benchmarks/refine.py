@@ -24,7 +24,6 @@ import callwright
 from callwright.benchmarks.api_bank import ApiBank
 from callwright.benchmarks.bamboogle import BamboogleStar
 from callwright.benchmarks.bfcl import Bfcl
-from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.nestful import Nestful
 from callwright.benchmarks.refine_model import model_reader
 from callwright.benchmarks.refine_peers import PEERS
@@ -35,6 +34,7 @@ from callwright.benchmarks.refine_replies import Pair, generate, read_replies
 from callwright.benchmarks.refine_report import report
 from callwright.benchmarks.refine_spoiled import spoiled
 from callwright.benchmarks.refine_task import Examination, Found, Recorded, Score, Task
+from callwright.benchmarks.rows import read_rows
 from callwright.errors import CallwrightError, ConfigError
 from callwright.models import open_model
 from callwright.types import JsonObject, digest

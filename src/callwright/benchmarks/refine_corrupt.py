@@ -18,11 +18,11 @@ from random import Random
 import orjson
 
 from callwright.benchmarks.bfcl import PARALLEL, SINGLE, Bfcl
-from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.refine_read import READERS, Reader, timed
 from callwright.benchmarks.refine_score import same_calls
 from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.benchmarks.report import table
+from callwright.benchmarks.rows import read_rows
 from callwright.errors import ConfigError
 from callwright.gate import Gate
 from callwright.models.chat import Gathered

@@ -12,8 +12,8 @@ from statistics import fmean
 import orjson
 
 from callwright import __version__
-from callwright.benchmarks.desk import read_rows
 from callwright.benchmarks.report import table
+from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.search_corpus import (
     Corpus,
     Question,

@@ -1,0 +1,225 @@
+"""Strategies against each other on a set of tasks: same model, tools, limits, executor and accounting.
+
+One JSON line per (task, strategy, model, configuration) is appended to the results as soon as it is known, so a bench
+can be stopped at any time; started again, it runs only what is missing. The configuration's digest covers the tasks,
+the limits, the prompts, the planner and Callwright's version: change one of them and the rows are new ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic
+
+from callwright import __version__, prompts
+from callwright.benchmarks.report import report
+from callwright.benchmarks.rows import append_row, read_rows
+from callwright.benchmarks.task_sets import Stage, T, Task, TaskSet, choose
+from callwright.errors import CallwrightError
+from callwright.limits import Limits
+from callwright.models import open_model
+from callwright.orchestrator import Orchestrator, Run
+from callwright.planning import default_planner
+from callwright.protocols import ChatModel, Planner
+from callwright.trace import JsonlSink
+from callwright.types import JsonObject, digest
+
+LIMITS = Limits(seconds=600.0)
+
+
+@dataclass(frozen=True)
+class Bench(Generic[T]):
+    """What is measured. ``label`` goes into the configuration's digest, for changes that it cannot see."""
+
+    task_set: TaskSet[T]
+    model: ChatModel
+    strategies: tuple[str, ...] = ("layered", "react")
+    limits: Limits = LIMITS
+    planner: Planner = field(default_factory=default_planner)
+    label: str = ""
+    traces: Path | None = None
+
+    @property
+    def config(self) -> str:
+        texts = {name: prompts.load(name) for name in prompts.names()}
+        return digest([self.task_set.digest, self.limits, texts, self.planner.name, __version__, self.label])
+
+
+def missing(bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]) -> list[tuple[T, str]]:
+    """What is still to run. A row that ended in an error of the setup is run again; any other never is.
+
+    Both strategies of a task follow each other, and take turns in who begins.
+    """
+    done = {_key(row) for row in rows if not row.get("error")}
+    left = []
+    for place, task in enumerate(tasks):
+        order = bench.strategies if place % 2 == 0 else bench.strategies[::-1]
+        left += [(task, name) for name in order if (task.id, name, bench.model.name, bench.config) not in done]
+    return left
+
+
+def _key(row: JsonObject) -> tuple[str, str, str, str]:
+    return row["task"], row["strategy"], row["model"], row["config"]
+
+
+async def run_missing(
+    bench: Bench[T],
+    tasks: Sequence[T],
+    results: Path,
+    *,
+    limit_seconds: float = 0.0,
+    on_row: Callable[[JsonObject, int], None] | None = None,
+) -> int:
+    """Run what is missing and append each row. Stops before a run once ``limit_seconds`` have passed.
+
+    Returns how many runs are still missing. A run whose model or tools cannot be used at all leaves a row with
+    ``error`` and the bench goes on.
+    """
+    started = time.monotonic()
+    left = missing(bench, tasks, read_rows(results))
+    while left:
+        if limit_seconds and time.monotonic() - started >= limit_seconds:
+            break
+        task, strategy = left.pop(0)
+        row = await run_task(bench, task, strategy)
+        append_row(results, row)
+        if on_row is not None:
+            on_row(row, len(left))
+    return len(left)
+
+
+async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
+    """Run one task with one strategy in a fresh world and judge what came of it."""
+    head: JsonObject = {
+        "task": task.id,
+        "half": task.half,
+        "kind": task.kind,
+        "strategy": strategy,
+        "model": bench.model.name,
+        "config": bench.config,
+        "label": bench.label,
+    }
+    with bench.task_set.stage(task) as stage:
+        try:
+            async with _orchestrator(bench, task, stage, strategy) as (orchestrator, trace):
+                run = await orchestrator.run(task.query, stage.conversation)
+        except CallwrightError as error:
+            return {**head, "success": False, "error": str(error)}
+        reasons = stage.judge(run)
+    return {**head, **_outcome(run, reasons), "trace": trace}
+
+
+@asynccontextmanager
+async def _orchestrator(
+    bench: Bench[T], task: Task, stage: Stage, strategy: str
+) -> AsyncIterator[tuple[Orchestrator, str]]:
+    """An orchestrator with the task's tools open, and where its trace is written."""
+    path = bench.traces / f"{task.id}.{strategy}.{bench.config}.jsonl" if bench.traces else None
+    sink = JsonlSink(path) if path else None
+    try:
+        made = Orchestrator(
+            stage.sources,
+            model=bench.model,
+            strategy=strategy,
+            planner=bench.planner,
+            limits=bench.limits,
+            sinks=[sink] if sink else [],
+            only=stage.only,
+            allow=("*",),  # each run has a world of its own, thrown away afterwards: nobody need be asked
+        )
+        async with made:
+            yield made, str(path or "")
+    finally:
+        if sink:
+            sink.close()
+
+
+def _outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
+    cost = run.cost
+    return {
+        "success": not reasons,
+        "reasons": list(reasons),
+        "status": run.status,
+        "limit": run.limit,
+        "answer": run.answer.text,
+        "tools": [f"{result.tool}{'' if result.ok else '!'}" for result in run.results],
+        "calls": cost.calls,
+        "skips": len(run.skips),
+        "repairs": dict(cost.repairs),
+        "violations": _violations(run),
+        "model_calls": cost.model_calls,
+        "steps": cost.steps,
+        "prompt_tokens": cost.usage.prompt_tokens,
+        "cached_tokens": cost.usage.cached_tokens,
+        "completion_tokens": cost.usage.completion_tokens,
+        "seconds": round(cost.seconds, 2),
+    }
+
+
+def _violations(run: Run) -> dict[str, int]:
+    """How often the gate named each kind of mistake, warnings included."""
+    found: Counter[str] = Counter()
+    for event in run.events:
+        for part in ("violations", "warnings") if event.kind in ("call.refused", "call.checked") else ():
+            found.update(item["kind"] for item in event.data.get(part) or ())
+    return dict(found)
+
+
+def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]]) -> int:
+    """What a command does with the options of :func:`parser`: report, digest, or run what is missing."""
+    if options.report:
+        sys.stdout.write(report(read_rows(options.out)) + "\n")
+        return 0
+    task_set = load()
+    if options.digest:
+        sys.stdout.write(f"{task_set.digest}  {len(task_set.tasks)} tasks\n")
+        return 0
+    tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
+    return asyncio.run(_measure(task_set, tasks, options))
+
+
+async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.Namespace) -> int:
+    model = open_model(options.model)
+    strategies = tuple(options.strategies.split(","))
+    traces = options.out.parent / "traces"
+    bench = Bench(task_set, model, strategies, label=options.label, traces=traces)
+    sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, configuration {bench.config}\n")
+    try:
+        left = await run_missing(bench, tasks, options.out, limit_seconds=options.limit_seconds, on_row=_say)
+    finally:
+        await model.aclose()
+    chosen = {task.id for task in tasks}
+    rows = [r for r in read_rows(options.out) if r["config"] == bench.config and r["task"] in chosen]
+    sys.stdout.write(report(rows) + "\n")
+    sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
+    return 0
+
+
+def _say(row: JsonObject, left: int) -> None:
+    word = "ok  " if row["success"] else "fail"
+    why = row.get("error") or "; ".join(row["reasons"])
+    cost: Any = f"{row['model_calls']} model calls, {row['seconds']:.0f} s" if "seconds" in row else "no run"
+    sys.stderr.write(f"{word} {row['task']:22} {row['strategy']:8} {cost}  {why}  ({left} left)\n")
+    sys.stderr.flush()
+
+
+def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
+    """The options that every such command takes. ``results``: where its rows go by default."""
+    parser = argparse.ArgumentParser(prog=f"callwright bench {command}", description=about)
+    parser.add_argument("--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL")
+    parser.add_argument("--strategies", default="layered,react", help="names with commas between (%(default)s)")
+    parser.add_argument("--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)")
+    parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
+    parser.add_argument("--limit-seconds", type=float, default=0.0, help="start no run after this time")
+    parser.add_argument("--out", type=Path, default=results, help="results (%(default)s)")
+    parser.add_argument("--label", default="", help="tell apart changes that the configuration cannot see")
+    parser.add_argument("--report", action="store_true", help="only print the tables of the results so far")
+    parser.add_argument("--digest", action="store_true", help="only print the digest of tasks and gold")
+    return parser

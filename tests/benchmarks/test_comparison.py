@@ -1,0 +1,176 @@
+"""The comparison runs the real orchestrator on a small world of its own; only the model is scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callwright import Effects, Run, tool
+from callwright.benchmarks.comparison import Bench, compare, missing, parser, run_missing
+from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.task_sets import Half, Stage, TaskSet
+from callwright.errors import ModelError
+from callwright.planning import open_planner
+from callwright.protocols import ChatRequest
+from callwright.testing import ScriptedModel
+from callwright.types import Message
+
+
+@dataclass(frozen=True)
+class Pour:
+    """A jug is to hold so many litres in the end."""
+
+    id: str
+    litres: int
+    half: Half = "dev"
+    kind: str = "pouring"
+
+    @property
+    def query(self) -> str:
+        return f"Pour {self.litres} litres."
+
+
+@dataclass(frozen=True)
+class Jugs:
+    tasks: Sequence[Pour]
+    digest: str = "jugs"
+
+    @contextmanager
+    def stage(self, task: Pour) -> Iterator[Stage]:
+        jug: list[int] = []
+
+        @tool(effects=Effects(destructive=True))
+        def pour(litres: int) -> int:
+            """Pour water into the jug."""
+            jug.append(litres)
+            return sum(jug)
+
+        def spill() -> str:
+            """Spill the jug."""
+            return "wet"
+
+        def judge(run: Run) -> Sequence[str]:
+            return [] if sum(jug) == task.litres else [f"the jug holds {sum(jug)}"]
+
+        yield Stage([pour, spill], judge, only=("pour",), conversation=(Message("user", "There is a jug."),))
+
+
+FIVE, TWO = Pour("five", 5), Pour("two", 2)
+JUGS: TaskSet[Pour] = Jugs((FIVE, TWO))
+
+
+def player(litres: int) -> Any:
+    """Pours once, then answers."""
+    poured = []
+
+    def line(request: ChatRequest) -> Any:
+        assert request.schema is not None
+        shown = "".join(message.content for message in request.messages)
+        known = request.schema.get("properties") or request.schema["anyOf"][0]["properties"]
+        if "statements" in known:
+            poured.clear()
+            cited = known["statements"]["items"]["properties"]["results"]["items"]["enum"]
+            return {"statements": [{"text": f"{litres} litres", "results": cited[:1]}], "missing": []}
+        assert "spill" not in shown
+        assert "There is a jug." in shown
+        call = {"tool": "pour", "arguments": {"litres": litres}}
+        if "action" in known:
+            action = {"tool": "finish", "reason": "done"} if poured else call
+            poured.append(litres)
+            return {"thought": "next", "action": action}
+        return {"useful": ["pour"], "calls": [call]}
+
+    return line
+
+
+def bench(script: Any, **rest: Any) -> Bench[Pour]:
+    return Bench(JUGS, ScriptedModel(script), planner=open_planner("all-in-one"), **rest)
+
+
+async def test_both_strategies_are_run_judged_and_written_with_their_cost(tmp_path: Path) -> None:
+    results = tmp_path / "runs" / "rows.jsonl"
+    seen = []
+    left = await run_missing(
+        bench(player(5), traces=tmp_path / "traces"),
+        [FIVE],
+        results,
+        on_row=lambda row, n: seen.append((row["task"], n)),
+    )
+    rows = read_rows(results)
+    assert left == 0
+    assert seen == [("five", 1), ("five", 0)]
+    assert [row["strategy"] for row in rows] == ["layered", "react"]
+    for row in rows:
+        assert row["success"], row["reasons"]
+        assert (row["half"], row["kind"]) == ("dev", "pouring")
+        assert row["tools"] == ["pour"]
+        assert row["calls"] == 1
+        assert row["model_calls"] == row["steps"] >= 2
+        assert row["prompt_tokens"] > 0 < row["completion_tokens"]
+        assert {"tier1", "tier2"} <= set(row["repairs"])
+        assert Path(row["trace"]).exists()  # noqa: ASYNC240
+
+
+async def test_a_done_row_is_never_run_again(tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    await run_missing(bench(player(5), strategies=("layered",)), [FIVE], results)
+    silent = bench([], strategies=("layered",))  # would raise ModelError if asked
+    assert await run_missing(silent, [FIVE], results) == 0
+    assert len(read_rows(results)) == 1
+    assert missing(replace(silent, label="another"), [FIVE], read_rows(results)) == [(FIVE, "layered")]
+
+
+async def test_a_wrong_outcome_is_a_row_with_its_reasons(tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    await run_missing(bench(player(4), strategies=("layered",)), [FIVE], results)
+    (row,) = read_rows(results)
+    assert not row["success"]
+    assert row["reasons"] == ["the jug holds 4"]
+
+
+async def test_a_model_that_cannot_be_asked_leaves_an_error_that_is_tried_again(tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+
+    def broken(request: ChatRequest) -> Any:
+        return ModelError("nobody is there")
+
+    dead = bench(broken, strategies=("layered",))
+    await run_missing(dead, [FIVE], results)
+    (row,) = read_rows(results)
+    assert "nobody is there" in row["error"]
+    assert missing(dead, [FIVE], [row]) == [(FIVE, "layered")]
+
+
+async def test_the_time_limit_starts_no_further_run(tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    assert await run_missing(bench(player(5)), [FIVE], results, limit_seconds=1e-9) == 2
+    assert read_rows(results) == []
+
+
+async def test_a_half_written_line_is_dropped_and_run_again(tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    one = bench(player(5), strategies=("layered",))
+    await run_missing(one, [FIVE], results)
+    whole = results.read_bytes()
+    results.write_bytes(whole + whole[: len(whole) // 2])
+    assert len(read_rows(results)) == 1
+    await run_missing(replace(one, label="second"), [FIVE], results)
+    assert len(read_rows(results)) == 2
+
+
+def test_strategies_take_turns_in_who_begins() -> None:
+    order = missing(bench([]), [FIVE, TWO], [])
+    assert [name for _, name in order] == ["layered", "react", "react", "layered"]
+
+
+def test_the_command_prints_digest_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = parser("jugs", "", tmp_path / "none.jsonl")
+    assert compare(options.parse_args(["--digest"]), lambda: JUGS) == 0
+    assert capsys.readouterr().out == "jugs  2 tasks\n"
+    assert compare(options.parse_args(["--report"]), lambda: JUGS) == 0
+    assert "No finished runs" in capsys.readouterr().out
