@@ -1,25 +1,25 @@
-"""The engine beside a hand-written loop with the same checks: 12 no-op calls in 3 layers of 4, CPU time, interleaved.
+"""The engine beside a hand-written loop with the same checks: 12 no-op calls in 3 layers of 4.
 
-``python benchmarks/speed/engine.py``. Both check every call against its schema with the same compiled validators,
-run a layer's calls in one TaskGroup and keep their results. The engine also numbers, grounds, traces (in memory),
-budgets and dedupes them; ``journal`` adds the intents on the disk, beside as many raw SQLite commits. The second
-row by hand makes the gate's own checks, grounding included. No model is asked: what is measured is what a run costs
-apart from its questions.
+Both rows by hand run a layer's calls in one TaskGroup and keep their results; the first checks every call against
+its compiled schema, the second as the gate does, where its values come from included. The engine also numbers, traces
+(in memory), budgets and dedupes them, and lets none run for ever. With the journal every call is a write whose intent
+is on the disk before it leaves, beside as many raw SQLite commits. No model is asked: what is measured is what a run
+costs apart from its questions.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import apsw
 import jsonschema_rs
+from timing import Prepare, Row, looped, measure, median_us, ratio
+from workload import LAYERS, NAMES, QUERY, SCHEMA, WIDTH, calls, result
 
 from callwright.execution.executor import Executor
 from callwright.execution.journal import Journal
@@ -31,142 +31,173 @@ from callwright.testing import ScriptedModel
 from callwright.trace import Sink, Trace
 from callwright.types import READ, WRITE, CheckedCall, Effects, JsonObject, Tool, ToolCall, ToolOutput
 
-LAYERS, WIDTH = 3, 4
-SCHEMA = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}},
-    "required": ["city"],
-    "additionalProperties": False,
-}
-QUERY = "The weather of Oslo, Rome, Paris and Bern for 3 days."
-CITIES = ("Oslo", "Rome", "Paris", "Bern")
+COMMITS = LAYERS * WIDTH + LAYERS  # of one run that only writes: one an effect, one a layer
+CROWD, SECONDS = 100, 0.05
 
 
 def tools(effects: Effects) -> list[Tool]:
-    return [Tool(f"tool_{n}", "Does nothing.", SCHEMA, effects=effects) for n in range(LAYERS * WIDTH)]
+    return [Tool(name, "Does nothing.", SCHEMA, effects=effects) for name in NAMES]
 
 
 async def no_op(name: str, arguments: JsonObject) -> ToolOutput:
-    return ToolOutput({"tool": name})
+    return ToolOutput(result(name))
 
 
-def calls(layer: int) -> list[tuple[str, JsonObject]]:
-    return [(f"tool_{layer * WIDTH + n}", {"city": CITIES[n], "days": 3}) for n in range(WIDTH)]
-
-
-def by_hand(made: list[Tool]) -> Callable[[], Awaitable[Any]]:
-    validators = {t.name: jsonschema_rs.validator_for(t.input_schema) for t in made}
+def by_hand() -> Prepare:
+    validators = {name: jsonschema_rs.validator_for(SCHEMA) for name in NAMES}
 
     async def one(name: str, arguments: JsonObject, out: list[Any]) -> None:
         if validators[name].is_valid(arguments):
             out.append((await no_op(name, arguments)).content)
 
-    async def run() -> list[Any]:
+    async def run() -> None:
         out: list[Any] = []
         for layer in range(LAYERS):
             async with asyncio.TaskGroup() as group:
                 for name, arguments in calls(layer):
                     group.create_task(one(name, arguments, out))
-        return out
+        assert len(out) == LAYERS * WIDTH
 
-    return run
+    return looped(run)
 
 
-def by_hand_with_our_gate(made: list[Tool]) -> Callable[[], Awaitable[Any]]:
-    gate = Gate(made)
+def by_hand_as_the_gate() -> Prepare:
+    gate = Gate(tools(READ))
 
     async def one(name: str, arguments: JsonObject, sources: Sources, out: list[Any]) -> None:
         if isinstance(gate.check(ToolCall("", name, arguments), sources), CheckedCall):
             out.append((await no_op(name, arguments)).content)
 
-    async def run() -> list[Any]:
+    async def run() -> None:
         out: list[Any] = []
         sources = Sources(QUERY)
         for layer in range(LAYERS):
             async with asyncio.TaskGroup() as group:
                 for name, arguments in calls(layer):
                     group.create_task(one(name, arguments, sources, out))
-        return out
+        assert len(out) == LAYERS * WIDTH
 
-    return run
-
-
-def engine(made: list[Tool], folder: Path | None = None) -> Callable[[], Awaitable[Any]]:
-    gate = Gate(made)
-
-    async def run() -> list[Any]:
-        journal = Journal.create(folder) if folder else None
-        sinks: tuple[Sink, ...] = (journal,) if journal else ()
-        ledger = Ledger(run="r", commit=journal.commit) if journal else Ledger()
-        budget, trace = Budget(Limits(), ledger.clock), Trace(sinks)
-        questions = Questions(ScriptedModel([]), "schema", budget, trace, None, ledger)
-        executor = Executor(
-            caller=no_op,
-            gate=gate,
-            sources=Sources(QUERY),
-            questions=questions,
-            budget=budget,
-            trace=trace,
-            ledger=ledger,
-        )
-        for layer in range(LAYERS):
-            made_now = [ToolCall("", name, arguments) for name, arguments in calls(layer)]
-            await executor.settle(made_now, [name for name, _ in calls(layer)])
-        if journal:
-            journal.close()
-        return [r.content for r in executor.results]
-
-    return run
+    return looped(run)
 
 
-def raw_commits(folder: Path, number: int) -> Callable[[], Awaitable[Any]]:
-    """As many commits of one row as the journal makes, with the same settings, in a file of their own."""
+def executor(
+    gate: Gate, caller: Callable[..., Any], journal: Journal | None = None, limits: Limits | None = None
+) -> Executor:
+    """What an orchestrator makes for every run."""
+    sinks: tuple[Sink, ...] = (journal,) if journal else ()
+    ledger = Ledger(run="r", commit=journal.commit) if journal else Ledger()
+    budget, trace = Budget(limits or Limits(), ledger.clock), Trace(sinks)
+    return Executor(
+        caller=caller,
+        gate=gate,
+        sources=Sources(QUERY),
+        questions=Questions(ScriptedModel([]), "schema", budget, trace, None, ledger),
+        budget=budget,
+        trace=trace,
+        ledger=ledger,
+    )
 
-    async def run() -> list[Any]:
-        database = apsw.Connection(str(folder / f"{time.monotonic_ns()}.sqlite"))
+
+async def layered(made: Executor) -> None:
+    for layer in range(LAYERS):
+        asked = calls(layer)
+        await made.settle([ToolCall("", name, arguments) for name, arguments in asked], [name for name, _ in asked])
+    assert len(made.results) == LAYERS * WIDTH
+
+
+def engine() -> Prepare:
+    gate = Gate(tools(READ))
+    return looped(lambda: layered(executor(gate, no_op)))
+
+
+def engine_with_journal() -> Prepare:
+    """Runs that only write. Making the journals, which is done once a run, is not in the time."""
+    gate, folder = Gate(tools(WRITE)), tempfile.TemporaryDirectory()
+    loop = asyncio.new_event_loop()
+
+    async def all_of(journals: list[Journal]) -> None:
+        for journal in journals:
+            await layered(executor(gate, no_op, journal))
+
+    def prepare(runs: int) -> Callable[[], object]:
+        journals = [Journal.create(folder.name) for _ in range(runs)]
+        return lambda: loop.run_until_complete(all_of(journals))
+
+    return prepare
+
+
+def raw_commits() -> Prepare:
+    """As many commits of one row as the journal makes, with the same settings."""
+    folder = tempfile.TemporaryDirectory()
+
+    def opened() -> apsw.Connection:
+        database = apsw.Connection(f"{folder.name}/{time.monotonic_ns()}.sqlite")
         database.pragma("journal_mode", "wal")
         database.pragma("synchronous", "FULL")
         database.execute("CREATE TABLE t (a TEXT)")
-        for n in range(number):
-            database.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (?); COMMIT", (f"{n}" * 200,))
-        database.close()
-        return list(range(LAYERS * WIDTH))
+        return database
 
-    return run
+    def prepare(runs: int) -> Callable[[], object]:
+        databases = [opened() for _ in range(runs)]
 
+        def commit() -> None:
+            for database in databases:
+                for n in range(COMMITS):
+                    database.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (?); COMMIT", (f"{n}" * 200,))
 
-def cpu_ms(work: Callable[[], Awaitable[Any]], times: int) -> float:
-    async def all_of_them() -> None:
-        for _ in range(times):
-            assert len(await work()) == LAYERS * WIDTH
+        return commit
 
-    started = time.process_time()
-    asyncio.run(all_of_them())
-    return (time.process_time() - started) / times * 1000
+    return prepare
 
 
-def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--rounds", type=int, default=15)
-    asked.add_argument("--times", type=int, default=20, help="runs a round")
-    given = asked.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        rows = {
-            "by hand": by_hand(tools(READ)),
-            "by hand with our gate": by_hand_with_our_gate(tools(READ)),
-            "engine": engine(tools(READ)),
-            "engine, journal, writes": engine(tools(WRITE), Path(folder)),
-            "raw SQLite commits (15)": raw_commits(Path(folder), LAYERS * WIDTH + LAYERS),
-        }
-        measured: dict[str, list[float]] = {name: [] for name in rows}
-        for _ in range(given.rounds):
-            for name, work in rows.items():
-                measured[name].append(cpu_ms(work, given.times))
-    bare = measured["by hand"]
-    for name, found in measured.items():
-        ratio = statistics.median(a / b for a, b in zip(found, bare, strict=True))
-        print(f"{name:<28}{statistics.median(found):8.3f} ms CPU a run of 12 calls   {ratio:6.2f}x by hand")
+def crowd(times: int) -> list[float]:
+    """Seconds of clock time until 100 tools of 50 ms that run together have all come back."""
+
+    async def slow(name: str, arguments: JsonObject) -> ToolOutput:
+        await asyncio.sleep(SECONDS)
+        return ToolOutput(result(name))
+
+    made = [Tool(f"slow_{n}", "Waits.", SCHEMA, effects=READ) for n in range(CROWD)]
+    gate, limits = Gate(made), Limits(concurrency=CROWD, tool_calls=CROWD)
+
+    async def once() -> float:
+        asked = [ToolCall("", tool.name, {"city": "Oslo", "days": 3}) for tool in made]
+        running = executor(gate, slow, limits=limits)
+        began = time.perf_counter()
+        found = await running.settle(asked, [tool.name for tool in made])
+        spent = time.perf_counter() - began
+        assert [one.ok for one in found] == [True] * CROWD
+        return spent
+
+    with asyncio.Runner() as runner:
+        runner.run(once())
+        return [runner.run(once()) for _ in range(times)]
 
 
-if __name__ == "__main__":
-    main()
+HAND, GATE, OURS = "by hand, schema checked", "by hand, the gate's checks", "Callwright"
+JOURNAL, RAW = "Callwright, journal on, only writes", f"{COMMITS} raw SQLite commits"
+ROWS = {HAND: by_hand, GATE: by_hand_as_the_gate, OURS: engine, JOURNAL: engine_with_journal, RAW: raw_commits}
+PEERS = ("LangGraph, ToolNode graph", "pydantic-ai, agent")  # in engine_peers
+
+
+def table(rounds: int, peers: str | None) -> list[str]:
+    """The engine's table, in Markdown."""
+    rows = [Row(name, "engine", runs=8 if name in (JOURNAL, RAW) else 40) for name in ROWS]
+    rows += [Row(name, "engine_peers", peers, runs=10) for name in PEERS] if peers else []
+    times = measure(rows, rounds)
+    lines = ["| 12 calls in 3 layers | µs CPU | to Callwright | to by hand, schema checked |", "|---|---:|---:|---:|"]
+    lines += [
+        f"| {r.name} | {median_us(times, r.name):,.0f} | {ratio(times, r.name, OURS):.2f} "
+        f"| {ratio(times, r.name, HAND):.2f} |"
+        for r in rows
+    ]
+    seconds = crowd(rounds)
+    at_once = f"{statistics.median(seconds) / SECONDS:.2f} (best {min(seconds) / SECONDS:.2f})"
+    return [
+        *lines,
+        "",
+        f"Callwright to by hand with the gate's checks: {ratio(times, OURS, GATE):.2f}. With the journal, a step (a "
+        f"commit and all around it) to a raw commit: {ratio(times, JOURNAL, RAW):.2f}. {CROWD} tools of 50 ms at "
+        f"once, clock time to 50 ms: {at_once}.",
+        "",
+    ]

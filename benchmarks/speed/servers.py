@@ -1,4 +1,4 @@
-"""The processes that the measurement needs: ``python peers.py upstream|bare PORT [UPSTREAM]``."""
+"""The processes that the measurement needs: ``python servers.py upstream|bare PORT [UPSTREAM]``."""
 
 from __future__ import annotations
 
