@@ -97,7 +97,8 @@ class Orchestrator:
     Calls that may destroy something, and writes of sources that are not trusted, need leave: ``approve`` is asked
     about each (:class:`callwright.execution.consent.Proposal`), ``allow`` names tools that need none (``send_*``);
     without either they are refused. ``dry_run``: nothing that may write leaves; the skips say what would have been
-    called.
+    called. ``sandbox`` declares that the tools act on something that is thrown away (a copy, a simulator): only then
+    does a strategy that goes back and tries again (``dfsdt``) make calls that may write. It gives no leave.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Orchestrator:
         approve: Approve | None = None,
         allow: Sequence[str] = (),
         dry_run: bool = False,
+        sandbox: bool = False,
     ) -> None:
         self._sources = tools
         self._model_spec = model
@@ -127,6 +129,7 @@ class Orchestrator:
         self._only = frozenset(only) if only is not None else None
         self._mode = mode
         self._journal = journal
+        self._sandbox = sandbox
         self._consent = Consent(approve, allow, dry_run=dry_run)
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
@@ -220,6 +223,7 @@ async def _run(
     trace = Trace(sinks, secrets, ledger.clock)
     tools, kept_back = _offered(setup, catalog, query, conversation)
     mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
+    sandbox = start.get("sandbox", False) if start else setup._sandbox
     trace.add(
         "run.start",
         query=query,
@@ -228,6 +232,7 @@ async def _run(
         mode=mode,
         limits=budget.limits,
         run=ledger.run,
+        sandbox=sandbox,
         **_identity(setup, tools, model),
     )
     await settle_doubts(ledger, catalog.outcome, trace)
@@ -253,6 +258,7 @@ async def _run(
         trace=trace,
         conversation=conversation,
         ledger=ledger,
+        sandbox=sandbox,
     )
     limit = ""
     try:

@@ -21,7 +21,7 @@ from callwright.types import to_json
 VERSION = 1
 
 KINDS = (
-    "run.start",  # query, conversation, tools, model, strategy, limits
+    "run.start",  # query, conversation, tools, model, strategy, limits, sandbox
     "plan",  # slots, edges, layers, planner
     "layer",  # index, total, slots
     "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded

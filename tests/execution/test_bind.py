@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.execution.bind import View, layer_schema, question, read, step_schema
+from callwright.protocols import ReplyMode
 from callwright.types import Message, Reply, Tool, ToolCall, ToolResult
 
 FIND = Tool(
@@ -120,3 +121,40 @@ def test_a_declined_layer_says_why() -> None:
 def test_a_turn_without_a_call_ends_the_run() -> None:
     assert read(TURN, "schema", Reply('{"thought": "", "action": {"tool": "finish", "reason": "done"}}')).finished
     assert read(TURN, "text", Reply("I am done.")).finished
+
+
+SEARCH = View("Find x", (FIND, DROP), may_finish=True, may_give_up=True, tried=('find({"q":"y"}): failed: 404',))
+
+
+@pytest.mark.parametrize("mode", ["schema", "native", "text"])
+def test_whoever_may_go_back_is_told_how_and_what_was_tried_here(mode: ReplyMode) -> None:
+    request = question(SEARCH, mode, "dfsdt")
+    assert [m.role for m in request.messages] == ["system", "user"], (
+        "two turns of a user in a row are refused by some"
+    )
+    body = request.messages[-1].content
+    assert '- find({"q":"y"}): failed: 404' in body
+    assert "give" in body.lower()
+    assert "must differ" not in question(View("Find x", (FIND,), may_finish=True), mode, "dfsdt").messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        ("schema", '{"thought": "no", "action": {"tool": "give_up_and_restart", "reason": "dead end"}}'),
+        ("text", 'Action: Finish\nAction Input: {"return_type": "give_up_and_restart"}'),
+        ("text", "I give up and restart."),
+        ("native", "Give up: the service is down"),
+    ],
+)
+def test_giving_up_is_read_where_it_may_be_said(mode: ReplyMode, text: str) -> None:
+    assert read(SEARCH, mode, Reply(text)).given_up
+    assert not read(SEARCH, mode, Reply(text)).finished
+    if mode != "schema":
+        assert read(TURN, mode, Reply(text)).finished, "a loop that cannot go back ends"
+
+
+def test_only_a_search_can_decode_giving_up() -> None:
+    reply = {"thought": "", "action": {"tool": "give_up_and_restart", "reason": ""}}
+    assert jsonschema_rs.validator_for(step_schema(SEARCH.tools, may_give_up=True)).is_valid(reply)
+    assert not jsonschema_rs.validator_for(step_schema(TURN.tools)).is_valid(reply)

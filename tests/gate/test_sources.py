@@ -152,3 +152,17 @@ def test_a_part_of_a_word_is_not_said_in_whole_words() -> None:
     assert not sources.holds_words("Franc")
     assert sources.holds_words("france")
     assert sources.holds_words("tiger")
+
+
+def test_a_copy_knows_what_was_known_and_grows_by_itself() -> None:
+    sources = Sources("Find Ada", ["in Oslo"], [result({"id": "K7"})])
+    assert sources.holds("K7")
+    copy = sources.copy()
+    copy.add_result(result({"id": "K8", "count": 12345}))
+    sources.add_text("K9")
+    assert all(copy.holds(value) for value in ("Ada", "Oslo", "K7", "K8", 12345))
+    assert not copy.holds("K9")
+    assert not sources.holds("K8")
+    assert not sources.holds(12345)
+    assert (len(sources.results), len(copy.results)) == (1, 2)
+    assert (sources.under("id"), copy.under("id")) == (["K7"], ["K7", "K8"])

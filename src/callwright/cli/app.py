@@ -98,7 +98,9 @@ def run_command(
     tools: Tools = None,
     only: Only = None,
     model: Model = None,
-    strategy: Annotated[str, typer.Option(help="layered or react.")] = "layered",
+    strategy: Annotated[
+        str, typer.Option(help="layered, react, dfsdt, layered-no-sketch or layered-no-repair.")
+    ] = "layered",
     planner: Planner = None,
     encoder: Encoder = None,
     mode: Annotated[
@@ -113,6 +115,9 @@ def run_command(
     allow: Allow = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be called; only what reads is called.")
+    ] = False,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="What the tools change is thrown away: dfsdt may try writes too.")
     ] = False,
     no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")] = False,
 ) -> None:
@@ -136,6 +141,7 @@ def run_command(
         journal=(journal or True) if not no_journal else False,
         allow=allow or (),
         dry_run=dry_run,
+        sandbox=sandbox,
     )
     raise typer.Exit(code)
 

@@ -36,6 +36,7 @@ def run_query(
     journal: bool | Path = True,
     allow: Sequence[str] = (),
     dry_run: bool = False,
+    sandbox: bool = False,
 ) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless nothing was found."""
     if not tools:
@@ -64,6 +65,7 @@ def run_query(
             approve=in_terminal(live),
             allow=allow,
             dry_run=dry_run,
+            sandbox=sandbox,
         )
         run = orchestrator.run_sync(query)
     if html is not None:

@@ -6,6 +6,7 @@ and why. The reply is read into :class:`Bound`; nothing here does I/O.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,9 @@ from callwright.types import Json, JsonObject, Message, Reply, Skip, Tool, ToolC
 from callwright.wire.schemas import closed_object, required_first
 
 FINISH = "finish"
+GIVE_UP = "give_up_and_restart"
 NONE = "none"
+_GIVES_UP = re.compile(r"\bgive[_ ]up", re.I)
 _WANTED = "the model wants it and made no call of it yet"
 
 
@@ -35,6 +38,8 @@ class View:
     conversation: tuple[Message, ...] = ()
     open_points: tuple[str, ...] = ()  # what is known to be missing still
     may_finish: bool = False  # the strategy grows its plan, and the model says when it is done
+    may_give_up: bool = False  # and may go back to try another way
+    tried: tuple[str, ...] = ()  # the steps that were taken from this very point before, and what became of them
     result_chars: int = 6_000
     reply_tokens: int = 512
 
@@ -50,17 +55,20 @@ class Bound:
     skips: tuple[Skip, ...] = ()
     wanted: tuple[str, ...] = ()
     finished: bool = False
+    given_up: bool = False  # it wants to go back and try another way
     malformed: str = ""  # why the reply could not be read, if so
 
 
 def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
-    """The request for one view. ``prompt`` names the prompt file ("layer" or "react")."""
+    """The request for one view. ``prompt`` names the prompt file ("layer", "react" or "dfsdt")."""
     values = {
         "query": view.query,
         "results": results_text(view.results, view.result_chars, view.refused) + _still_open(view.open_points),
         "tools": "(see the tool list)" if mode == "native" else signatures(view.tools),
-        "format": _FORMATS[mode, view.may_finish],
+        "format": _FORMATS[mode, view.may_finish] + (_GIVING_UP[mode] if view.may_give_up else ""),
     }
+    if prompt == "dfsdt":
+        values["tried"] = _tried(view.tried)
     if prompt == "layer":
         values |= {
             "index": str(view.index),
@@ -71,7 +79,8 @@ def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
     messages = messages[:1] + view.conversation + messages[1:]
     request = ChatRequest(messages, purpose="bind", max_tokens=view.reply_tokens)
     if mode == "schema":
-        return replace(request, schema=step_schema(view.tools) if view.may_finish else layer_schema(view.tools))
+        schema = step_schema(view.tools, view.may_give_up) if view.may_finish else layer_schema(view.tools)
+        return replace(request, schema=schema)
     if mode == "native":
         return replace(request, tools=view.tools)
     return request
@@ -79,6 +88,13 @@ def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
 
 def _still_open(points: Sequence[str]) -> str:
     return "".join(["\n\nStill open:", *(f"\n- {point}" for point in points)]) if points else ""
+
+
+def _tried(steps: Sequence[str]) -> str:
+    if not steps:
+        return ""
+    (message,) = prompts.render("diverse", tried="\n".join(f"- {step}" for step in steps))
+    return message.content
 
 
 def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
@@ -91,7 +107,9 @@ def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
     if parsed.calls:
         return Bound(parsed.calls, finished=parsed.finish is not None)
     if view.may_finish:
-        return Bound(finished=True)
+        said = parsed.finish.return_type if parsed.finish is not None else reply.text
+        given_up = view.may_give_up and _GIVES_UP.search(said) is not None
+        return Bound(finished=not given_up, given_up=given_up)
     reason = parsed.reason or "the reply held no call"
     return Bound(skips=tuple(Skip(t.name, reason) for t in view.tools))
 
@@ -110,10 +128,11 @@ def layer_schema(tools: Sequence[Tool]) -> JsonObject:
     return {"anyOf": [chosen, none]}
 
 
-def step_schema(tools: Sequence[Tool]) -> JsonObject:
+def step_schema(tools: Sequence[Tool], may_give_up: bool = False) -> JsonObject:
     """The decoding schema of one turn: a short thought, then one call or the finish."""
     actions: list[Json] = [closed_object(tool={"const": t.name}, arguments=required_first(t)) for t in tools]
-    actions.append(closed_object(tool={"const": FINISH}, reason={"type": "string", "maxLength": 120}))
+    ends = (FINISH, GIVE_UP) if may_give_up else (FINISH,)
+    actions += [closed_object(tool={"const": end}, reason={"type": "string", "maxLength": 120}) for end in ends]
     return closed_object(thought={"type": "string", "maxLength": 200}, action={"anyOf": actions})
 
 
@@ -157,6 +176,8 @@ def _object_of(text: str) -> tuple[JsonObject | None, bool, str]:
 def _read_action(action: Json) -> Bound:
     if not isinstance(action, dict) or action.get("tool") in (None, FINISH):
         return Bound(finished=True)
+    if action["tool"] == GIVE_UP:
+        return Bound(given_up=True)
     return Bound((ToolCall("", str(action["tool"]), action.get("arguments") or {}),))
 
 
@@ -184,4 +205,12 @@ _FORMATS: dict[tuple[ReplyMode, bool], str] = {
         "Action Input: <JSON arguments>\nIf nothing more is needed or possible, write:\n"
         'Action: Finish\nAction Input: {"reason": "..."}'
     ),
+}
+
+_GIVING_UP: dict[ReplyMode, str] = {
+    "schema": ' If this way cannot lead to the answer: {"thought": ..., "action": {"tool": "give_up_and_restart", '
+    '"reason": "..."}}.',
+    "native": " If this way cannot lead to the answer, reply: Give up: <why>",
+    "text": "\nIf this way cannot lead to the answer, write:\nAction: Finish\n"
+    'Action Input: {"return_type": "give_up_and_restart", "reason": "..."}',
 }

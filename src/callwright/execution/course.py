@@ -28,6 +28,7 @@ from callwright.limits import Budget
 from callwright.trace import Trace
 from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical, to_json
 
+_DROPPED = "drop_unknown"
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
 
 
@@ -47,6 +48,7 @@ class Shared:
     repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0})
     seen: dict[str, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
+    mends: bool = True  # whether calls are mended at all
 
 
 @dataclass(slots=True)
@@ -95,11 +97,16 @@ class Course:
         verdict = self.gate.check(call, self.shared.sources)
         if isinstance(verdict, Refusal):
             trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
-            verdict = await self._mend_refusal(verdict) if ask else verdict
+            verdict = await self._mend_refusal(verdict) if ask and self.shared.mends else verdict
         if isinstance(verdict, Refusal):
             self.lacks = any(v.kind == "ungrounded" for v in verdict.violations)
             self._skip(_reason(verdict.violations), refused=True)
             return None
+        if not self.shared.mends:
+            written = self._as_written(call, verdict)
+            if written is None:
+                return None
+            verdict = written
         self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
         trace.add(
             "call.checked",
@@ -110,6 +117,20 @@ class Course:
             warnings=[w.to_dict() for w in verdict.warnings],
         )
         return verdict
+
+    def _as_written(self, call: ToolCall, checked: CheckedCall) -> CheckedCall | None:
+        """Without repair: the call as it was written, unknown keys dropped (the gate's own part, RETO Eq. 11); None,
+        and a skip, where its schema does not hold so."""
+        if all(edit.rule == _DROPPED for edit in checked.edits):
+            return checked
+        plain = self.gate.check(call)
+        if isinstance(plain, CheckedCall) and all(edit.rule == _DROPPED for edit in plain.edits):
+            return plain
+        edit = next(edit for edit in checked.edits if edit.rule != _DROPPED)
+        self._skip(
+            f"not as its schema wants ({edit.rule} at {edit.path or '/'}), and nothing is mended", refused=True
+        )
+        return None
 
     async def _mend_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
         key = canonical([refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]])
@@ -240,7 +261,7 @@ class Course:
     async def _again(self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis) -> CheckedCall | None:
         """The call to execute next after a failure, or None where the failure stands."""
         failure = result.failure
-        if failure is None or (failure.outcome_unknown and not call.tool.effects.may_repeat):
+        if failure is None or not self.shared.mends or (failure.outcome_unknown and not call.tool.effects.may_repeat):
             return None
         if diagnosis.points_at_arguments:
             return await self._with_other_arguments(call, result, diagnosis)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Coroutine, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from callwright.errors import CallwrightError
 from callwright.execution.consent import Consent
@@ -19,6 +19,20 @@ from callwright.gate import Gate, Sources
 from callwright.limits import Budget
 from callwright.trace import Trace
 from callwright.types import CheckedCall, Skip, ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """All that a run holds at one point of a branch, as :meth:`Executor.mark` saw it."""
+
+    results: tuple[ToolResult, ...]
+    skips: tuple[Skip, ...]
+    postponed: dict[str, int]
+    held: dict[str, tuple[CheckedCall, ...]]
+    sources: Sources
+    gate: Gate
+    seen: dict[str, str]
+    unmended: frozenset[str]
 
 
 class Executor:
@@ -53,6 +67,42 @@ class Executor:
     def repairs(self) -> dict[str, int]:
         """Edits made without the model (tier1), questions about calls (tier2), repeated executions (repeat)."""
         return self._shared.repairs
+
+    @property
+    def mends(self) -> bool:
+        """Whether calls are mended (RETO, section 3.4)."""
+        return self._shared.mends
+
+    def without_repair(self) -> None:
+        """Mend no call of this run: what the schema refuses is left out, what fails has failed."""
+        self._shared.mends = False
+
+    def mark(self) -> Mark:
+        """Where the run is now, for :meth:`rewind`."""
+        shared = self._shared
+        return Mark(
+            results=tuple(self.results),
+            skips=tuple(self.skips),
+            postponed=dict(self.postponed),
+            held={name: tuple(calls) for name, calls in self.held.items()},
+            sources=self.sources.copy(),
+            gate=self._gate,
+            seen=dict(shared.seen),
+            unmended=frozenset(shared.unmended),
+        )
+
+    def rewind(self, mark: Mark) -> None:
+        """Go on from a mark: what came after it is not known to the run any more, and stays spent and recorded.
+
+        Calls keep their numbers, budgets their losses, the trace its events; the world stays as the calls left it.
+        """
+        shared = self._shared
+        self.results, self.skips = [*mark.results], [*mark.skips]
+        self.postponed = dict(mark.postponed)
+        self.held = {name: [*calls] for name, calls in mark.held.items()}
+        self.sources = shared.sources = mark.sources.copy()
+        self._gate = mark.gate
+        shared.seen, shared.unmended = dict(mark.seen), set(mark.unmended)
 
     def skip(self, skips: Iterable[Skip]) -> None:
         """Record tools that were offered and not called."""

@@ -82,6 +82,12 @@ class Sources:
         for result in results:
             self.add_result(result)
 
+    def copy(self) -> Sources:
+        """The same sources, which from here on grow by themselves: another way on from this point of the run."""
+        twin = Sources(self.query)
+        twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
+        return twin
+
     def add_text(self, text: str) -> None:
         """Add something that was said."""
         if text:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from callwright.errors import ConfigError
+from callwright.strategies.ablations import WithoutRepair, WithoutSketch
+from callwright.strategies.dfsdt import DFSDT
 from callwright.strategies.job import Job, Strategy
 from callwright.strategies.layered import Layered
 from callwright.strategies.react import ReAct
 
-STRATEGIES: dict[str, type[Strategy]] = {"layered": Layered, "react": ReAct}
+STRATEGIES: dict[str, type[Strategy]] = {
+    "layered": Layered,
+    "react": ReAct,
+    "dfsdt": DFSDT,
+    "layered-no-sketch": WithoutSketch,
+    "layered-no-repair": WithoutRepair,
+}
 
 
 def open_strategy(spec: str | Strategy) -> Strategy:
@@ -19,4 +27,14 @@ def open_strategy(spec: str | Strategy) -> Strategy:
     return STRATEGIES[spec]()
 
 
-__all__ = ["STRATEGIES", "Job", "Layered", "ReAct", "Strategy", "open_strategy"]
+__all__ = [
+    "DFSDT",
+    "STRATEGIES",
+    "Job",
+    "Layered",
+    "ReAct",
+    "Strategy",
+    "WithoutRepair",
+    "WithoutSketch",
+    "open_strategy",
+]

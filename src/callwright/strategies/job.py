@@ -31,6 +31,7 @@ class Job:
     conversation: tuple[Message, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     plan: Plan = field(default_factory=Plan)
+    sandbox: bool = False  # what calls change is thrown away: a strategy may try a write and take another way
 
     async def bind(
         self,
@@ -40,8 +41,13 @@ class Job:
         total: int,
         finish: bool,
         open_points: Sequence[str] = (),
+        give_up: bool = False,
+        tried: Sequence[str] = (),
     ) -> Bound:
-        """Ask the model once what to call of ``tools`` now. ``open_points``: what it is told is still missing."""
+        """Ask the model once what to call of ``tools`` now. ``open_points``: what it is told is still missing.
+
+        ``give_up``: it may also go back; ``tried`` are the steps that were taken from this point before.
+        """
         view = View(
             query=self.query,
             tools=tools,
@@ -52,6 +58,8 @@ class Job:
             conversation=self.conversation,
             open_points=tuple(open_points),
             may_finish=finish,
+            may_give_up=give_up,
+            tried=tuple(tried),
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )

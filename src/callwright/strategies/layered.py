@@ -40,6 +40,10 @@ class Layered:
             finished |= {slot.id for slot in ready}
             carried |= {slot.tool for slot in late}
             await self._layer(job, slots, index, max(total, index))
+        await self._end(job, index)
+
+    async def _end(self, job: Job, index: int) -> None:
+        """The second pass, then what still waits for a value goes as it is."""
         await close_gaps(job, self._layer, index)
         good = {r.tool for r in job.executor.results if r.ok}
         await job.executor.release([name for name in job.executor.held if name not in good])

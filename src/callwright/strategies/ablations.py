@@ -1,0 +1,48 @@
+"""The ablations of RETO, section 4.2.4 (Figure 5): the layered strategy without its sketch, and without its repair.
+
+Each takes one thing away and leaves the rest as it is: executor, prompts, limits, the second pass, the answer.
+"""
+
+from __future__ import annotations
+
+from callwright.plan import Plan
+from callwright.strategies.job import Job
+from callwright.strategies.layered import Layered
+
+_STEPS = 5  # the paper's L (A.1): the layers that a sketch has at most
+
+
+class WithoutSketch(Layered):
+    """ "w/o Execution Sketch exposes all tools rather than layer-constrained subsets."
+
+    All tools that are offered are in view at every step: no choice among them, no plan, no order. The paper does not
+    say how often the model is then asked. Asked once, it could never use one result for the next call, and losing
+    would prove nothing; so it is asked again, with the results so far, until a step brings none, five times at most:
+    as often as with the deepest sketch.
+    """
+
+    name = "layered-no-sketch"
+
+    async def run(self, job: Job) -> None:
+        job.plan = Plan.from_layers([[tool.name for tool in job.tools]])
+        job.record_plan()
+        index, before = 0, -1
+        while index < _STEPS and len(job.executor.results) > before:
+            before = len(job.executor.results)
+            index += 1
+            await self._layer(job, job.plan.slots, index, _STEPS)
+        await self._end(job, index)
+
+
+class WithoutRepair(Layered):
+    """ "w/o Repair removes the Reflect-and-Repair module."
+
+    No deterministic edit, no question about a call, no repeated execution: what the schema refuses is left out, what
+    fails has failed. The gate still drops keys that a tool does not know (Eq. 11 does it, not the repair).
+    """
+
+    name = "layered-no-repair"
+
+    async def run(self, job: Job) -> None:
+        job.executor.without_repair()
+        await super().run(job)

@@ -1,0 +1,170 @@
+"""DFSDT (Qin et al., 2023, ToolLLM): a depth-first search over steps, which gives up a way and tries another.
+
+As in ToolBench's ``DFS_tree_search`` without its filter (``DFS_woFilter_w2``, the one that RETO compares with): all
+tools are in view; a step is a thought and one call, or an end; every point has at most two children (its
+``tree_beam_size``), the second made with a prompt that shows what was tried there and asks for something else. The
+model may give up and restart: the search goes back two points from there, so that the step before is taken anew, and
+a model that gives up at the first point ends the search. Twelve steps at most lie below each other (its
+``single_chain_max_step``); a point whose children are spent goes back one. The first answer ends everything, and so
+does the limit of model calls (its ``max_query_count``, 200 there). A call that fails is an observation like another.
+
+Ours: its depth counts thought, action and input as one level each, here a step is one (:class:`Limits`, ``turns``),
+so ways may be longer. The gate, the repair, the budgets and the accounting are those of every strategy here, and the
+answer is made by the same last question. A call that the gate refuses, that is a step already tried there, or that
+was made before on this way ends its way at once: a model without sampling would only say the same again. The prompt
+for the second child names the tried steps and how they ended, not what they returned: nothing from a dead way
+reaches a later question or the answer. Its calls, tokens and seconds count. Where no way led to an answer, ToolBench
+takes one of the given-up ones at random; here the answer is made from the way that found most.
+
+A dead way cannot be taken back where it wrote something. So what may write, and what nobody declared, is only called
+in a run that is declared a sandbox; elsewhere such a way is refused, which the trace says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from callwright.execution.bind import Bound
+from callwright.execution.executor import Mark
+from callwright.execution.questions import LimitReached
+from callwright.plan import Plan, Slot
+from callwright.strategies.job import Job
+from callwright.types import Skip, ToolCall, ToolResult, canonical
+
+NO_SANDBOX = "it may write, and a way that is given up cannot be taken back: dfsdt writes only in a sandbox"
+_ANSWERED, _SPENT, _GIVEN_UP = 0, 1, 2  # points to go back from a child
+_SAID = 200  # characters of a reason
+
+
+class DFSDT:
+    """Searches depth first; the plan holds the way that the answer is made from."""
+
+    name = "dfsdt"
+
+    def __init__(self, width: int = 2) -> None:
+        """``width``: how many children a point may have."""
+        self._width = width
+
+    async def run(self, job: Job) -> None:
+        job.plan = Plan()
+        search = _Search(job, self._width)
+        try:
+            if await search.expand(1) != _ANSWERED:
+                search.take_the_best()
+                job.trace.add("note", text="no way led to an answer: the one that found most is taken")
+        except LimitReached:
+            search.take_the_best()
+            raise
+        finally:
+            job.record_plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A point of the tree: what the run knew there, and the way that led to it."""
+
+    mark: Mark
+    plan: Plan
+
+    @property
+    def found(self) -> int:
+        return sum(result.ok for result in self.mark.results)
+
+
+@dataclass(slots=True)
+class _Search:
+    """One run's search. The executor and the plan of the job are always those of the way being taken."""
+
+    job: Job
+    width: int
+    steps: int = 0  # of all ways
+    best: _Point | None = None
+
+    async def expand(self, depth: int) -> int:
+        """Take steps from the point where the run is. Returns how many points to go back; 0: it was answered."""
+        job = self.job
+        if depth > job.limits.turns:
+            return self._dead(f"{job.limits.turns} steps are the most", _SPENT)
+        here = self._point()
+        tried: list[str] = []
+        for _ in range(self.width):
+            bound = await job.bind(
+                job.tools, "dfsdt", depth, job.limits.turns, finish=True, give_up=True, tried=tried
+            )
+            child = await self._child(bound, depth, tried)
+            if child.back != _SPENT:
+                return max(_ANSWERED, child.back - 1)
+            self._return_to(here)
+            tried.append(child.told)
+        return _SPENT
+
+    def take_the_best(self) -> None:
+        """Stand where the most was found, of the dead ways and the one being taken."""
+        self._remember()
+        if self.best is not None:
+            self._return_to(self.best)
+
+    async def _child(self, bound: Bound, depth: int, tried: list[str]) -> _Child:
+        if bound.malformed:
+            return _Child(self._dead("the reply could not be read", _SPENT), "a reply that could not be read")
+        if bound.given_up:
+            return _Child(self._dead("the model gave up", _GIVEN_UP))
+        if not bound.calls:
+            self.job.trace.add("note", text="the model finished")
+            return _Child(_ANSWERED)
+        call = bound.calls[0]
+        shown = f"{call.tool}({canonical(call.arguments)})"
+        known = len(self.job.executor.skips)
+        again = any(step.startswith(f"{shown}: ") for step in tried)
+        results = [] if again else await self._step(call)
+        if not results:
+            reasons = [skip.reason for skip in self.job.executor.skips[known:]]
+            why = "that was tried here before" if again else "; ".join(reasons) or "it brought nothing"
+            return _Child(self._dead(f"{shown}: {why}", _SPENT), f"{shown}: not executed: {why[:_SAID]}")
+        back = await self.expand(depth + 1)
+        return _Child(back, f"{shown}: {_outcome(results[-1])}")
+
+    async def _step(self, call: ToolCall) -> list[ToolResult]:
+        """Execute one call as the next step of the way; outside a sandbox only if it only reads."""
+        job = self.job
+        self.steps += 1
+        slot = Slot(f"{call.tool}@{self.steps}", call.tool, frozenset(s.id for s in job.plan.slots[-1:]))
+        names = {tool.name for tool in job.tools}
+        allowed = {tool.name for tool in job.tools if job.sandbox or tool.effects.read_only}
+        if call.tool in names - allowed:
+            job.executor.skip([Skip(call.tool, NO_SANDBOX, slot.id, refused=True)])
+            return []
+        if call.tool in names:
+            job.plan = job.plan.grown(slot)
+        return await job.executor.settle([replace(call, slot=slot.id)], allowed)
+
+    def _dead(self, why: str, back: int) -> int:
+        self.job.trace.add("note", text=f"this way ends: {why}")
+        self._remember()
+        return back
+
+    def _remember(self) -> None:
+        here = self._point()
+        if self.best is None or here.found >= self.best.found:
+            self.best = here
+
+    def _point(self) -> _Point:
+        return _Point(self.job.executor.mark(), self.job.plan)
+
+    def _return_to(self, point: _Point) -> None:
+        self.job.executor.rewind(point.mark)
+        self.job.plan = replace(point.plan, revision=self.job.plan.revision)
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """What became of one child: how many points to go back from it, and what its sibling is told of it."""
+
+    back: int
+    told: str = field(default="")
+
+
+def _outcome(result: ToolResult) -> str:
+    if result.failure is not None:
+        return f"failed: {result.failure.message[:_SAID]}"
+    return "executed, and what followed led to no answer"
