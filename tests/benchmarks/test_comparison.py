@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from callwright import Effects, Run, tool
-from callwright.benchmarks.comparison import Bench, compare, missing, parser, run_missing
+from callwright.benchmarks.comparison import Bench, compare, missing, parser, run_missing, run_task
 from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.task_sets import Half, Stage, TaskSet
-from callwright.errors import ModelError
+from callwright.errors import ConfigError, ModelError
 from callwright.planning import open_planner
 from callwright.protocols import ChatRequest
+from callwright.strategies import STRATEGIES
 from callwright.testing import ScriptedModel
 from callwright.types import Message
 
@@ -114,6 +115,44 @@ async def test_both_strategies_are_run_judged_and_written_with_their_cost(tmp_pa
         assert row["prompt_tokens"] > 0 < row["completion_tokens"]
         assert {"tier1", "tier2"} <= set(row["repairs"])
         assert Path(row["trace"]).exists()  # noqa: ASYNC240
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+async def test_every_strategy_may_write_for_each_run_has_a_world_of_its_own(strategy: str) -> None:
+    row = await run_task(bench(player(5)), FIVE, strategy)
+    assert row["success"], row["reasons"]
+    assert row["mode"] == "schema"
+
+
+async def test_dfsdt_is_held_to_its_number_of_model_calls() -> None:
+    turns = iter(range(1, 100))
+
+    def never_done(request: ChatRequest) -> Any:
+        if request.purpose != "bind":
+            return {"statements": [], "missing": ["all of it"]}
+        return {"thought": "", "action": {"tool": "pour", "arguments": {"litres": next(turns)}}}
+
+    held = bench(never_done)
+    row = await run_task(held, FIVE, "dfsdt")
+    assert (row["model_calls"], row["limit"]) == (12, "model_calls")
+    assert held.limits_of("layered").model_calls == held.limits.model_calls
+    assert replace(held, model_calls={"dfsdt": 13}).config != held.config
+
+
+async def test_the_form_of_the_replies_belongs_to_row_and_configuration() -> None:
+    plain, held = bench(["Action: Finish\nAction Input: {}"], mode="text"), bench([], mode="schema")
+    assert plain.config != held.config
+    row = await run_task(plain, FIVE, "react")
+    assert row["mode"] == "text"
+    assert missing(held, [FIVE], [row]) == missing(held, [FIVE], [])
+
+
+@pytest.mark.parametrize("text", ["dfsdt", "dfsdt=", "dfsdt=0", "dfsdt=x"])
+def test_a_limit_that_is_no_number_is_named(text: str, tmp_path: Path) -> None:
+    options = parser("jugs", "", tmp_path / "rows.jsonl")
+    given = ["--max-model-calls", text, "--model", "http://127.0.0.1:9/v1#m", "--mode", "plain"]
+    with pytest.raises(ConfigError, match="is no STRATEGY=N"):
+        compare(options.parse_args(given), lambda: JUGS)
 
 
 async def test_a_done_row_is_never_run_again(tmp_path: Path) -> None:

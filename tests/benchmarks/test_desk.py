@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from callwright.benchmarks.comparison import Bench, run_missing
+from callwright.benchmarks.comparison import Bench, run_missing, run_task
 from callwright.benchmarks.desk import main
 from callwright.benchmarks.desk_tasks import DeskTask, load_desk
 from callwright.benchmarks.rows import read_rows
@@ -73,6 +73,19 @@ async def test_what_a_task_changes_is_scored_and_gone_for_the_next(tmp_path: Pat
 async def test_a_task_that_asks_to_destroy_something_may(tmp_path: Path) -> None:
     rows = await rows_of(DELETES, tmp_path / "rows.jsonl")
     assert [row["reasons"] for row in rows] == [[], []]
+
+
+async def test_what_a_dead_branch_did_is_scored_too() -> None:
+    (call,) = DRONE.gold_calls
+    steps = [
+        {"thought": "", "action": dict(call)},
+        {"thought": "", "action": {"tool": "give_up_and_restart", "reason": ""}},
+        {"thought": "", "action": {"tool": "finish", "reason": ""}},
+    ]
+    model = ScriptedModel({"bind": steps, "*": {"statements": [], "missing": ["all"]}})
+    row = await run_task(Bench(DESK, model, planner=open_planner("all-in-one")), DRONE, "dfsdt")
+    assert (row["calls"], row["tools"]) == (1, [])
+    assert not any("never called" in reason for reason in row["reasons"])
 
 
 def test_the_command_prints_the_digest(capsys: pytest.CaptureFixture[str]) -> None:

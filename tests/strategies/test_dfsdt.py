@@ -1,4 +1,4 @@
-"""A search that gives up a way and takes another: which ways, at what cost, and what of them may be seen."""
+"""A search that gives a branch up and takes another: which ones, at what cost, and what of them may be seen."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def notes(run: Run) -> str:
     return "\n".join(e.data["text"] for e in run.events if e.kind == "note")
 
 
-async def test_giving_up_takes_the_step_before_anew_and_the_answer_knows_the_new_way_only() -> None:
+async def test_giving_up_takes_the_step_before_anew_and_the_answer_knows_the_new_branch_only() -> None:
     tool, model = look(), steps(step("look", q="alpha"), BACK, step("look", q="beta"), END)
     done = await search(model, tool)
     assert tool.calls == [{"q": "alpha"}, {"q": "beta"}]
@@ -70,7 +70,7 @@ async def test_giving_up_takes_the_step_before_anew_and_the_answer_knows_the_new
     assert "the model gave up" in notes(done)
 
 
-async def test_nothing_that_a_dead_way_returned_is_shown_later_or_counts_as_seen() -> None:
+async def test_nothing_that_a_dead_branch_returned_is_shown_later_or_counts_as_seen() -> None:
     way = [step("look", q="alpha"), BACK, step("look", q="beta"), END]
     model = steps(*way)
     await search(model, look())
@@ -83,7 +83,7 @@ async def test_nothing_that_a_dead_way_returned_is_shown_later_or_counts_as_seen
         {"bind": [step("hidden", q="alpha"), BACK, step("use", record_id="K7Q9"), END], "*": {"record_id": "K7Q9"}}
     )
     await search(model, hidden, use, limits=Limits(repairs=0))
-    assert use.calls == [], "an identifier that only a dead way returned was made up"
+    assert use.calls == [], "an identifier that only a dead branch returned was made up"
 
 
 async def test_the_second_child_is_shown_the_first_and_how_it_ended() -> None:
@@ -101,10 +101,10 @@ async def test_the_same_step_is_not_taken_twice_from_one_point() -> None:
     model = steps(step("look", q="alpha"), BACK, step("look", q="alpha"))
     done = await search(model, tool)
     assert tool.calls == [{"q": "alpha"}]
-    assert "that was tried here before" in notes(done)
+    assert "it was tried here before" in notes(done)
 
 
-async def test_a_call_that_was_made_on_this_way_ends_it_and_may_be_made_on_another() -> None:
+async def test_a_call_that_was_made_on_this_branch_ends_it_and_may_be_made_on_another() -> None:
     tool = look()
     model = steps(step("look", q="alpha"), step("look", q="alpha"), step("look", q="beta"), END)
     done = await search(model, tool)
@@ -119,7 +119,7 @@ async def test_no_point_has_more_than_two_children() -> None:
     assert done.status == "abstained"
 
 
-async def test_all_ways_of_a_small_world_are_taken_depth_first() -> None:
+async def test_all_branches_of_a_small_world_are_taken_depth_first() -> None:
     def answers(request: ChatRequest) -> Any:
         if request.purpose != "bind":
             return SAID
@@ -148,7 +148,7 @@ async def test_giving_up_before_any_step_ends_the_search_as_in_toolbench() -> No
     assert done.status == "abstained"
 
 
-async def test_calls_and_tokens_of_dead_ways_count() -> None:
+async def test_calls_and_tokens_of_dead_branchs_count() -> None:
     straight = await search(steps(step("look", q="beta"), END), look())
     round_about = await search(steps(step("look", q="alpha"), BACK, step("look", q="beta"), END), look())
     assert (straight.cost.calls, round_about.cost.calls) == (1, 2)
@@ -157,7 +157,7 @@ async def test_calls_and_tokens_of_dead_ways_count() -> None:
     assert [e.data["arguments"]["q"] for e in round_about.events if e.kind == "result"] == ["alpha", "beta"]
 
 
-async def test_where_no_way_is_finished_the_one_that_found_most_is_answered_from() -> None:
+async def test_where_no_branch_is_finished_the_one_that_found_most_is_answered_from() -> None:
     ways = [step("look", q="alpha"), step("look", q="beta"), BACK, BACK, step("look", q="gamma"), BACK]
     done = await search(steps(*ways), look())
     assert [r.arguments["q"] for r in done.results] == ["alpha", "beta"]
@@ -173,7 +173,7 @@ async def test_at_the_limit_of_model_calls_the_answer_is_made_from_what_was_foun
 
 
 @pytest.mark.parametrize("effects", [WRITE, UNKNOWN])
-async def test_outside_a_sandbox_a_way_that_may_write_is_refused_and_logged(effects: Any) -> None:
+async def test_outside_a_sandbox_a_branch_that_may_write_is_refused_and_logged(effects: Any) -> None:
     writes = note(effects=effects)
     model = steps(step("note", text="alpha"), step("look", q="alpha"), END)
     done = await search(model, look(), writes, allow=("*",))
@@ -191,7 +191,7 @@ async def test_a_write_under_a_misspelt_name_does_not_leave_either() -> None:
     assert writes.calls == []
 
 
-async def test_in_a_sandbox_writes_are_made_on_every_way() -> None:
+async def test_in_a_sandbox_writes_are_made_on_every_branch() -> None:
     writes = note()
     model = steps(step("note", text="alpha"), BACK, step("note", text="beta"), END)
     done = await search(model, look(), writes, sandbox=True)
@@ -267,7 +267,7 @@ def test_wherever_a_search_was_killed_it_goes_on_in_the_same_tree(data: st.DataO
         return [look(), note(output=keep)]
 
     whole = asyncio.run(recorded(folder, tools, ScriptedModel(player)).run(QUERY))
-    assert whole.cost.calls > len(whole.results) > 0, "a way was given up"
+    assert whole.cost.calls > len(whole.results) > 0, "a branch was given up"
     first = list(written)
     _, events = read(journal_path(whole.id, folder), every=True)
     kept = data.draw(st.integers(1, len(events)))

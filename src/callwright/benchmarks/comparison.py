@@ -2,7 +2,8 @@
 
 One JSON line per (task, strategy, model, configuration) is appended to the results as soon as it is known, so a bench
 can be stopped at any time; started again, it runs only what is missing. The configuration's digest covers the tasks,
-the limits, the prompts, the planner and Callwright's version: change one of them and the rows are new ones.
+the limits, the prompts, the planner, the form of the replies and Callwright's version: change one of them and the
+rows are new ones.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic
 
@@ -22,21 +23,27 @@ from callwright import __version__, prompts
 from callwright.benchmarks.report import report
 from callwright.benchmarks.rows import append_row, read_rows
 from callwright.benchmarks.task_sets import Stage, T, Task, TaskSet, choose
-from callwright.errors import CallwrightError
+from callwright.errors import CallwrightError, ConfigError
 from callwright.limits import Limits
 from callwright.models import open_model
 from callwright.orchestrator import Orchestrator, Run
 from callwright.planning import default_planner
-from callwright.protocols import ChatModel, Planner
+from callwright.protocols import ChatModel, Planner, ReplyMode
 from callwright.trace import JsonlSink
 from callwright.types import JsonObject, digest
 
 LIMITS = Limits(seconds=600.0)
+MODEL_CALLS = {"dfsdt": 12}  # a search that finds nothing would go on to the limit of all
+MODES: Mapping[str, ReplyMode] = {"constrained": "schema", "native": "native", "plain": "text"}
 
 
 @dataclass(frozen=True)
 class Bench(Generic[T]):
-    """What is measured. ``label`` goes into the configuration's digest, for changes that it cannot see."""
+    """What is measured. ``label`` goes into the configuration's digest, for changes that it cannot see.
+
+    ``mode`` is how the model is asked for calls (None: as its endpoint does best); ``model_calls`` limits single
+    strategies further than ``limits`` does.
+    """
 
     task_set: TaskSet[T]
     model: ChatModel
@@ -45,11 +52,18 @@ class Bench(Generic[T]):
     planner: Planner = field(default_factory=default_planner)
     label: str = ""
     traces: Path | None = None
+    mode: ReplyMode | None = None
+    model_calls: Mapping[str, int] = field(default_factory=lambda: dict(MODEL_CALLS))
+
+    def limits_of(self, strategy: str) -> Limits:
+        """The limits of one strategy's runs."""
+        return replace(self.limits, model_calls=self.model_calls.get(strategy, self.limits.model_calls))
 
     @property
     def config(self) -> str:
         texts = {name: prompts.load(name) for name in prompts.names()}
-        return digest([self.task_set.digest, self.limits, texts, self.planner.name, __version__, self.label])
+        limits = [self.limits, self.model_calls]
+        return digest([self.task_set.digest, limits, texts, self.planner.name, __version__, self.label, self.mode])
 
 
 def missing(bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]) -> list[tuple[T, str]]:
@@ -129,10 +143,12 @@ async def _orchestrator(
             model=bench.model,
             strategy=strategy,
             planner=bench.planner,
-            limits=bench.limits,
+            limits=bench.limits_of(strategy),
+            mode=bench.mode,
             sinks=[sink] if sink else [],
             only=stage.only,
             allow=("*",),  # each run has a world of its own, thrown away afterwards: nobody need be asked
+            sandbox=True,
         )
         async with made:
             yield made, str(path or "")
@@ -144,6 +160,7 @@ async def _orchestrator(
 def _outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
     cost = run.cost
     return {
+        "mode": run.events[0].data["mode"],
         "success": not reasons,
         "reasons": list(reasons),
         "status": run.status,
@@ -189,9 +206,14 @@ async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.N
     model = open_model(options.model)
     strategies = tuple(options.strategies.split(","))
     traces = options.out.parent / "traces"
-    bench = Bench(task_set, model, strategies, label=options.label, traces=traces)
-    sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, configuration {bench.config}\n")
+    model_calls = _numbers(options.max_model_calls)
     try:
+        mode = MODES[options.mode] if options.mode else (await model.capabilities()).mode
+        bench = Bench(
+            task_set, model, strategies, label=options.label, traces=traces, mode=mode, model_calls=model_calls
+        )
+        sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, {mode} replies, ")
+        sys.stderr.write(f"configuration {bench.config}\n")
         left = await run_missing(bench, tasks, options.out, limit_seconds=options.limit_seconds, on_row=_say)
     finally:
         await model.aclose()
@@ -206,8 +228,19 @@ def _say(row: JsonObject, left: int) -> None:
     word = "ok  " if row["success"] else "fail"
     why = row.get("error") or "; ".join(row["reasons"])
     cost: Any = f"{row['model_calls']} model calls, {row['seconds']:.0f} s" if "seconds" in row else "no run"
-    sys.stderr.write(f"{word} {row['task']:22} {row['strategy']:8} {cost}  {why}  ({left} left)\n")
+    sys.stderr.write(f"{word} {row['task']:22} {row['strategy']:18} {cost}  {why}  ({left} left)\n")
     sys.stderr.flush()
+
+
+def _numbers(text: str) -> dict[str, int]:
+    """``dfsdt=12,react=20`` as a mapping. Raises ConfigError."""
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, _, count = part.partition("=")
+        if not count.isdecimal() or not int(count):
+            raise ConfigError(f"--max-model-calls {part!r} is no STRATEGY=N", hint="for example dfsdt=12,react=20")
+        found[name] = int(count)
+    return found
 
 
 def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
@@ -215,6 +248,12 @@ def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"callwright bench {command}", description=about)
     parser.add_argument("--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL")
     parser.add_argument("--strategies", default="layered,react", help="names with commas between (%(default)s)")
+    parser.add_argument("--mode", choices=tuple(MODES), default=None, help="replies (default: the endpoint's best)")
+    parser.add_argument(
+        "--max-model-calls",
+        default=",".join(f"{name}={count}" for name, count in MODEL_CALLS.items()),
+        help="STRATEGY=N, with commas between: at most N model calls a run, the answer's included (%(default)s)",
+    )
     parser.add_argument("--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)")
     parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
     parser.add_argument("--limit-seconds", type=float, default=0.0, help="start no run after this time")

@@ -84,7 +84,8 @@ class Desk:
             before = self.snapshot(home)
 
             def judge(run: Run) -> Sequence[str]:
-                seen = [CallSeen(result.tool, result.ok) for result in run.results]
+                told = (event.data for event in run.events if event.kind == "result")  # dead branches included
+                seen = [CallSeen(result["tool"], result["failure"] is None) for result in told]
                 return score(task.expect, run.answer.text, seen, before, self.snapshot(home)).reasons
 
             yield Stage(self.sources(task.tools), judge, only=task.tools)

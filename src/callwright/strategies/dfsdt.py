@@ -1,28 +1,28 @@
-"""DFSDT (Qin et al., 2023, ToolLLM): a depth-first search over steps, which gives up a way and tries another.
+"""DFSDT (Qin et al., 2023, ToolLLM): a depth-first search over steps, which gives a branch up and takes another.
 
-As in ToolBench's ``DFS_tree_search`` without its filter (``DFS_woFilter_w2``, the one that RETO compares with): all
-tools are in view; a step is a thought and one call, or an end; every point has at most two children (its
-``tree_beam_size``), the second made with a prompt that shows what was tried there and asks for something else. The
-model may give up and restart: the search goes back two points from there, so that the step before is taken anew, and
-a model that gives up at the first point ends the search. Twelve steps at most lie below each other (its
-``single_chain_max_step``); a point whose children are spent goes back one. The first answer ends everything, and so
-does the limit of model calls (its ``max_query_count``, 200 there). A call that fails is an observation like another.
+As in ToolBench's ``DFS_tree_search`` without its filter (``DFS_woFilter_w2``, what RETO compares with): all tools are
+in view; a step is a thought and one call, or an end; every node has at most two children (``tree_beam_size``), the
+second made with a prompt that shows what was tried there and asks for something else. The model may give up and
+restart: the search goes back two nodes from there, so that the step before is taken anew, and a model that gives up
+at the root ends the search. A node whose children are spent goes back one. Twelve steps at most lie below each other
+(``single_chain_max_step``). The first answer ends everything, and so does the limit of model calls
+(``max_query_count``, 200 there). A call that fails is an observation like another.
 
-Ours: its depth counts thought, action and input as one level each, here a step is one (:class:`Limits`, ``turns``),
-so ways may be longer. The gate, the repair, the budgets and the accounting are those of every strategy here, and the
-answer is made by the same last question. A call that the gate refuses, that is a step already tried there, or that
-was made before on this way ends its way at once: a model without sampling would only say the same again. The prompt
-for the second child names the tried steps and how they ended, not what they returned: nothing from a dead way
-reaches a later question or the answer. Its calls, tokens and seconds count. Where no way led to an answer, ToolBench
-takes one of the given-up ones at random; here the answer is made from the way that found most.
+Ours: ToolBench counts thought, action and input as one level each, here a step is one (:class:`Limits`, ``turns``),
+so branches may be longer. The gate, the repair, the budgets and the accounting are those of every strategy here, and
+the answer is made by the same last question. A call that the gate refuses, that is a sibling tried before, or that
+was made before on this branch ends the branch at once: a model without sampling would only say the same again. The
+prompt for the second child names the tried steps and how they ended, not what they returned: nothing from a dead
+branch reaches a later question or the answer. Its calls, tokens and seconds count. Where no branch led to an answer,
+ToolBench takes one of the given-up ones at random; here the answer is made from the one that found most.
 
-A dead way cannot be taken back where it wrote something. So what may write, and what nobody declared, is only called
-in a run that is declared a sandbox; elsewhere such a way is refused, which the trace says.
+A dead branch cannot be taken back where it wrote something. So what may write, and what nobody declared, is only
+called in a run that is declared a sandbox; elsewhere such a branch is refused, which the trace says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from callwright.execution.bind import Bound
 from callwright.execution.executor import Mark
@@ -31,18 +31,18 @@ from callwright.plan import Plan, Slot
 from callwright.strategies.job import Job
 from callwright.types import Skip, ToolCall, ToolResult, canonical
 
-NO_SANDBOX = "it may write, and a way that is given up cannot be taken back: dfsdt writes only in a sandbox"
-_ANSWERED, _SPENT, _GIVEN_UP = 0, 1, 2  # points to go back from a child
+NO_SANDBOX = "it may write, and a branch that is given up cannot be taken back: dfsdt writes only in a sandbox"
+_ANSWERED, _SPENT, _GIVEN_UP = 0, 1, 2  # nodes to go back from a child
 _SAID = 200  # characters of a reason
 
 
 class DFSDT:
-    """Searches depth first; the plan holds the way that the answer is made from."""
+    """Searches depth first; in the end the plan holds the branch that the answer is made from."""
 
     name = "dfsdt"
 
     def __init__(self, width: int = 2) -> None:
-        """``width``: how many children a point may have."""
+        """``width``: how many children a node may have."""
         self._width = width
 
     async def run(self, job: Job) -> None:
@@ -51,7 +51,7 @@ class DFSDT:
         try:
             if await search.expand(1) != _ANSWERED:
                 search.take_the_best()
-                job.trace.add("note", text="no way led to an answer: the one that found most is taken")
+                job.trace.add("note", text="no branch led to an answer: the one that found most is taken")
         except LimitReached:
             search.take_the_best()
             raise
@@ -60,8 +60,8 @@ class DFSDT:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
-    """A point of the tree: what the run knew there, and the way that led to it."""
+class _Node:
+    """A node of the tree: what the run knew there, and the branch that led to it."""
 
     mark: Mark
     plan: Plan
@@ -71,26 +71,32 @@ class _Point:
         return sum(result.ok for result in self.mark.results)
 
 
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """What became of one child: how many nodes to go back from it, and what its sibling is told of it."""
+
+    back: int
+    told: str = ""
+
+
 @dataclass(slots=True)
 class _Search:
-    """One run's search. The executor and the plan of the job are always those of the way being taken."""
+    """One run's search. The executor and the plan of the job are always those of the branch being taken."""
 
     job: Job
     width: int
-    steps: int = 0  # of all ways
-    best: _Point | None = None
+    steps: int = 0  # of all branches
+    best: _Node | None = None
 
     async def expand(self, depth: int) -> int:
-        """Take steps from the point where the run is. Returns how many points to go back; 0: it was answered."""
-        job = self.job
-        if depth > job.limits.turns:
-            return self._dead(f"{job.limits.turns} steps are the most", _SPENT)
-        here = self._point()
+        """Take steps from the node where the run is. Returns how many nodes to go back; 0: it was answered."""
+        job, most = self.job, self.job.limits.turns
+        if depth > most:
+            return self._dead(f"{most} steps are the most", _SPENT)
+        here = self._node()
         tried: list[str] = []
         for _ in range(self.width):
-            bound = await job.bind(
-                job.tools, "dfsdt", depth, job.limits.turns, finish=True, give_up=True, tried=tried
-            )
+            bound = await job.bind(job.tools, "dfsdt", depth, most, finish=True, give_up=True, tried=tried)
             child = await self._child(bound, depth, tried)
             if child.back != _SPENT:
                 return max(_ANSWERED, child.back - 1)
@@ -99,7 +105,7 @@ class _Search:
         return _SPENT
 
     def take_the_best(self) -> None:
-        """Stand where the most was found, of the dead ways and the one being taken."""
+        """Stand where the most was found, of the dead branches and the one being taken."""
         self._remember()
         if self.best is not None:
             self._return_to(self.best)
@@ -119,13 +125,13 @@ class _Search:
         results = [] if again else await self._step(call)
         if not results:
             reasons = [skip.reason for skip in self.job.executor.skips[known:]]
-            why = "that was tried here before" if again else "; ".join(reasons) or "it brought nothing"
+            why = "it was tried here before" if again else "; ".join(reasons) or "it brought nothing"
             return _Child(self._dead(f"{shown}: {why}", _SPENT), f"{shown}: not executed: {why[:_SAID]}")
         back = await self.expand(depth + 1)
         return _Child(back, f"{shown}: {_outcome(results[-1])}")
 
     async def _step(self, call: ToolCall) -> list[ToolResult]:
-        """Execute one call as the next step of the way; outside a sandbox only if it only reads."""
+        """Execute one call as the next step of the branch; outside a sandbox only if it only reads."""
         job = self.job
         self.steps += 1
         slot = Slot(f"{call.tool}@{self.steps}", call.tool, frozenset(s.id for s in job.plan.slots[-1:]))
@@ -139,29 +145,21 @@ class _Search:
         return await job.executor.settle([replace(call, slot=slot.id)], allowed)
 
     def _dead(self, why: str, back: int) -> int:
-        self.job.trace.add("note", text=f"this way ends: {why}")
+        self.job.trace.add("note", text=f"this branch ends: {why}")
         self._remember()
         return back
 
     def _remember(self) -> None:
-        here = self._point()
+        here = self._node()
         if self.best is None or here.found >= self.best.found:
             self.best = here
 
-    def _point(self) -> _Point:
-        return _Point(self.job.executor.mark(), self.job.plan)
+    def _node(self) -> _Node:
+        return _Node(self.job.executor.mark(), self.job.plan)
 
-    def _return_to(self, point: _Point) -> None:
-        self.job.executor.rewind(point.mark)
-        self.job.plan = replace(point.plan, revision=self.job.plan.revision)
-
-
-@dataclass(frozen=True, slots=True)
-class _Child:
-    """What became of one child: how many points to go back from it, and what its sibling is told of it."""
-
-    back: int
-    told: str = field(default="")
+    def _return_to(self, node: _Node) -> None:
+        self.job.executor.rewind(node.mark)
+        self.job.plan = replace(node.plan, revision=self.job.plan.revision)
 
 
 def _outcome(result: ToolResult) -> str:
