@@ -109,6 +109,7 @@ STYLES: dict[str, Callable[[Call], str]] = {
     "python": lambda call: "[" + call[0] + "(" + ", ".join(f"{k}={v!r}" for k, v in call[1].items()) + ")]",
     "qwen-xml": qwen_xml,
     "mistral": lambda call: f"[TOOL_CALLS]{call[0]}[ARGS]{json.dumps(call[1])}",
+    "lmstudio": lambda call: f"[TOOL_REQUEST]{written(call)}[END_TOOL_REQUEST]",
 }
 
 
