@@ -94,7 +94,7 @@ def _tried(steps: Sequence[str]) -> str:
     if not steps:
         return ""
     (message,) = prompts.render("diverse", tried="\n".join(f"- {step}" for step in steps))
-    return message.content
+    return "\n\n" + message.content
 
 
 def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
