@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.dialects.reading import calls, one, rest
+from tests.dialects.reading import TOOLS, calls, one, pieces, rest
+
+from callwright.dialects import CallPiece, Parser
 
 
 def test_the_old_list_ends_before_what_follows() -> None:
@@ -41,3 +43,9 @@ def test_a_name_without_arguments_is_reported() -> None:
 @pytest.mark.parametrize("text", ["[TOOL_CALLS]", "[TOOL_CALLS] nobody", "[TOOL_CALLS][]", "[TOOL_CALL"])
 def test_a_marker_without_a_call_is_text(text: str) -> None:
     assert rest(text) == text
+
+
+def test_more_white_space_than_a_call_may_hold_ends_it_whole_and_streamed_alike() -> None:
+    text = "[TOOL_CALLS]f" + " " * 70 + "and on"
+    assert [p.truncated for p in Parser(TOOLS).read(text) if isinstance(p, CallPiece)] == [False]
+    assert [p.truncated for p in pieces(text) if isinstance(p, CallPiece)] == [False]

@@ -1,7 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from tests.dialects.reading import calls, found, one, pieces, rest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.dialects.reading import TOOLS, calls, found, one, pieces, rest
+
+from callwright.dialects.offer import MAX_NAME, Offer
+from callwright.dialects.pieces import Block, Steps
+from callwright.dialects.tape import GLANCE, Tape
+from callwright.dialects.untagged import may_begin, value
+from callwright.types import Tool
 
 CALL = '{"name": "f", "arguments": {"a": 1}}'
 F = [("f", {"a": 1})]
@@ -91,3 +99,57 @@ def test_a_call_that_stops_keeps_its_arguments_as_text() -> None:
 def test_too_much_that_nobody_names_is_let_go() -> None:
     text = '{"arguments": {"a": "' + "x" * 70_000 + '"}, "name": "f"}'
     assert [type(p).__name__ for p in pieces(text)] == ["TextPiece"]
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ('{"', True),
+        ("{ '", True),
+        ("{ x", False),
+        ("{}", False),
+        ('[{"', True),
+        ("[ { }", False),
+        ("[f(", True),
+        ("[f]", False),
+        ("[1, 2]", False),
+        ("[:f(", False),
+        ('["a"', False),
+        ("{", None),
+        ("{ ", None),
+        ("[", None),
+        ("[f", None),
+        ("[ {", None),
+        ("[" + " " * GLANCE, True),  # too far to look: a reader must say
+        ("[" + "f" * MAX_NAME, True),
+    ],
+)
+def test_a_bracket_is_told_from_a_call_by_what_follows_it(text: str, begins: bool | None) -> None:
+    assert may_begin("\n" + text, 1, False, Offer(TOOLS)) is begins
+
+
+def test_brackets_within_a_sentence_begin_no_list_of_calls() -> None:
+    assert may_begin("x[f(", 1, False, Offer(TOOLS)) is False
+    assert may_begin("x [f(", 2, False, Offer(TOOLS)) is False
+    assert may_begin("so: [f(", 4, False, Offer(TOOLS)) is True
+
+
+@given(st.text(alphabet="[{\"' f(g1.:\n", max_size=12), st.booleans())
+def test_where_the_glance_says_no_a_reader_finds_no_call_either(text: str, odd: bool) -> None:
+    tools = (*TOOLS, Tool("1 f"), Tool("{g")) if odd else TOOLS
+    for at, char in enumerate(text):
+        if char in "[{" and may_begin(text, at, True, Offer(tools)) is False:
+            block = Block("json")
+            tape = Tape(text, ended=True)
+            tape.at = at + 1
+            assert _finished(value(tape, Offer(tools), block)) is False
+            assert block.calls == []
+
+
+def _finished(steps: Steps[bool]) -> bool | None:
+    """What a reader of a whole reply returns, which has no more text to wait for."""
+    try:
+        next(steps)
+    except StopIteration as done:
+        return bool(done.value)
+    return None

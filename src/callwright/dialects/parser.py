@@ -40,7 +40,7 @@ MAX_AGAIN = 262_144  # characters of a reply that are looked at again after a re
 _TAGS_BEGIN = frozenset("<[{`")  # what most replies begin with that begin with a call
 _HALVED = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F]")
 _IN_TAG = re.compile(r"<[^<>\n]*\Z")
-_BRACKETS = {"{": re.compile(r"[\s\"']"), "[": re.compile(r"[\s{\w]")}  # what must follow for a reader to be asked
+_BRACKETS = frozenset("{[")
 _QUOTE_END = re.compile(r"[`\n]")
 _OUTSIDE = re.compile(r"[\"{}\[\]<]")
 _INSIDE = re.compile(r"[\"\\\n]")
@@ -85,8 +85,21 @@ class Parser:
             raise ValueError("the reply has ended: close() was called; make a Parser for each reply")
         if not text:
             return []
+        if self._flows(text):
+            return [TextPiece(text, self._reasoning)]
         self._tape.add(text)
         return self._run()
+
+    def _flows(self, text: str) -> bool:
+        """Whether nothing is held and nothing begins in this text, as in most of most replies: then it is read."""
+        tape = self._tape
+        if not self._began or self._reading is not None or self._data or self._quoted or tape.at < len(tape.text):
+            return False
+        if self._marks.search(text, 0, False)[0] < len(text):
+            return False
+        tape.add(text)
+        tape.at = len(tape.text)
+        return True
 
     def close(self) -> list[Piece]:
         """The reply has ended: what is still held becomes text, or a call that is ``truncated``."""
@@ -153,12 +166,16 @@ class Parser:
                 self._quoted = tape.text[at - 1] == "`"
                 at += 1
                 continue
+            if word in _BRACKETS and not (begins := untagged.may_begin(tape.text, at, tape.ended, self._offer)):
+                if begins is None:
+                    self._emit(start, at)
+                    tape.at = at
+                    return False
+                at += 1
+                continue
             if (strict := self._attempt(word, at)) is not None:
                 self._emit(start, at)
                 start = at = tape.at = self._took_strict(strict, at)
-                continue
-            if word in _BRACKETS and at + 1 < len(tape.text) and not self._follows(word, tape.text[at + 1]):
-                at += 1
                 continue
             self._emit(start, at)
             tape.at = at
@@ -166,12 +183,6 @@ class Parser:
                 return False
             self._open(self._readers[word], word)
             return True
-
-    def _follows(self, bracket: str, char: str) -> bool:
-        """Whether a call may go on so after this bracket."""
-        if _BRACKETS[bracket].match(char):
-            return True
-        return bracket == "[" and self._offer.odd is not None and self._offer.odd.begins(char)
 
     def _start(self) -> bool | None:
         """Where the reply begins: whether a marker opens that counts only here (False: not known yet; None: none)."""

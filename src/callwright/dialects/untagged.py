@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from callwright.dialects import names, pythonic
 from callwright.dialects.marks import Marks
 from callwright.dialects.objects import ARGUMENT_KEYS, LABELS, LISTS, NAME_KEYS, REASONS
-from callwright.dialects.offer import Offer, said
+from callwright.dialects.offer import MAX_NAME, NAME, Offer, said
 from callwright.dialects.pieces import DATA, Block, Data, Meant, Reading, Steps
-from callwright.dialects.tape import Tape
+from callwright.dialects.tape import GLANCE, Tape
 from callwright.dialects.values import read_value, unquoted
 
 MAX_UNDECIDED = 65_536  # characters that may be held before a name says whether this is a call
@@ -17,8 +19,38 @@ _NEUTRAL = frozenset(
 )
 _KEYS = _NEUTRAL.union(NAME_KEYS, ARGUMENT_KEYS, LISTS)
 _QUOTES = frozenset("\"'")
+_SPACES = re.compile(r"\s*")
 _STOPS = Marks(["<tool_call>", "</tool_call>"])
 _STRAY = Marks(["</tool_call>", "</function_call>", "<|eom_id|>", "<|eot_id|>"])
+
+
+def may_begin(text: str, at: int, ended: bool, offer: Offer) -> bool | None:
+    """Whether a call can begin with the bracket there: what ``bare`` would find within its first steps, without a
+    reader that is started and given up, which costs as much as a hundred characters. None: more text is needed; True:
+    a reader must say."""
+    found = _SPACES.match(text, at + 1, at + 1 + GLANCE)
+    assert found is not None
+    i = found.end()
+    if i - at > GLANCE:
+        return True
+    if i == len(text):
+        return True if ended else None
+    char = text[i]
+    if text[at] == "{":
+        return char in _QUOTES
+    worded = i > at + 1 or char.isalnum() or char == "_"
+    if offer.odd is not None:
+        return worded or char == "{" or offer.odd.begins(char)
+    if char == "{":
+        return may_begin(text, i, ended, offer)
+    if not worded or not _may_stand(text, at):
+        return False
+    name = NAME.match(text, i, i + MAX_NAME)
+    assert name is not None
+    end = name.end()
+    if end - i == MAX_NAME or (end == len(text) and not ended):
+        return True if end - i == MAX_NAME else None
+    return text[end : end + 1] == "("
 
 
 def bare(tape: Tape, offer: Offer, _marker: str) -> Reading:
@@ -53,7 +85,7 @@ def value(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
     without calls: all of it was taken and is text."""
     if tape.text[tape.at] == "{":
         return (yield from _object(tape, offer, block, "", ""))
-    python = _may_stand(tape)
+    python = _may_stand(tape.text, tape.at)
     tape.at += 1
     char = yield from tape.space()
     odd = (yield from names.stands(tape, offer, pythonic.OPENS)) if char else ""
@@ -64,10 +96,10 @@ def value(tape: Tape, offer: Offer, block: Block) -> Steps[bool]:
     return (yield from _python(tape, offer, block))
 
 
-def _may_stand(tape: Tape) -> bool:
+def _may_stand(text: str, at: int) -> bool:
     """A Python list of calls begins a line, or follows a tag, a colon or a sentence (API-Bank's calls do): within a
     sentence it is a mention."""
-    before = tape.text[max(0, tape.at - 16) : tape.at].rstrip(" \t")
+    before = text[max(0, at - 16) : at].rstrip(" \t")
     return before[-1:] in ("\n", ">", ":", "]", "`", "", ".", "!", "?")
 
 
