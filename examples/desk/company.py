@@ -16,6 +16,7 @@ TripId = Annotated[str, "id given by list_trips"]
 OfficeId = Annotated[str, "id given by find_office or find_employee"]
 Clock = Annotated[str, "HH:MM, 24-hour clock"]
 Category = Literal["flight", "train", "taxi", "hotel", "meals", "other"]
+Status = Literal["planned", "confirmed", "completed"]
 
 
 class Employee(TypedDict):
@@ -82,6 +83,15 @@ class Rooms(TypedDict):
     free_rooms: list[Room]
 
 
+class AllRooms(TypedDict):
+    office_id: str
+    rooms: list[Room]
+
+
+class Offices(TypedDict):
+    offices: list[Office]
+
+
 class Booking(TypedDict):
     booking_id: str
     room: str
@@ -89,6 +99,12 @@ class Booking(TypedDict):
     start: str
     end: str
     employee_id: str
+
+
+class Bookings(TypedDict):
+    office_id: str
+    date: str
+    bookings: list[Booking]
 
 
 class Added(TypedDict):
@@ -131,6 +147,27 @@ def find_office(city: Annotated[str, "city of the office"]) -> Office:
     return cast("Office", found[0])
 
 
+def list_offices() -> Offices:
+    """All offices of the company with country, airport, time zone and currency."""
+    return Offices(offices=cast("list[Office]", _all("SELECT * FROM offices ORDER BY office_id")))
+
+
+def get_employee(employee_id: EmployeeId) -> Employee:
+    """Name, role, office id and email of the employee of an id."""
+    return cast("Employee", _one("employee", "SELECT * FROM employees WHERE employee_id = ?", employee_id))
+
+
+def get_trip(trip_id: TripId) -> Trip:
+    """Traveller, airports, dates and status of one trip."""
+    return cast("Trip", _one("trip", "SELECT * FROM trips WHERE trip_id = ?", trip_id))
+
+
+def find_trips(destination: Annotated[str, "IATA code of an airport"], status: Status) -> Trips:
+    """Business trips of everybody to one airport that have a status, oldest first."""
+    sql = "SELECT * FROM trips WHERE destination = ? AND status = ? ORDER BY departs"
+    return Trips(trips=cast("list[Trip]", _all(sql, destination.strip().upper(), status)))
+
+
 def list_trips(employee_id: EmployeeId) -> Trips:
     """All business trips of one employee, oldest first; gives their trip ids."""
     _one("employee", "SELECT * FROM employees WHERE employee_id = ?", employee_id)
@@ -164,6 +201,23 @@ def find_rooms(
       ORDER BY seats"""
     rows = _all(sql, office_id, seats, date, end, start)
     return Rooms(office_id=office_id, free_rooms=cast("list[Room]", rows))
+
+
+def list_rooms(office_id: OfficeId) -> AllRooms:
+    """All meeting rooms of an office with their seats, free or not."""
+    get_office(office_id)
+    rows = _all("SELECT room, seats FROM rooms WHERE office_id = ? ORDER BY seats", office_id)
+    return AllRooms(office_id=office_id, rooms=cast("list[Room]", rows))
+
+
+def list_bookings(office_id: OfficeId, date: Day) -> Bookings:
+    """Which meeting rooms of an office are booked on a date, when and by whom."""
+    get_office(office_id)
+    parse_day(date)
+    sql = """SELECT bookings.* FROM bookings JOIN rooms USING (room)
+      WHERE office_id = ? AND date = ? ORDER BY start, room"""
+    rows = _all(sql, office_id, date)
+    return Bookings(office_id=office_id, date=date, bookings=cast("list[Booking]", rows))
 
 
 def book_room(room: str, date: Day, start: Clock, end: Clock, employee_id: EmployeeId) -> Booking:

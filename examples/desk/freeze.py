@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +15,47 @@ import orjson
 
 from callwright.benchmarks.desk_score import change
 from callwright.benchmarks.desk_tasks import digest_of
-from callwright.benchmarks.task_sets import halves
+from callwright.benchmarks.task_sets import halves, sha256
 
 _PARENT = str(Path(__file__).resolve().parent.parent)
 if _PARENT not in sys.path:
     sys.path.append(_PARENT)
 
-from desk import tasks_company, tasks_limits, tasks_world, world  # noqa: E402
+from desk import tasks_company, tasks_crowd, tasks_faults, tasks_limits, tasks_world, world  # noqa: E402
 from desk.gold import Gold, Task, fresh  # noqa: E402
-from desk.tools import DESTRUCTIVE_NAMES  # noqa: E402
+from desk.tools import BY_NAME, DESTRUCTIVE_NAMES  # noqa: E402
 
 FROZEN = Path(__file__).parent / "tasks.json"
-TASKS: tuple[Task, ...] = (*tasks_world.TASKS, *tasks_company.TASKS, *tasks_limits.TASKS)
+FIRST: tuple[Task, ...] = (*tasks_world.TASKS, *tasks_company.TASKS, *tasks_limits.TASKS)
+SECOND: tuple[Task, ...] = (*tasks_faults.TASKS, *tasks_crowd.TASKS)
+"""Frozen a day later. Halves are drawn among themselves, so that no task of the first batch changes its half."""
 CROWD = ("list_employees", "get_office", "find_rooms", "list_notes", "delete_expense", "git_status", "delete_note")
 """Every third task is seen among these as well, up to nine tools: none of them helps anywhere they are added."""
 
 
-def view(place: int, task: Task) -> list[str]:
-    """The tools a task is given, in an order that says nothing."""
+def few(place: int, task: Task) -> list[str]:
+    """The tools a task of the first batch is given, in an order that says nothing."""
     names = list(dict.fromkeys(task.tools))
     if place % 3 == 2:
         names += [name for name in CROWD if name not in names][: 9 - len(names)]
     return sorted(names)
 
 
-def worked(place: int, task: Task) -> dict[str, Any]:
+def many(_place: int, task: Task) -> list[str]:
+    """The tools a task of the second batch is given: filled up to ``task.view`` in an order that nobody chose."""
+    names = list(dict.fromkeys(task.tools))
+    others = sorted(BY_NAME.keys() - {*names}, key=lambda name: sha256(f"{task.id} {name}"))
+    return sorted([*names, *others[: max(0, task.view - len(names))]])
+
+
+def worked(task: Task, tools: list[str]) -> dict[str, Any]:
     """One task with its gold, worked out on a fresh desk."""
     with tempfile.TemporaryDirectory() as folder:
         home = fresh(Path(folder) / "desk")
         before = world.snapshot(home)
-        gold = Gold()
+        gold = Gold(task.faults)
         answer = task.work(gold)
         after = world.snapshot(home)
-    tools = view(place, task)
     called = {call["tool"] for call in gold.calls}
     expect = {
         "facts": gold.facts,
@@ -58,13 +67,19 @@ def worked(place: int, task: Task) -> dict[str, Any]:
         "note_facts": gold.note_facts,
     }
     row = {"id": task.id, "kind": task.kind, "query": task.query, "tools": tools}
+    if task.faults:
+        row["faults"] = [fault.row for fault in task.faults]
     return {**row, "gold_calls": gold.calls, "gold_answer": answer, "expect": expect}
 
 
+def batch(tasks: tuple[Task, ...], view: Callable[[int, Task], list[str]]) -> list[dict[str, Any]]:
+    """Tasks that were frozen together, each with its gold and its half."""
+    half = halves([(task.id, task.kind) for task in tasks])
+    return [{**worked(task, view(place, task)), "half": half[task.id]} for place, task in enumerate(tasks)]
+
+
 def main(arguments: list[str]) -> int:
-    rows = [worked(place, task) for place, task in enumerate(TASKS)]
-    half = halves([(row["id"], row["kind"]) for row in rows])
-    rows = [{**row, "half": half[row["id"]]} for row in rows]
+    rows = [*batch(FIRST, few), *batch(SECOND, many)]
     if "--check" in arguments:
         frozen = orjson.loads(FROZEN.read_bytes())
         changed = [row["id"] for row in rows if row not in frozen]

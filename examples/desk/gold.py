@@ -5,25 +5,33 @@ The function calls the real tools; every value that an answer must hold comes fr
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from callwright.errors import ToolError
+from callwright.gate.diagnose import failure_in
+from callwright.types import ToolOutput
 
 from . import world
+from .faults import Fault, FaultKind, FaultyDesk
 from .tools import BY_NAME
 
-Kind = Literal["single", "chain", "parallel", "write", "unsolvable"]
+Kind = Literal["single", "chain", "parallel", "write", "unsolvable", "crowded"] | FaultKind
 Fact = dict[str, Any]
 Json = dict[str, Any]
 
 
 @dataclass
 class Gold:
-    """Collects the right calls and what a right answer holds while a task's function runs."""
+    """Collects the right calls and what a right answer holds while a task's function runs.
 
+    With ``faults`` every call goes through them, as a strategy's calls do.
+    """
+
+    faults: tuple[Fault, ...] = ()
     calls: list[Json] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     forbidden: list[Fact] = field(default_factory=list)
@@ -33,7 +41,7 @@ class Gold:
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """Call a real tool and keep the call as gold."""
-        found = BY_NAME[tool](**arguments) if tool in BY_NAME else call_server(tool, arguments)
+        found = self._content(tool, arguments) if self.faults else call_tool(tool, arguments)
         self.calls.append({"tool": tool, "arguments": arguments})
         return found
 
@@ -45,6 +53,23 @@ class Gold:
         except ToolError as error:
             return str(error)
         raise AssertionError(f"{tool}({arguments}) was to fail and returned {found}")
+
+    def refused(self, tool: str, **arguments: Any) -> str:
+        """A call that is right by the documentation, and what the server says to it: text with the way on."""
+        self.calls.append({"tool": tool, "arguments": arguments, "fails": True})
+        output = self._output(tool, arguments)
+        failure = output.failure or failure_in(output.content)
+        assert failure is not None, f"{tool}({arguments}) was to fail and returned {output.content}"
+        return failure.message
+
+    def _content(self, tool: str, arguments: Json) -> Any:
+        output = self._output(tool, arguments)
+        failure = output.failure or failure_in(output.content)
+        assert failure is None, f"{tool}({arguments}) was to answer: {failure}"
+        return output.content
+
+    def _output(self, tool: str, arguments: Json) -> ToolOutput:
+        return asyncio.run(through(self.faults, tool, arguments))
 
     def expect(self, *facts: Fact) -> None:
         self.facts += facts
@@ -62,6 +87,20 @@ class Task:
     query: str
     tools: tuple[str, ...]
     work: Callable[[Gold], str]
+    faults: tuple[Fault, ...] = ()
+    view: int = 0  # so many tools in view, filled up with the desk's others
+
+
+async def through(faults: tuple[Fault, ...], tool: str, arguments: Json) -> ToolOutput:
+    """One call of a desk with faults."""
+    desk = FaultyDesk(faults)
+    offered = {each.name: each for each in await desk.open()}
+    return await desk.call(offered[tool], arguments)
+
+
+def call_tool(tool: str, arguments: Json) -> Any:
+    """One call of a desk without faults."""
+    return BY_NAME[tool](**arguments) if tool in BY_NAME else call_server(tool, arguments)
 
 
 def call_server(tool: str, arguments: Json) -> Any:

@@ -40,6 +40,26 @@ class Money(TypedDict):
     source: str
 
 
+class Currencies(TypedDict):
+    currencies: list[str]
+
+
+class RateChange(TypedDict):
+    base: str
+    quote: str
+    start_rate: float
+    end_rate: float
+    percent: float
+
+
+class Share(TypedDict):
+    percent: float
+
+
+class Part(TypedDict):
+    amount_each: float
+
+
 class Sum(TypedDict):
     total: float
 
@@ -85,6 +105,37 @@ def convert_currency(amount: float, from_currency: Code, to_currency: Code, date
 def add_up(amounts: list[float]) -> Sum:
     """Add numbers, such as amounts in one currency."""
     return Sum(total=round(fsum(amounts), 6))
+
+
+def list_currencies() -> Currencies:
+    """The codes of all currencies that rates are published for."""
+    return Currencies(currencies=sorted(_rates().currencies))
+
+
+def rate_change(base: Code, quote: Code, start: Day, end: Day) -> RateChange:
+    """By how many per cent a currency gained or lost against another between two dates."""
+    before, after = _rate(base, quote, start)[0], _rate(base, quote, end)[0]
+    return RateChange(
+        base=base.upper(),
+        quote=quote.upper(),
+        start_rate=float(f"{before:.6g}"),
+        end_rate=float(f"{after:.6g}"),
+        percent=round(100 * (after / before - 1), 2),
+    )
+
+
+def percent_of(part: float, whole: float) -> Share:
+    """How many per cent of the whole a part is."""
+    if whole == 0:
+        raise ToolError("the whole must not be zero")
+    return Share(percent=round(100 * part / whole, 2))
+
+
+def split_amount(amount: float, people: int) -> Part:
+    """An amount divided by a number of people."""
+    if people < 1:
+        raise ToolError("people must be at least 1")
+    return Part(amount_each=round(amount / people, 2))
 
 
 def _unit(text: str) -> str:

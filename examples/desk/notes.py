@@ -76,6 +76,16 @@ def write_note(name: NoteName, text: str) -> NoteSaved:
     return NoteSaved(name=path.name, characters=len(text))
 
 
+def append_note(name: NoteName, text: str) -> NoteSaved:
+    """Add lines at the end of a note that exists."""
+    path = _existing(name)
+    whole = path.read_text(encoding="utf-8").rstrip("\n") + "\n" + text.rstrip("\n") + "\n"
+    if len(whole) > 20_000:
+        raise ToolError("a note holds at most 20000 characters")
+    path.write_text(whole, encoding="utf-8")
+    return NoteSaved(name=path.name, characters=len(whole))
+
+
 def delete_note(name: NoteName) -> NoteDeleted:
     """Delete a note for good."""
     path = _existing(name)

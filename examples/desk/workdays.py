@@ -33,6 +33,19 @@ class HolidayCheck(TypedDict):
     name: str
 
 
+class NextHoliday(TypedDict):
+    country: str
+    date: str
+    weekday: str
+    name: str
+
+
+class WorkingDay(TypedDict):
+    country: str
+    date: str
+    weekday: str
+
+
 class WorkingDays(TypedDict):
     country: str
     working_days: int
@@ -66,6 +79,28 @@ def count_working_days(country: Country, start: Day, end: Day) -> WorkingDays:
     off = _calendar(country, *range(first.year, last.year + 1))
     days = (first + timedelta(n) for n in range((last - first).days + 1))
     return WorkingDays(country=country.upper(), working_days=sum(d.weekday() < 5 and d not in off for d in days))
+
+
+def next_holiday(country: Country, after: Day) -> NextHoliday:
+    """The first public holiday of a country after a date."""
+    day = parse_day(after)
+    coming = sorted(d for d in _calendar(country, day.year, day.year + 1) if d > day)
+    if not coming:
+        raise ToolError(f"no holiday known for {country!r} after {after}")
+    name = _calendar(country, coming[0].year)[coming[0]]
+    return NextHoliday(country=country.upper(), date=coming[0].isoformat(), weekday=f"{coming[0]:%A}", name=name)
+
+
+def add_working_days(country: Country, start: Day, days: int) -> WorkingDay:
+    """The date so many working days after a start, the start itself not counted."""
+    day = parse_day(start)
+    if not 0 < days <= 1000:
+        raise ToolError("days must lie in 1..1000")
+    off = _calendar(country, *range(day.year, day.year + 6))
+    while days:
+        day += timedelta(days=1)
+        days -= day.weekday() < 5 and day not in off
+    return WorkingDay(country=country.upper(), date=day.isoformat(), weekday=f"{day:%A}")
 
 
 def _calendar(country: str, *years: int) -> holidays.HolidayBase:

@@ -33,6 +33,13 @@ def test_json_that_is_broken_is_a_failure_whose_outcome_is_unknown(body: bytes) 
     [
         (404, b'{"message":"Not Found"}', "tool_error", "GET /a answered 404: Not Found"),
         (401, b'{"status_message":"Invalid API key","success":false}', "auth", "Invalid API key"),
+        (
+            422,
+            b'{"detail":[{"type":"missing","loc":["query","place"],"msg":"Field required"}]}',
+            "tool_error",
+            "query.place: Field required",
+        ),
+        (400, b'{"day":["Enter a valid date.","It is past."]}', "tool_error", "day: Enter a valid date. It is past."),
         (422, b'{"detail":[{"loc":["query","q"],"msg":"x","message":"missing"}]}', "tool_error", "query.q: missing"),
         (400, b'{"error":{"message":"bad","code":3}}', "tool_error", "bad"),
         (429, b"", "rate_limit", "GET /a answered 429"),

@@ -15,6 +15,7 @@ from callwright.benchmarks.desk_score import CallSeen, Expectation, Snapshot, sc
 from callwright.benchmarks.task_sets import Half, Stage
 from callwright.errors import ConfigError, boundary
 from callwright.jsontext import JsonError, parse
+from callwright.protocols import ToolSource
 from callwright.types import JsonObject, digest
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DeskTask:
-    """One frozen task. ``gold_calls`` are ``{"tool", "arguments"}`` in a right order."""
+    """One frozen task. ``gold_calls`` are ``{"tool", "arguments"}`` in a right order, with ``"fails"`` where an error
+    comes of one. ``faults`` say where the desk is not what its documentation says."""
 
     id: str
     half: Half
@@ -33,6 +35,7 @@ class DeskTask:
     gold_calls: tuple[JsonObject, ...]
     gold_answer: str
     expect: Expectation
+    faults: tuple[JsonObject, ...] = ()
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> DeskTask:
@@ -57,6 +60,7 @@ class DeskTask:
                 gold_calls=tuple(row["gold_calls"]),
                 gold_answer=row["gold_answer"],
                 expect=expect,
+                faults=tuple(row.get("faults", ())),
             )
 
 
@@ -70,11 +74,17 @@ class Desk:
     functions: frozenset[str]
     fresh: Callable[[Path], Path]
     snapshot: Callable[[Path], Snapshot]
+    faulty: Callable[[Sequence[JsonObject]], ToolSource]
 
-    def sources(self, tools: Iterable[str]) -> list[str]:
-        """The tool sources that hold these tools, as the catalogue takes them; no server is started for nothing."""
-        served = [name for name in tools if name not in self.functions]
-        return [str(self.folder / name) for name in ("tools.py", *(["mcp.json"] if served else []))]
+    def sources(self, tools: Iterable[str], faults: Sequence[JsonObject] = ()) -> list[str | ToolSource]:
+        """The tool sources that hold these tools, as the catalogue takes them; no server is started for nothing.
+
+        With ``faults`` the functions are served as the task's faults have it, by a source that is opened once.
+        """
+        renamed = {str(fault["to"]) for fault in faults if "to" in fault}
+        served = [name for name in tools if name not in self.functions | renamed]
+        functions = self.faulty(faults) if faults else str(self.folder / "tools.py")
+        return [functions, *([str(self.folder / "mcp.json")] if served else [])]
 
     @contextmanager
     def stage(self, task: DeskTask) -> Iterator[Stage]:
@@ -88,7 +98,7 @@ class Desk:
                 seen = [CallSeen(result["tool"], result["failure"] is None) for result in told]
                 return score(task.expect, run.answer.text, seen, before, self.snapshot(home)).reasons
 
-            yield Stage(self.sources(task.tools), judge, only=task.tools)
+            yield Stage(self.sources(task.tools, task.faults), judge, only=task.tools)
 
 
 def load_desk(folder: Path | str | None = None) -> Desk:
@@ -104,6 +114,7 @@ def load_desk(folder: Path | str | None = None) -> Desk:
     with boundary(ConfigError, f"the desk in {found} cannot be loaded", hint=hint):
         world = importlib.import_module("desk.world")
         gold = importlib.import_module("desk.gold")
+        faults = importlib.import_module("desk.faults")
     try:
         rows = parse((found / "tasks.json").read_bytes())
     except (OSError, JsonError) as error:
@@ -115,6 +126,7 @@ def load_desk(folder: Path | str | None = None) -> Desk:
         functions=frozenset(gold.BY_NAME),
         fresh=gold.fresh,
         snapshot=world.snapshot,
+        faulty=faults.faulty,
     )
 
 

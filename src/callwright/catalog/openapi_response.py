@@ -13,7 +13,10 @@ from callwright.http import HttpResponse, failure_for_status, retry_after
 from callwright.jsontext import JsonError, parse
 from callwright.types import Json, ToolOutput
 
-_MESSAGE_KEYS = ("message", "error_description", "detail", "title", "status_message", "error", "reason", "errors")
+_MESSAGE_KEYS = (
+    *("message", "error_description", "detail", "title", "status_message", "error", "reason", "errors"),
+    "msg",  # pydantic, FastAPI
+)
 _MESSAGE_CHARS = 500
 _TEXTUAL = ("text/", "application/xml", "application/yaml", "application/javascript", "application/x-www-form")
 
@@ -66,7 +69,15 @@ def _message(body: Json) -> str:
             found.append(text)
     field: Any = body.get("field") or body.get("param") or body.get("loc")
     where = ".".join(str(p) for p in field) if isinstance(field, list) else field
-    return (f"{where}: " if isinstance(where, str) and found else "") + "; ".join(found)
+    said = "; ".join(found) or _by_field(body)
+    return (f"{where}: " if isinstance(where, str) and said else "") + said
+
+
+def _by_field(body: Mapping[str, Any]) -> str:
+    """``{"date": ["Enter a valid date."]}``: what is wrong with each field, as Django REST framework says it."""
+    if not all(isinstance(value, list) and all(isinstance(v, str) for v in value) for value in body.values()):
+        return ""
+    return "; ".join(f"{field}: {' '.join(said)}" for field, said in list(body.items())[:5] if said)
 
 
 def _cut(text: str) -> str:
