@@ -129,7 +129,7 @@ async def test_lossless_edits_are_free_and_listed() -> None:
     model = ScriptedModel(script)
     done = await Orchestrator([fake_source(tool)], model=model).run("Tally 5")
     assert tool.calls == [{"count": 5}]
-    assert done.cost.repairs == {"tier1": 1, "tier2": 0, "repeat": 0}
+    assert done.cost.repairs == {"tier1": 1, "tier2": 0, "repeat": 0, "recovery": 0}
     checked = next(e for e in done.events if e.kind == "call.checked")
     assert checked.data["edits"][0]["path"] == "/count"
 

@@ -93,3 +93,11 @@ def test_growing_a_plan_is_a_new_revision_and_leaves_the_old_one_alone() -> None
     assert (plan.revision, grown.revision) == (0, 1)
     assert len(plan.slots) == 1
     assert grown.edges == (("a", "b"),)
+
+
+def test_a_revision_keeps_what_is_finished_and_puts_the_rest_behind_it() -> None:
+    plan = Plan.from_layers([["a", "b"], ["c"]])
+    again = plan.revised({"a", "b"}, Plan.from_layers([["d"], ["a", "c"]]))
+    assert again.revision == plan.revision + 1
+    assert [[s.id for s in layer] for layer in again.layers] == [["a", "b"], ["d"], ["a#2", "c"]]
+    assert again.ready({"a", "b"}) == again.layers[1]

@@ -13,7 +13,8 @@ from callwright.types import Usage
 class Limits:
     """Hard limits of one run.
 
-    ``repairs`` is the paper's B (RETO, Algorithm 1): tier-2 questions and repeated executions, over the whole run.
+    ``repairs`` is the paper's B (RETO, Algorithm 1): tier-2 questions, repeated executions and steps of recovery,
+    over the whole run.
     """
 
     repairs: int = 5

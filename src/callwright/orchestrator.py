@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -78,10 +78,11 @@ class Run:
     events: tuple[Event, ...] = field(default=(), repr=False)
     limit: str = ""
     id: str = ""  # in the journal
+    stale: tuple[str, ...] = ()  # ids of results that no longer counted when the answer was given
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON, without its trace."""
-        shown = ("query", "strategy", "status", "answer", "plan", "results", "skips", "cost", "limit")
+        shown = ("query", "strategy", "status", "answer", "plan", "results", "skips", "cost", "limit", "stale")
         return {name: to_json(getattr(self, name)) for name in shown}
 
 
@@ -300,16 +301,28 @@ async def _answer(job: Job) -> Answer:
         job.query, results, skips, mode=job.questions.mode, char_limit=job.limits.result_chars, mend=mend
     )
     try:
-        return await job.questions.converse(dialogue)
+        return _with_outdated(await job.questions.converse(dialogue), job.executor)
     except LimitReached as reached:
         return abstain(results, skips, f"the run's limit of {reached.limit} was reached before the answer")
+
+
+def _with_outdated(answer: Answer, executor: Executor) -> Answer:
+    """The answer, and under what is missing the writes that rested on a value which was wrong: said for certain."""
+    told = tuple(f"{s.tool}: {s.reason}" for s in executor.outdated)
+    if not told or any(note in part for note in told for part in answer.missing):
+        return answer
+    head = "" if answer.missing else "\n\nMissing:"
+    text = answer.text + head + "".join(f"\n- {note}" for note in told)
+    return replace(answer, text=text, missing=(*answer.missing, *told))
 
 
 def _what_is_missing(executor: Executor) -> tuple[Skip, ...]:
     """The skips an answer should know of: calls that were refused and that no later call made good; where nothing was
     found at all, every skip."""
     found = {r.tool for r in executor.results if r.ok}
-    return tuple(s for s in executor.skips if not found or (s.refused and s.tool not in found))
+    good = found | executor.made_good
+    missing = (s for s in executor.skips if not found or (s.refused and s.tool not in good))
+    return (*missing, *executor.outdated)
 
 
 def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
@@ -325,10 +338,11 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
         status=status,
         answer=answer,
         plan=job.plan,
-        results=tuple(executor.results),
+        results=tuple(executor.came),
         skips=tuple(executor.skips),
         cost=cost,
         events=tuple(job.trace.events),
         limit=limit,
         id=job.ledger.run,
+        stale=tuple(r.id for r in executor.came if r.id in executor.stale),
     )

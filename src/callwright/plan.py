@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -126,6 +126,18 @@ class Plan:
         """The same plan with more slots, as the next revision."""
         return replace(self, slots=self.slots + slots, revision=self.revision + 1)
 
+    def revised(self, finished: Container[str], fresh: Plan) -> Plan:
+        """The finished slots as they are and, behind them, ``fresh`` instead of all others: the next revision.
+
+        A tool may be offered again; the slots of ``fresh`` are then named ``name#2``, ``name#3`` …
+        """
+        kept = tuple(s for s in self.slots if s.id in finished)
+        ends = frozenset(s.id for s in kept).difference(*(s.after for s in kept))
+        ids = _Ids(s.tool for s in kept)
+        named = {s.id: ids.next(s.tool) for s in fresh.slots}
+        made = (replace(s, id=named[s.id], after=frozenset(named[b] for b in s.after) or ends) for s in fresh.slots)
+        return Plan((*kept, *made), self.revision + 1)
+
     def annotated(self, notes: Mapping[str, str]) -> Plan:
         """The same plan with reasons set on the slots named."""
         return replace(self, slots=tuple(replace(s, reason=notes[s.id]) if s.id in notes else s for s in self.slots))
@@ -152,8 +164,10 @@ class Plan:
 class _Ids:
     """Slot ids from tool names: the name itself, then name#2, name#3 …"""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Iterable[str] = ()) -> None:
         self._seen: dict[str, int] = {}
+        for tool in taken:
+            self.next(tool)
 
     def next(self, tool: str) -> str:
         self._seen[tool] = self._seen.get(tool, 0) + 1

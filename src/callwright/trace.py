@@ -32,6 +32,8 @@ KINDS = (
     "skip",  # tool, reason
     "approval",  # id, tool, arguments, why, origins, granted, by: somebody was asked whether a call may leave
     "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
+    "recovery",  # step (retry, substitute, replan), tool, failed: what is tried after a call that nothing could mend
+    "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them
     "result",  # id, tool, content or failure, seconds, attempt; judged: the failure is our reading of the content
     "resolution",  # id, attempt, outcome, by: what became of a call in doubt
     "answer",  # text, statements, missing
@@ -143,6 +145,24 @@ class Trace:
         if isinstance(value, dict):
             return {self.redact(k): self.redact(v) for k, v in value.items()}
         return [self.redact(v) for v in value] if isinstance(value, list) else value
+
+
+def recovery_text(data: Mapping[str, Any]) -> str:
+    """A ``recovery`` event as one line: what is tried, and for which call."""
+    how = {
+        "retry": f"{data.get('producer')} gave an argument of it and is asked again",
+        "substitute": f"{', '.join(data.get('offered') or ())} may stand in",
+        "replan": "what is left is layered anew; "
+        + "; ".join(f"{tool} after {', '.join(names)}" for tool, names in (data.get("waits") or {}).items()),
+    }
+    return f"recovery: {data['step']} for {data['failed']} {data['tool']}: {how.get(data['step'], '')}"
+
+
+def stale_text(data: Mapping[str, Any]) -> str:
+    """A ``stale`` event as one line: which results no longer count, and which writes stay all the same."""
+    written = ", ".join(data["written"])
+    stays = f"; {written} rested on it, was written and stays" if written else ""
+    return f"stale since {data['by']}: {', '.join(data['results'])} ({data['reason']}){stays}"
 
 
 def blobs(events: Iterable[Event]) -> dict[str, str]:

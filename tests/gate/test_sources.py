@@ -166,3 +166,14 @@ def test_a_copy_knows_what_was_known_and_grows_by_itself() -> None:
     assert not sources.holds(12345)
     assert (len(sources.results), len(copy.results)) == (1, 2)
     assert (sources.under("id"), copy.under("id")) == (["K7"], ["K7", "K8"])
+
+
+def test_without_a_result_its_values_are_from_nowhere_and_all_else_stays() -> None:
+    results = [ToolResult("r1", "t", {}, {"id": "O-12"}), ToolResult("r2", "t", {}, '{"id": "O-15"}')]
+    sources = Sources("for Ann", ["at noon"], results, {"zone": "Europe/Oslo"})
+    sources.add_text("by train")
+    left = sources.without({"r1"})
+    assert not left.holds("O-12")
+    assert all(left.holds(value) for value in ("O-15", "Ann", "at noon", "Europe/Oslo", "by train"))
+    assert (left.query, left.under("id"), [r.id for r in left.results]) == ("for Ann", ["O-15"], ["r2"])
+    assert sources.holds("O-12"), "the sources themselves are as they were"

@@ -102,7 +102,7 @@ async def test_without_repair_what_the_schema_refuses_is_left_out(arguments: Any
     assert whole.calls, "with repair it is called"
     assert part.calls == []
     assert "repair" not in {r.purpose for r in model.requests}
-    assert done.cost.repairs == {"tier1": 0, "tier2": 0, "repeat": 0}
+    assert done.cost.repairs == {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0}
     assert "find_airport" in {s.tool for s in done.skips if s.refused}
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from callwright.trace import Event
+from callwright.trace import Event, recovery_text, stale_text
 from callwright.types import canonical
 
 _WIDTH = 150
@@ -113,6 +113,12 @@ class Live:
 
     def _on_skip(self, data: Mapping[str, Any]) -> None:
         self._line(f"  [dim]– {escape(data['tool'])}: {escape(_short(data['reason']))}[/]")
+
+    def _on_recovery(self, data: Mapping[str, Any]) -> None:
+        self._line(f"  [yellow]{escape(_short(recovery_text(data)))}[/]")
+
+    def _on_stale(self, data: Mapping[str, Any]) -> None:
+        self._line(f"  [yellow]{escape(_short(stale_text(data)))}[/]")
 
     def _on_limit(self, data: Mapping[str, Any]) -> None:
         self._line(f"  [yellow]limit[/] {data['limit']} reached")

@@ -29,6 +29,7 @@ from callwright.trace import Trace
 from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical, to_json
 
 _DROPPED = "drop_unknown"
+_REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
 
 
@@ -45,10 +46,21 @@ class Shared:
     names: tuple[str, ...] = ()  # of every tool of the run
     consent: Consent = field(default_factory=Consent)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)  # people are asked one thing at a time
-    repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0})
+    repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0})
     seen: dict[str, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
     mends: bool = True  # whether calls are mended at all
+
+    def spend(self, actor: str, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
+        """One unit of a budget. A refusal is an answer from outside: which actor asked first decided it."""
+        if told := self.ledger.next(actor, "limit"):
+            self.trace.add("limit", **told)
+            return False
+        before = self.ledger.ahead(actor)
+        if spend() or before:
+            return True
+        self.trace.add("limit", limit=limit, purpose=purpose, actor=actor, turn=self.ledger.turn(actor))
+        return False
 
 
 @dataclass(slots=True)
@@ -62,16 +74,19 @@ class Course:
     gate: Gate
     result: ToolResult | None = None
     skips: list[Skip] = field(default_factory=list)
+    by: str = "model"  # who wrote the call: model | analogy | retry | substitute
+    refusal: Refusal | None = None  # of the gate, where repair did not help
     lacks: bool = False  # a value that later results may hold
     held: CheckedCall | None = None
     taught: Tool | None = None  # the tool as an error described it
     unmended: str = ""
 
-    async def settle(self, call: ToolCall, patient: bool, ask: bool) -> None:
-        """The whole way. ``patient``: a call with a made-up value is held; ``ask``: the model may mend it."""
-        by = "model" if ask else "analogy"
-        self.shared.trace.add("call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot, by=by)
-        checked = await self._check(call, ask)
+    async def settle(self, call: ToolCall, patient: bool) -> None:
+        """The whole way. ``patient``: a call with a made-up value is held. Only its own calls can a model mend."""
+        self.shared.trace.add(
+            "call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot, by=self.by
+        )
+        checked = await self._check(call, ask=self.by == "model")
         if checked is None:
             return
         if patient and (why := _made_up(checked, self.shared.sources)):
@@ -81,11 +96,11 @@ class Course:
         await self.once(checked)
 
     async def once(self, call: CheckedCall) -> None:
-        """Run a checked call unless the very same one was made before in this run."""
+        """Run a checked call unless the very same one was made before in this run, and this is no retry of it."""
         key = canonical([call.tool.name, call.arguments])
         if told := self.shared.ledger.next(self.id, "skip"):
             self._note_skip(Skip(told["tool"], told["reason"], told["slot"]), told["turn"])
-        elif key in self.shared.seen and not self.shared.ledger.ahead(self.id):
+        elif self.by != "retry" and key in self.shared.seen and not self.shared.ledger.ahead(self.id):
             reason = f"the same call was already made as {self.shared.seen[key]}"
             self._note_skip(Skip(call.tool.name, reason, call.slot), self.shared.ledger.turn(self.id))
         else:
@@ -99,7 +114,7 @@ class Course:
             trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
             verdict = await self._mend_refusal(verdict) if ask and self.shared.mends else verdict
         if isinstance(verdict, Refusal):
-            self.lacks = any(v.kind == "ungrounded" for v in verdict.violations)
+            self.refusal, self.lacks = verdict, any(v.kind == "ungrounded" for v in verdict.violations)
             self._skip(_reason(verdict.violations), refused=True)
             return None
         if not self.shared.mends:
@@ -168,16 +183,7 @@ class Course:
         return granted
 
     def _spend(self, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
-        """One unit of a budget. A refusal is an answer from outside: which call asked first decided it."""
-        ledger = self.shared.ledger
-        if told := ledger.next(self.id, "limit"):
-            self.shared.trace.add("limit", **told)
-            return False
-        before = ledger.ahead(self.id)
-        if spend() or before:
-            return True
-        self.shared.trace.add("limit", limit=limit, purpose=purpose, actor=self.id, turn=ledger.turn(self.id))
-        return False
+        return self.shared.spend(self.id, limit, purpose, spend)
 
     async def _run(self, call: CheckedCall) -> ToolResult | None:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
@@ -265,7 +271,7 @@ class Course:
             return None
         if diagnosis.points_at_arguments:
             return await self._with_other_arguments(call, result, diagnosis)
-        if failure.retryable and self._granted("repeat"):
+        if failure.retryable and result.attempt <= _REPEATS and self._granted("repeat"):
             if not self.shared.ledger.ahead(self.id):
                 wait = _FIRST_WAIT * 2 ** (result.attempt - 1)
                 await asyncio.sleep(min(wait, self.shared.budget.seconds_left))

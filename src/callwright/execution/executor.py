@@ -6,7 +6,7 @@ Calls that are ready together run together, in one TaskGroup; each goes its own 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Coroutine, Iterable, Sequence
+from collections.abc import Collection, Container, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.errors import CallwrightError
@@ -15,7 +15,7 @@ from callwright.execution.course import Course, Shared
 from callwright.execution.invoke import Caller
 from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
-from callwright.gate import Gate, Sources
+from callwright.gate import Gate, Refusal, Sources
 from callwright.limits import Budget
 from callwright.trace import Trace
 from callwright.types import CheckedCall, Skip, ToolCall, ToolResult
@@ -25,6 +25,7 @@ from callwright.types import CheckedCall, Skip, ToolCall, ToolResult
 class Mark:
     """All that a run holds at one point of a branch, as :meth:`Executor.mark` saw it."""
 
+    came: tuple[ToolResult, ...]
     results: tuple[ToolResult, ...]
     skips: tuple[Skip, ...]
     postponed: dict[str, int]
@@ -50,7 +51,12 @@ class Executor:
         ledger: Ledger | None = None,
         consent: Consent | None = None,
     ) -> None:
-        self.results: list[ToolResult] = []
+        self.came: list[ToolResult] = []  # every result, stale ones too
+        self.results: list[ToolResult] = []  # those that count
+        self.stale: set[str] = set()  # ids of the others
+        self.made_good: set[str] = set()  # tools of whose calls another gave what they should have given
+        self.outdated: list[Skip] = []  # writes that rested on what no longer counts
+        self.refusals: list[Refusal] = []  # calls that the gate refused for good, whatever a later result may hold
         self.skips: list[Skip] = []
         self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
         self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
@@ -65,7 +71,8 @@ class Executor:
 
     @property
     def repairs(self) -> dict[str, int]:
-        """Edits made without the model (tier1), questions about calls (tier2), repeated executions (repeat)."""
+        """Edits made without the model (tier1), questions about calls (tier2), repeated executions (repeat), and
+        steps taken where all that did not help (recovery)."""
         return self._shared.repairs
 
     @property
@@ -81,6 +88,7 @@ class Executor:
         """Where the run is now, for :meth:`rewind`."""
         shared = self._shared
         return Mark(
+            came=tuple(self.came),
             results=tuple(self.results),
             skips=tuple(self.skips),
             postponed=dict(self.postponed),
@@ -97,7 +105,7 @@ class Executor:
         Calls keep their numbers, budgets their losses, the trace its events; the world stays as the calls left it.
         """
         shared = self._shared
-        self.results, self.skips = [*mark.results], [*mark.skips]
+        self.came, self.results, self.skips = [*mark.came], [*mark.results], [*mark.skips]
         self.postponed = dict(mark.postponed)
         self.held = {name: [*calls] for name, calls in mark.held.items()}
         self.sources = shared.sources = mark.sources.copy()
@@ -112,25 +120,48 @@ class Executor:
 
     def postpone(self, tool: str) -> None:
         """Note that a call of this tool lacks a value that later results may hold."""
-        self.postponed[tool] = len(self.results)
+        self.postponed[tool] = len(self.came)
+
+    def granted(self) -> bool:
+        """One step of recovery, from the run's budget B."""
+        granted = self._shared.spend("", "repairs", "recovery", self._shared.budget.spend_repair)
+        self.repairs["recovery"] += granted
+        return granted
+
+    def supersede(self, stale: Collection[str], by: str, reason: str, written: Collection[str] = ()) -> None:
+        """Results that no longer count: not shown, not cited, no source of a value; their calls may be made anew.
+
+        ``by`` is the result that says better; ``written`` are writes that rested on the old ones and have happened.
+        """
+        self._trace.add("stale", results=sorted(stale), by=by, reason=reason, written=sorted(written))
+        self.stale |= {*stale}
+        told = "was done with a value that has since turned out to be another, and is not taken back"
+        self.outdated += [Skip(r.tool, f"{r.id} {told}", r.slot, refused=True) for r in self.came if r.id in written]
+        self.results = [r for r in self.results if r.id not in self.stale]
+        self.sources = self._shared.sources = self.sources.without(stale)
+        self.reopen(stale)
+
+    def reopen(self, calls: Container[str]) -> None:
+        """The same calls may be made once more."""
+        seen = self._shared.seen
+        self._shared.seen = {key: id_ for key, id_ in seen.items() if id_ not in calls}
 
     async def settle(
-        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: Container[str] = (), ask: bool = True
+        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: Container[str] = (), by: str = "model"
     ) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
 
         A call of a ``patient`` tool with a number or date from nowhere is held instead of executed: a later result
-        may give it. ``ask=False``: calls that no model wrote; what the gate refuses is dropped. Tools whose call was
-        held or refused for a made-up value are in ``postponed``.
+        may give it. ``by``: who wrote the calls, ``model``, or ``analogy``, ``retry`` or ``substitute``; what the
+        gate refuses of those is dropped, and a retry may be a call that was made before. Tools whose call was held
+        or refused for a made-up value are in ``postponed``.
         """
         view = frozenset(allowed)
         gate = Gate(tool for tool in self._gate.tools if tool.name in view)
 
         numbered = [self._number(call) for call in calls]
-        courses = [Course(call.id, call.tool, call.slot, self._shared, gate) for call in numbered]
-        ways = [
-            course.settle(call, call.tool in patient, ask) for call, course in zip(numbered, courses, strict=True)
-        ]
+        courses = [Course(call.id, call.tool, call.slot, self._shared, gate, by=by) for call in numbered]
+        ways = [course.settle(call, call.tool in patient) for call, course in zip(numbered, courses, strict=True)]
         return await self._together(courses, ways)
 
     async def release(self, tools: Iterable[str]) -> list[ToolResult]:
@@ -161,6 +192,7 @@ class Executor:
         results = [course.result for course in courses if course.result is not None]
         for course in courses:
             self._merge(course)
+        self.came += results
         self.results += results
         for result in results:
             if result.ok:
@@ -173,6 +205,8 @@ class Executor:
         self.skips += course.skips
         if course.lacks:
             self.postpone(course.tool)
+        elif course.refusal is not None and course.by == "model":
+            self.refusals.append(course.refusal)
         if course.held is not None:
             self.held.setdefault(course.tool, []).append(course.held)
         if course.unmended:

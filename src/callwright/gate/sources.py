@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from callwright.gate.keys import words
@@ -53,7 +53,7 @@ class Leaf:
 
 
 class Sources:
-    """Query, conversation, results and defaults of one run. Grows as results arrive; never forgets.
+    """Query, conversation, results and defaults of one run. Grows as results arrive; see :meth:`without`.
 
     Text is compared without case, accents, spaces and punctuation; numbers by value; days by date.
     """
@@ -68,7 +68,9 @@ class Sources:
         self.query = query
         self.results: list[ToolResult] = []
         self.leaves: list[Leaf] = []
-        self._texts: list[str] = []
+        self._said: list[str] = []
+        self._defaults = dict(defaults or {})
+        self._texts: list[str] = []  # said, and of results
         self._fold: list[str] = []  # of the texts so far; each index is made when it is first asked for
         self._squash: list[str] = []
         self._word_set: set[str] = set()
@@ -77,19 +79,31 @@ class Sources:
         self.add_text(query)
         for message in conversation:
             self.add_text(message if isinstance(message, str) else message.content)
-        for value in (defaults or {}).values():
+        for value in self._defaults.values():
             self._add_value(value, "", ())
         for result in results:
             self.add_result(result)
 
     def copy(self) -> Sources:
         """The same sources, which from here on grow by themselves: another way on from this point of the run."""
-        twin = Sources(self.query)
+        twin = Sources(self.query, defaults=self._defaults)
+        twin._said = [*self._said]
         twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
         return twin
 
     def add_text(self, text: str) -> None:
         """Add something that was said."""
+        self._said.append(text)
+        self._keep(text)
+
+    def without(self, results: Container[str]) -> Sources:
+        """The same sources as if the results of these ids had never come."""
+        kept = [result for result in self.results if result.id not in results]
+        made = Sources("", self._said, kept, self._defaults)
+        made.query = self.query
+        return made
+
+    def _keep(self, text: str) -> None:
         if text:
             self._texts.append(text)
 
@@ -127,7 +141,7 @@ class Sources:
         self.results.append(result)
         content = result.content
         if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
-            self.add_text(content)
+            self._keep(content)
             try:
                 content = mend(content).value
             except JsonError:
@@ -193,9 +207,9 @@ class Sources:
         for keys, leaf in _leaves(value, path):
             if len(self.leaves) < _MAX_LEAVES and result:
                 self.leaves.append(Leaf(result, keys, leaf))
-            self.add_text(leaf if isinstance(leaf, str) else canonical(leaf))
+            self._keep(leaf if isinstance(leaf, str) else canonical(leaf))
         if isinstance(value, dict):
-            self.add_text(" ".join(value))  # ids are sometimes keys
+            self._keep(" ".join(value))  # ids are sometimes keys
 
     def _add_number(self, text: str, percent: bool) -> None:
         text = text.replace("−", "-")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from callwright.plan import Plan
 from callwright.strategies.job import Job
 from callwright.strategies.layered import Layered
+from callwright.strategies.recovery import Recovery
 
 _STEPS = 5  # the paper's L (A.1): the layers that a sketch has at most
 
@@ -26,22 +27,29 @@ class WithoutSketch(Layered):
     async def run(self, job: Job) -> None:
         job.plan = Plan.from_layers([[tool.name for tool in job.tools]])
         job.record_plan()
+        recovery, finished = Recovery(job, self._recover - {"replan"}, self._layer), {s.id for s in job.plan.slots}
         index, before = 0, -1
-        while index < _STEPS and len(job.executor.results) > before:
-            before = len(job.executor.results)
+        while index < _STEPS and len(job.executor.came) > before:
+            before = len(job.executor.came)
             index += 1
             await self._layer(job, job.plan.slots, index, _STEPS)
-        await self._end(job, index)
+            await recovery.after((index, _STEPS), finished)
+        await self._end(job, index, recovery, finished)
 
 
 class WithoutRepair(Layered):
     """ "w/o Repair removes the Reflect-and-Repair module."
 
     No deterministic edit, no question about a call, no repeated execution: what the schema refuses is left out, what
-    fails has failed. The gate still drops keys that a tool does not know (Eq. 11 does it, not the repair).
+    fails has failed, and what we do beyond the paper where repair fails is left out too. The gate still drops keys
+    that a tool does not know (Eq. 11 does it, not the repair).
     """
 
     name = "layered-no-repair"
+
+    def __init__(self, choose_above: int = 3) -> None:
+        """``choose_above``: as for :class:`Layered`."""
+        super().__init__(choose_above, recover=())
 
     async def run(self, job: Job) -> None:
         job.executor.without_repair()

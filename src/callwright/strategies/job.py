@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -78,6 +78,15 @@ class Job:
             self.plan = self.planner.plan(self.query, tools)
             turn = self.ledger.turn("")
         self.plan.require_sound(t.name for t in tools)
+        self.record_plan(actor="", turn=turn)
+
+    def revise(self, finished: Container[str], fresh: Callable[[], Plan]) -> None:
+        """The next revision: finished slots stay, ``fresh`` makes the rest, or what it said before a crash."""
+        if told := self.ledger.next("", "plan"):
+            self.plan, turn = Plan.from_slots(told["slots"], told["revision"]), told["turn"]
+        else:
+            self.plan, turn = self.plan.revised(finished, fresh()), self.ledger.turn("")
+        self.plan.require_sound(t.name for t in self.tools)
         self.record_plan(actor="", turn=turn)
 
     def record_plan(self, **answer: Any) -> None:

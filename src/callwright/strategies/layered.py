@@ -3,18 +3,22 @@
 Beyond the paper: where more than a few tools are offered, the model first chooses among their names, so that layers
 are not filled with what the request does not need (A.2 names retrieval as the next step). And a tool whose call
 lacked a value (the model wanted it and could not call it, or made the value up) is carried over once into the next
-layer, so that a wrong order costs a layer and not the tool.
+layer, so that a wrong order costs a layer and not the tool. What repair cannot mend goes to
+:mod:`strategies.recovery`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
+from callwright.errors import ConfigError
 from callwright.execution.gaps import Gap
 from callwright.execution.select import mentioned, selected, selection
 from callwright.plan import Slot
 from callwright.planning.closure import with_producers
 from callwright.strategies.job import Job
+from callwright.strategies.recovery import WAYS, Recovery
 from callwright.strategies.second_pass import close_gaps, narrowed
 from callwright.types import Skip, Tool
 
@@ -24,14 +28,23 @@ class Layered:
 
     name = "layered"
 
-    def __init__(self, choose_above: int = 3) -> None:
-        """``choose_above``: with more tools than this, the model is asked first which of them are needed."""
+    def __init__(self, choose_above: int = 3, recover: Collection[str] = WAYS) -> None:
+        """``choose_above``: with more tools than this, the model is asked first which of them are needed.
+
+        ``recover``: what may be tried where repair fails, of ``retry``, ``substitute`` and ``replan``. Raises
+        ConfigError for anything else.
+        """
+        if unknown := {*recover} - {*WAYS}:
+            raise ConfigError(
+                f"there is no recovery by {', '.join(sorted(unknown))}", hint="ways: " + ", ".join(WAYS)
+            )
         self._choose_above = choose_above
+        self._recover = frozenset(recover)
 
     async def run(self, job: Job) -> None:
         tools = await self._chosen(job)
         job.make_plan(tools)
-        total = len(job.plan.layers)
+        recovery = Recovery(job, self._recover, self._layer)
         finished: set[str] = set()
         carried: set[str] = set()
         index = 0
@@ -39,12 +52,15 @@ class Layered:
             index += 1
             finished |= {slot.id for slot in ready}
             carried |= {slot.tool for slot in late}
-            await self._layer(job, slots, index, max(total, index))
-        await self._end(job, index)
+            total = max(len(job.plan.layers), index)
+            await self._layer(job, slots, index, total, recovery.reopened(slots), last=False)
+            await recovery.after((index, total), finished)
+        await self._end(job, index, recovery, finished)
 
-    async def _end(self, job: Job, index: int) -> None:
+    async def _end(self, job: Job, index: int, recovery: Recovery, finished: set[str]) -> None:
         """The second pass, then what still waits for a value goes as it is."""
         await close_gaps(job, self._layer, index)
+        await recovery.after((index, index), finished, last=True)
         good = {r.tool for r in job.executor.results if r.ok}
         await job.executor.release([name for name in job.executor.held if name not in good])
 
@@ -69,14 +85,25 @@ class Layered:
         waiting = {
             name
             for name, seen in executor.postponed.items()
-            if name not in succeeded | carried and len(executor.results) > seen
+            if name not in succeeded | carried and len(executor.came) > seen
         }
         return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
 
     async def _layer(
-        self, job: Job, slots: tuple[Slot, ...], index: int, total: int, found: tuple[Gap, ...] = ()
+        self,
+        job: Job,
+        slots: tuple[Slot, ...],
+        index: int,
+        total: int,
+        found: tuple[Gap, ...] = (),
+        last: bool | None = None,
     ) -> None:
-        """One question and its calls. ``found``: the gaps that this layer is to close, in the second pass."""
+        """One question and its calls. ``found``: the gaps that this layer is to close.
+
+        ``last``: nothing comes after it that could give a value, so calls with a made-up one do not wait for it; by
+        default that is so where it closes gaps.
+        """
+        last = bool(found) if last is None else last
         job.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
         by_name = {t.name: t for t in job.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
@@ -87,4 +114,4 @@ class Layered:
         for tool in bound.wanted:
             job.executor.postpone(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        await job.executor.settle(calls, slot_of, patient=() if found else slot_of.keys())
+        await job.executor.settle(calls, slot_of, patient=() if last else slot_of.keys())

@@ -61,7 +61,7 @@ async def _repeat_for_the_others(job: Job) -> None:
         before = len(job.executor.results)
         if like:
             job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
-            await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like}, ask=False)
+            await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like}, by="analogy")
         if len(job.executor.results) == before:
             return
 
@@ -124,7 +124,8 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
             sources -= good
         sources |= {*gap.named}
         missed = gap.tool in job.executor.held or any(not r.ok and r.tool == gap.tool for r in job.executor.results)
-        since = job.executor.postponed.get(gap.tool, len(job.executor.results)) < len(job.executor.results)
+        came = len(job.executor.came)
+        since = job.executor.postponed.get(gap.tool, came) < came
         if sources or since or not missed:
             wanted |= {gap.tool, *(sources if missed else ())}
     called = {r.tool for r in job.executor.results}

@@ -12,6 +12,12 @@ from callwright.trace import Event
 from callwright.viewer.graph import plan_svg
 from callwright.viewer.story import CallStory, Stage, Story, read_story
 
+_MENDED = ("tier1", "tier2", "repeat", "recovery")
+_WROTE = {
+    "analogy": "By analogy",
+    "retry": "Made again",
+    "substitute": "In place of a failed call",
+}  # the model as a rule
 _LONG = 1_500  # longer values are folded
 
 
@@ -46,7 +52,7 @@ def _facts(story: Story) -> str:
         "model": story.start.get("model", ""),
         "model calls": cost.get("model_calls", ""),
         "tool calls": cost.get("calls", ""),
-        "edits / repairs / repeats": " / ".join(str(repairs.get(k, 0)) for k in ("tier1", "tier2", "repeat")),
+        "edits / repairs / repeats / recoveries": " / ".join(str(repairs.get(k, 0)) for k in _MENDED),
         "tokens in / out": f"{usage.get('prompt_tokens', '?')} / {usage.get('completion_tokens', '?')}",
         "seconds": f"{cost['seconds']:.1f}" if "seconds" in cost else "",
     }
@@ -99,7 +105,7 @@ def _stage(stage: Stage, texts: Mapping[str, str]) -> str:
 
 
 def _call(call: CallStory) -> str:
-    columns = [_column("By analogy" if call.by == "analogy" else "The model wrote", _value(call.raw))]
+    columns = [_column(_WROTE.get(call.by, "The model wrote"), _value(call.raw))]
     edits = call.edits
     if edits or call.refused:
         columns.append(_column("What was wrong, what was changed", _mending(call, edits)))

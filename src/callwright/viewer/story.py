@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.trace import Event, blobs
+from callwright.trace import Event, blobs, recovery_text, stale_text
 
 Data = Mapping[str, Any]
 
@@ -19,7 +19,7 @@ class CallStory:
     tool: str
     raw: Any = None
     slot: str = ""
-    by: str = "model"  # who wrote it: model | analogy
+    by: str = "model"  # who wrote it: model | analogy | retry | substitute
     refused: Data | None = None
     checked: Data | None = None
     repairs: list[Data] = field(default_factory=list)
@@ -110,6 +110,10 @@ def _sort(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
         stage.skips.append(data)
     elif event.kind == "note":
         stage.notes.append(str(data.get("text", "")))
+    elif event.kind == "recovery":
+        stage.notes.append(recovery_text(data))
+    elif event.kind == "stale":
+        stage.notes.append(stale_text(data))
     elif event.kind == "limit":
         stage.notes.append(f"limit reached: {data.get('limit')}")
     elif event.kind == "call.raw":
