@@ -19,6 +19,7 @@ from typing import Any
 from callwright.benchmarks.refine_score import classify
 from callwright.benchmarks.refine_task import Found, Score, Task
 from callwright.benchmarks.wheel import unpacked
+from callwright.errors import ConfigError
 from callwright.jsontext import parse
 from callwright.protocols import ChatRequest
 from callwright.types import Json, JsonObject, Message, Tool, ToolCall
@@ -56,9 +57,16 @@ def checker() -> Any:
     row = types.SimpleNamespace(underscore_to_dot=True)
     table.MODEL_CONFIG_MAPPING = {MODEL: row}  # type: ignore[attr-defined]
     sys.modules[table.__name__] = table
+    return imported("bfcl_eval.eval_checker.ast_eval.ast_checker")
+
+
+def imported(module: str) -> Any:
+    """A module of the wheel. Raises ConfigError where a library that it needs is missing."""
     sys.path.insert(0, str(folder()))
     try:
-        return importlib.import_module("bfcl_eval.eval_checker.ast_eval.ast_checker")
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"{module} needs {error.name}", hint="pip install 'callwright[bench]'") from error
     finally:
         sys.path.remove(str(folder()))
 
@@ -126,13 +134,14 @@ def _error(verdict: JsonObject, task: Task, found: Found) -> str:
 
 def _read(category: str) -> list[Task]:
     base = folder() / "bfcl_eval" / "data"
-    rows = _lines(base / f"BFCL_v4_{category}.json")
+    rows = read_lines(base / f"BFCL_v4_{category}.json")
     answers = base / "possible_answer" / f"BFCL_v4_{category}.json"
-    truth = {row["id"]: row["ground_truth"] for row in _lines(answers)} if answers.exists() else {}
+    truth = {row["id"]: row["ground_truth"] for row in read_lines(answers)} if answers.exists() else {}
     return [_task(category, row, truth.get(row["id"], [])) for row in rows]
 
 
-def _lines(path: Path) -> list[JsonObject]:
+def read_lines(path: Path) -> list[JsonObject]:
+    """The rows of one file of the wheel."""
     return [parse(line) for line in path.read_bytes().split(b"\n") if line.strip()]
 
 

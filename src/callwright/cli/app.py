@@ -352,6 +352,14 @@ def bench_desk(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("multi-turn", context_settings=_PASS)
+def bench_multi_turn(context: typer.Context) -> None:
+    """Strategies on turns of BFCL's executable multi-turn scenarios."""
+    from callwright.benchmarks.multi_turn import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("plan", context_settings=_PASS)
 def bench_plan(context: typer.Context) -> None:
     """Execution orders against gold: learned and simple planners on public data."""
