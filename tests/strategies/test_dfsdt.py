@@ -119,6 +119,20 @@ async def test_no_point_has_more_than_two_children() -> None:
     assert done.status == "abstained"
 
 
+async def test_a_refusal_is_an_observation_once_and_ends_the_branch_when_it_comes_again() -> None:
+    tool = look()
+    model = steps(step("look"), step("look", q="alpha"), END)
+    done = await search(model, tool, limits=Limits(repairs=0))
+    assert "not executed: look: " in asked(model)[1]
+    assert "must differ" not in asked(model)[1]
+    assert [r.arguments["q"] for r in done.results] == ["alpha"]
+
+    model = steps(step("look"), step("look"), step("look", q="alpha"), END)
+    done = await search(model, look(), limits=Limits(repairs=0))
+    assert "must differ" in asked(model)[2]
+    assert "this branch ends: look({})" in notes(done)
+
+
 async def test_all_branches_of_a_small_world_are_taken_depth_first() -> None:
     def answers(request: ChatRequest) -> Any:
         if request.purpose != "bind":

@@ -6,15 +6,15 @@ second made with a prompt that shows what was tried there and asks for something
 restart: the search goes back two nodes from there, so that the step before is taken anew, and a model that gives up
 at the root ends the search. A node whose children are spent goes back one. Twelve steps at most lie below each other
 (``single_chain_max_step``). The first answer ends everything, and so does the limit of model calls
-(``max_query_count``, 200 there). A call that fails is an observation like another.
+(``max_query_count``, 200 there). A call that fails or is refused is an observation like another.
 
 Ours: ToolBench counts thought, action and input as one level each, here a step is one (:class:`Limits`, ``turns``),
 so branches may be longer. The gate, the repair, the budgets and the accounting are those of every strategy here, and
-the answer is made by the same last question. A call that the gate refuses, that is a sibling tried before, or that
-was made before on this branch ends the branch at once: a model without sampling would only say the same again. The
-prompt for the second child names the tried steps and how they ended, not what they returned: nothing from a dead
-branch reaches a later question or the answer. Its calls, tokens and seconds count. Where no branch led to an answer,
-ToolBench takes one of the given-up ones at random; here the answer is made from the one that found most.
+the answer is made by the same last question. A call that is a sibling tried before, that was made or refused before
+on this branch, or that names no tool, ends the branch at once: a model without sampling would only say the same
+again. The prompt for the second child names the tried steps and how they ended, not what they returned: nothing from
+a dead branch reaches a later question or the answer. Its calls, tokens and seconds count. Where no branch led to an
+answer, ToolBench takes one of the given-up ones at random; here the answer is made from the one that found most.
 
 A dead branch cannot be taken back where it wrote something. So what may write, and what nobody declared, is only
 called in a run that is declared a sandbox; elsewhere such a branch is refused, which the trace says.
@@ -120,15 +120,18 @@ class _Search:
             return _Child(_ANSWERED)
         call = bound.calls[0]
         shown = f"{call.tool}({canonical(call.arguments)})"
+        if any(step.startswith(f"{shown}: ") for step in tried):
+            return _Child(self._dead(f"{shown}: it was tried here before", _SPENT), f"{shown}: tried twice")
         known = len(self.job.executor.skips)
-        again = any(step.startswith(f"{shown}: ") for step in tried)
-        results = [] if again else await self._step(call)
-        if not results:
-            reasons = [skip.reason for skip in self.job.executor.skips[known:]]
-            why = "it was tried here before" if again else "; ".join(reasons) or "it brought nothing"
-            return _Child(self._dead(f"{shown}: {why}", _SPENT), f"{shown}: not executed: {why[:_SAID]}")
-        back = await self.expand(depth + 1)
-        return _Child(back, f"{shown}: {_outcome(results[-1])}")
+        results = await self._step(call)
+        if results:
+            return _Child(await self.expand(depth + 1), f"{shown}: {_outcome(results[-1])}")
+        before, skips = self.job.executor.skips[:known], self.job.executor.skips[known:]
+        why = "; ".join(skip.reason for skip in skips) or "it brought nothing"
+        told = f"{shown}: not executed: {why[:_SAID]}"
+        if any(self._is_news(skip, before) for skip in skips):
+            return _Child(await self.expand(depth + 1), told)
+        return _Child(self._dead(f"{shown}: {why}", _SPENT), told)
 
     async def _step(self, call: ToolCall) -> list[ToolResult]:
         """Execute one call as the next step of the branch; outside a sandbox only if it only reads."""
@@ -143,6 +146,12 @@ class _Search:
         if call.tool in names:
             job.plan = job.plan.grown(slot)
         return await job.executor.settle([replace(call, slot=slot.id)], allowed)
+
+    def _is_news(self, skip: Skip, before: list[Skip]) -> bool:
+        """Whether a refusal is an observation to go on from: the next question shows it, and none did before."""
+        known = {(other.tool, other.reason) for other in before}
+        shown = skip.refused and skip.tool in {tool.name for tool in self.job.tools}
+        return shown and skip.reason != NO_SANDBOX and (skip.tool, skip.reason) not in known
 
     def _dead(self, why: str, back: int) -> int:
         self.job.trace.add("note", text=f"this branch ends: {why}")
