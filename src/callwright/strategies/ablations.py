@@ -14,7 +14,7 @@ _STEPS = 5  # the paper's L (A.1): the layers that a sketch has at most
 
 
 class WithoutSketch(Layered):
-    """ "w/o Execution Sketch exposes all tools rather than layer-constrained subsets."
+    """The paper's "w/o Execution Sketch": it "exposes all tools rather than layer-constrained subsets".
 
     All tools that are offered are in view at every step: no choice among them, no plan, no order. The paper does not
     say how often the model is then asked. Asked once, it could never use one result for the next call, and losing
@@ -38,7 +38,7 @@ class WithoutSketch(Layered):
 
 
 class WithoutRepair(Layered):
-    """ "w/o Repair removes the Reflect-and-Repair module."
+    """The paper's "w/o Repair": it "removes the Reflect-and-Repair module".
 
     No deterministic edit, no question about a call, no repeated execution: what the schema refuses is left out, what
     fails has failed, and what we do beyond the paper where repair fails is left out too. The gate still drops keys
