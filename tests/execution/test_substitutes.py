@@ -33,9 +33,9 @@ def test_a_twin_takes_the_failed_calls_arguments_as_they_are() -> None:
 
 
 def test_arguments_go_under_the_other_tools_names() -> None:
-    one = tool("get_forecast", "The weather forecast of a city.", given="sky wind", city_name="string")
-    other = tool("weather_forecast", "The weather forecast of a city.", given="sky wind", cityName="string")
-    assert found(one, other, city_name="Oslo") == {"weather_forecast": {"cityName": "Oslo"}}
+    one = tool("weather_today", "The weather forecast of a city.", given="sky wind", city_name="string")
+    other = tool("weather_report", "The weather forecast of a city.", given="sky wind", cityName="string")
+    assert found(one, other, city_name="Oslo") == {"weather_report": {"cityName": "Oslo"}}
 
 
 def test_a_tool_that_gives_something_else_is_no_substitute_though_it_takes_the_same() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from callwright.flow import links
 from callwright.plan import Plan
@@ -26,15 +26,15 @@ def feeders(tool: Tool, blamed: Collection[str], tools: Sequence[Tool]) -> tuple
 def relayered(made: Plan, left: Sequence[str], waits: Mapping[str, Collection[str]], why: Mapping[str, str]) -> Plan:
     """A planner's plan of the tools ``left``, changed so that each tool of ``waits`` comes after those named there.
 
-    Each tool stands in it once. What came before a tool still does, and so does what it came before, unless the tools
-    it waits for need that themselves. ``why`` become the reasons of the slots moved.
+    Each tool stands in it once. What waited for a tool still does; only the tools that it has to wait for itself are
+    taken out from behind it. ``why`` become the reasons of the slots moved.
     """
     before = _among(made, left)
     for tool, named in waits.items():
         first = {name for name in named if name in before and name != tool}
-        for name in _with_ancestors(first, before, tool):
-            if tool in before[name]:
-                before[name] = (before[name] - {tool}) | before[tool] - {name}
+        later = _behind(tool, before)
+        for name in first & later:
+            before[name] = (before[name] - later) | (before[tool] - first)
         before[tool] |= first
     reasons = {slot.tool: slot.reason for slot in made.slots}
     plan = Plan.from_edges(left, [(first, name) for name, firsts in before.items() for first in sorted(firsts)])
@@ -53,13 +53,9 @@ def _among(made: Plan, left: Sequence[str]) -> dict[str, set[str]]:
     return {name: before.get(name, set()) for name in left}
 
 
-def _with_ancestors(names: Iterable[str], before: Mapping[str, set[str]], apart: str) -> set[str]:
-    """The names and all that comes before them, paths through ``apart`` left out."""
-    found: set[str] = set()
-    front = [name for name in names if name != apart]
-    while front:
-        name = front.pop()
-        if name not in found:
-            found.add(name)
-            front += before[name] - {apart}
+def _behind(tool: str, before: Mapping[str, set[str]]) -> set[str]:
+    """The tool and all that waits for it."""
+    found = {tool}
+    while more := {name for name, firsts in before.items() if name not in found and firsts & found}:
+        found |= more
     return found
