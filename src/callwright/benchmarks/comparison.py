@@ -189,8 +189,11 @@ def _violations(run: Run) -> dict[str, int]:
     return dict(found)
 
 
-def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]]) -> int:
-    """What a command does with the options of :func:`parser`: report, digest, or run what is missing."""
+def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]], limits: Limits = LIMITS) -> int:
+    """What a command does with the options of :func:`parser`: report, digest, or run what is missing.
+
+    ``limits`` are of one run. Its seconds are wall-clock: too few of them measure what else the machine is doing.
+    """
     if options.report:
         sys.stdout.write(report(read_rows(options.out)) + "\n")
         return 0
@@ -199,10 +202,10 @@ def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]]) -> int:
         sys.stdout.write(f"{task_set.digest}  {len(task_set.tasks)} tasks\n")
         return 0
     tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
-    return asyncio.run(_measure(task_set, tasks, options))
+    return asyncio.run(_measure(task_set, tasks, options, limits))
 
 
-async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.Namespace) -> int:
+async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.Namespace, limits: Limits) -> int:
     model = open_model(options.model)
     strategies = tuple(options.strategies.split(","))
     traces = options.out.parent / "traces"
@@ -210,7 +213,14 @@ async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.N
     try:
         mode = MODES[options.mode] if options.mode else (await model.capabilities()).mode
         bench = Bench(
-            task_set, model, strategies, label=options.label, traces=traces, mode=mode, model_calls=model_calls
+            task_set,
+            model,
+            strategies,
+            limits,
+            label=options.label,
+            traces=traces,
+            mode=mode,
+            model_calls=model_calls,
         )
         sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, {mode} replies, ")
         sys.stderr.write(f"configuration {bench.config}\n")

@@ -22,6 +22,7 @@ from callwright.benchmarks.multi_turn_worlds import World, WorldSource, calls_of
 from callwright.benchmarks.task_sets import Half, Stage, halves, sha256
 from callwright.errors import ConfigError
 from callwright.gate import Gate, Sources
+from callwright.limits import Limits
 from callwright.types import (
     CheckedCall,
     JsonObject,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 DATA = "bfcl_eval/data/BFCL_v4_multi_turn_base.json"
 GOLD = "bfcl_eval/data/possible_answer/BFCL_v4_multi_turn_base.json"
+LIMITS = Limits(seconds=3600.0)  # thirty tools in view: a busy CPU must not end a run before its other limits do
 DRAWN = {"1 call": 24, "2 calls": 28, "3 to 6 calls": 28}
 """How many tasks of each kind are drawn: half of each kind goes to each half."""
 FROZEN: dict[Half, str] = {
@@ -203,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing and print the tables."""
     about = (__doc__ or "").partition(": ")[2].partition("\n")[0]
     known = parser("multi-turn", about, Path("runs/multi-turn/results.jsonl"))
-    return compare(known.parse_args(arguments), MultiTurn)
+    return compare(known.parse_args(arguments), MultiTurn, LIMITS)
 
 
 if __name__ == "__main__":
