@@ -213,3 +213,19 @@ def test_the_command_prints_digest_and_report(tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out == "jugs  2 tasks\n"
     assert compare(options.parse_args(["--report"]), lambda: JUGS) == 0
     assert "No finished runs" in capsys.readouterr().out
+
+
+def test_several_models_are_run_one_after_another_and_each_row_says_how_large_its_model_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "rows.jsonl"
+    given = ["--model", "http://127.0.0.1:9/v1#small-1b,http://127.0.0.1:9/v1#large-7b", "--mode", "plain"]
+    given += ["--strategies", "react", "--tasks", "five", "--plots", str(tmp_path / "plots")]
+    assert compare(parser("jugs", "", results).parse_args(given), lambda: JUGS) == 0  # nobody listens there
+    rows = read_rows(results)
+    assert [(row["model"], row["size"], "error" in row) for row in rows] == [
+        ("small-1b", 1, True),
+        ("large-7b", 7, True),
+    ]
+    assert "No finished runs" in capsys.readouterr().out
+    assert not (tmp_path / "plots").exists()

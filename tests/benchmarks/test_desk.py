@@ -29,7 +29,10 @@ def player(task: DeskTask) -> Any:
     calls = list(task.gold_calls)
 
     def line(request: ChatRequest) -> Any:
-        assert request.schema is not None
+        if request.schema is None:
+            return task.gold_answer
+        if request.purpose == "repair":
+            return calls.pop(0)["arguments"]
         known = request.schema.get("properties") or request.schema["anyOf"][0]["properties"]
         if "statements" in known:
             cited = known["statements"]["items"]["properties"]["results"]["items"]["enum"]
@@ -56,6 +59,17 @@ async def test_gold_is_a_success_whatever_the_strategy(tmp_path: Path) -> None:
     assert [row["strategy"] for row in rows] == ["layered", "react"]
     assert [row["reasons"] for row in rows] == [[], []]
     assert [row["tools"] for row in rows] == [["convert_units"], ["convert_units"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["liam-meals", "nairobi-toronto-miles", "beatrice-lopez", "pounds-to-kilos", "lissabon", "kenji-city"]
+)
+async def test_a_desk_that_is_not_as_documented_is_mastered_by_what_its_servers_say(
+    name: str, tmp_path: Path
+) -> None:
+    (task,) = choose(DESK.tasks, "dev", [name])
+    (row,) = await rows_of(task, tmp_path / "rows.jsonl", ("react",))
+    assert row["reasons"] == []
 
 
 async def test_a_wrong_answer_is_a_row_with_its_reasons(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.benchmarks.paired import mcnemar, paired_bootstrap, wilson
+from callwright.benchmarks.paired import mcnemar, mean_interval, paired_bootstrap, paired_change, wilson
 
 
 def test_wilson_gives_the_published_interval() -> None:
@@ -63,3 +63,26 @@ def test_a_proportion_needs_trials() -> None:
         wilson(0, 0)
     with pytest.raises(ValueError, match="not pairs"):
         mcnemar([True], [])
+
+
+def test_a_change_is_a_share_of_the_second_mean() -> None:
+    found = paired_change([30.0, 60.0], [100.0, 200.0])
+    assert (found.value, found.low, found.high) == pytest.approx((-0.7, -0.7, -0.7))
+
+
+def test_a_change_is_that_of_the_sums_not_the_mean_of_single_changes() -> None:
+    found = paired_change([1.0, 300.0], [2.0, 100.0])
+    assert found.value == pytest.approx(301 / 102 - 1)
+    assert found.low == pytest.approx(-0.5)
+    assert found.high == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("a", "b"), [([], []), ([1.0], [1.0, 2.0]), ([1.0], [0.0]), ([1.0, 1.0], [-1.0, 3.0])])
+def test_a_share_of_nothing_is_refused(a: list[float], b: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"not pairs|share of nothing"):
+        paired_change(a, b)
+
+
+def test_a_mean_lies_in_its_interval() -> None:
+    found = mean_interval([1.0, 2.0, 9.0])
+    assert found.low <= found.value == 4.0 <= found.high

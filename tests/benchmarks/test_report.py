@@ -26,10 +26,9 @@ def test_the_table_holds_success_cost_and_paired_differences() -> None:
     assert "| layered | 8/10 = 80 % (49 % – 94 %) |" in text
     assert "| react | 2/10 = 20 %" in text
     assert (
-        "| success, points | +60.0 (+30.0 to +90.0) | only layered 6, only react 0, exact McNemar p = 0.0312 |"
+        "| layered against react | 10 | +60.0 (+30.0 to +90.0) | 6 and 0, p = 0.0312 | −58 % (−58 % to −58 %) |"
         in text
     )
-    assert "| prompt tokens | −1,500 (−1,500 to −1,500) |" in text
     assert "| layered | 6/6 | 2/4 |" in text
 
 
@@ -39,10 +38,29 @@ def test_every_table_row_has_as_many_cells_as_its_head() -> None:
         assert len({line.count("|") for line in lines}) <= 1
 
 
-def test_only_tasks_that_every_strategy_finished_are_compared() -> None:
+def test_a_pair_is_compared_on_the_tasks_that_both_finished_and_a_third_strategy_changes_nothing() -> None:
     some = [*rows()[:4], row("t9", "layered", True), {**row("t9", "react", False), "error": "no model"}]
-    assert "2 tasks" in report(some)
-    assert "no task was done by every strategy" in report([row("a", "layered", True), row("b", "react", True)])
+    pair = next(line for line in report(some).splitlines() if line.startswith("| layered against react"))
+    assert "| 2 |" in pair
+    text = report([*rows(), *(row(f"t{n}", "dfsdt", False, prompt_tokens=9000) for n in range(3))])
+    assert pair_of(text, "layered", "react") == pair_of(report(rows()), "layered", "react")
+    assert pair_of(text, "layered", "dfsdt").startswith("| layered against dfsdt | 3 |")
+    assert "| dfsdt | 0/3 = 0 %" in text
+    assert "only pairs can be compared" in text
+
+
+def pair_of(text: str, a: str, b: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith(f"| {a} against {b} "))
+
+
+def test_strategies_without_a_task_in_common_are_not_compared() -> None:
+    text = report([row("a", "layered", True), row("b", "react", True)])
+    assert "| layered against react | 0 | – |" in text
+
+
+def test_costs_are_shares_of_the_second_strategys() -> None:
+    text = report([row("a", "layered", True), row("a", "dfsdt", True, model_calls=12, prompt_tokens=9900)])
+    assert "−89 % (−89 % to −89 %) | −75 % (−75 % to −75 %)" in pair_of(text, "layered", "dfsdt")
 
 
 def test_models_and_configurations_are_kept_apart() -> None:

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, Generic
 
 from callwright import __version__, prompts
+from callwright.benchmarks.model_size import size_of
+from callwright.benchmarks.plots import write_plots
 from callwright.benchmarks.report import report
 from callwright.benchmarks.rows import append_row, read_rows
 from callwright.benchmarks.task_sets import Stage, T, Task, TaskSet, choose
@@ -42,7 +44,7 @@ class Bench(Generic[T]):
     """What is measured. ``label`` goes into the configuration's digest, for changes that it cannot see.
 
     ``mode`` is how the model is asked for calls (None: as its endpoint does best); ``model_calls`` limits single
-    strategies further than ``limits`` does.
+    strategies further than ``limits`` does; ``size`` is the model's, in billions of parameters.
     """
 
     task_set: TaskSet[T]
@@ -54,6 +56,7 @@ class Bench(Generic[T]):
     traces: Path | None = None
     mode: ReplyMode | None = None
     model_calls: Mapping[str, int] = field(default_factory=lambda: dict(MODEL_CALLS))
+    size: float | None = None
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
@@ -117,6 +120,7 @@ async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
         "kind": task.kind,
         "strategy": strategy,
         "model": bench.model.name,
+        "size": bench.size,
         "config": bench.config,
         "label": bench.label,
     }
@@ -195,17 +199,35 @@ def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]], limits:
     ``limits`` are of one run. Its seconds are wall-clock: too few of them measure what else the machine is doing.
     """
     if options.report:
-        sys.stdout.write(report(read_rows(options.out)) + "\n")
+        _show(read_rows(options.out), options)
         return 0
     task_set = load()
     if options.digest:
         sys.stdout.write(f"{task_set.digest}  {len(task_set.tasks)} tasks\n")
         return 0
     tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
-    return asyncio.run(_measure(task_set, tasks, options, limits))
+    started, rows, left = time.monotonic(), list[JsonObject](), 0
+    for spec in options.model.split(",") if options.model else [None]:
+        spent = time.monotonic() - started
+        limit = max(options.limit_seconds - spent, 1e-9) if options.limit_seconds else 0.0
+        of_one = argparse.Namespace(**{**vars(options), "model": spec, "limit_seconds": limit})
+        done, still = asyncio.run(_measure(task_set, tasks, of_one, limits))
+        rows, left = rows + done, left + still
+    _show(rows, options)
+    sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
+    return 0
 
 
-async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.Namespace, limits: Limits) -> int:
+def _show(rows: Sequence[JsonObject], options: argparse.Namespace) -> None:
+    sys.stdout.write(report(rows) + "\n")
+    for path in write_plots(rows, options.plots) if options.plots else ():
+        sys.stderr.write(f"written: {path}\n")
+
+
+async def _measure(
+    task_set: TaskSet[T], tasks: Sequence[T], options: argparse.Namespace, limits: Limits
+) -> tuple[list[JsonObject], int]:
+    """Run what is missing of one model. Returns its rows of this configuration, and how many are still missing."""
     model = open_model(options.model)
     strategies = tuple(options.strategies.split(","))
     traces = options.out.parent / "traces"
@@ -221,6 +243,7 @@ async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.N
             traces=traces,
             mode=mode,
             model_calls=model_calls,
+            size=await size_of(model),
         )
         sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, {mode} replies, ")
         sys.stderr.write(f"configuration {bench.config}\n")
@@ -228,10 +251,9 @@ async def _measure(task_set: TaskSet[T], tasks: Sequence[T], options: argparse.N
     finally:
         await model.aclose()
     chosen = {task.id for task in tasks}
-    rows = [r for r in read_rows(options.out) if r["config"] == bench.config and r["task"] in chosen]
-    sys.stdout.write(report(rows) + "\n")
-    sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
-    return 0
+    ours = (bench.config, model.name)
+    rows = [r for r in read_rows(options.out) if (r["config"], r["model"]) == ours and r["task"] in chosen]
+    return rows, left
 
 
 def _say(row: JsonObject, left: int) -> None:
@@ -256,7 +278,11 @@ def _numbers(text: str) -> dict[str, int]:
 def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     """The options that every such command takes. ``results``: where its rows go by default."""
     parser = argparse.ArgumentParser(prog=f"callwright bench {command}", description=about)
-    parser.add_argument("--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL")
+    parser.add_argument(
+        "--model",
+        default=None,
+        help="local (default), local:PATH or URL#MODEL; several, with commas between, run one after another",
+    )
     parser.add_argument("--strategies", default="layered,react", help="names with commas between (%(default)s)")
     parser.add_argument("--mode", choices=tuple(MODES), default=None, help="replies (default: the endpoint's best)")
     parser.add_argument(
@@ -270,5 +296,8 @@ def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=results, help="results (%(default)s)")
     parser.add_argument("--label", default="", help="tell apart changes that the configuration cannot see")
     parser.add_argument("--report", action="store_true", help="only print the tables of the results so far")
+    parser.add_argument(
+        "--plots", type=Path, default=None, help="a folder for success against tokens, and by model size (SVG)"
+    )
     parser.add_argument("--digest", action="store_true", help="only print the digest of tasks and gold")
     return parser

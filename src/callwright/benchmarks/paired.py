@@ -8,7 +8,7 @@ from math import comb, sqrt
 
 from callwright.metrics import Interval, paired_bootstrap
 
-__all__ = ["Interval", "McNemar", "mcnemar", "paired_bootstrap", "wilson"]
+__all__ = ["Interval", "McNemar", "mcnemar", "mean_interval", "paired_bootstrap", "paired_change", "wilson"]
 
 Z95 = 1.959963984540054
 
@@ -30,6 +30,33 @@ def wilson(successes: int, trials: int, z: float = Z95) -> Interval:
     middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     spread = z / (1 + z * z / trials) * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     return Interval(share, max(0.0, middle - spread), min(1.0, middle + spread))
+
+
+def paired_change(
+    a: Sequence[float], b: Sequence[float], *, level: float = 0.95, samples: int = 10_000, seed: int = 0
+) -> Interval:
+    """By which share the mean of a is more (or, negative, less) than that of b, over the same tasks.
+
+    The interval is the percentile one of resampled tasks (Efron 1979), both means from the same draw. Raises
+    ValueError where the values do not match, or where the mean of b is not positive.
+    """
+    import numpy as np
+
+    if len(a) != len(b) or not a:
+        raise ValueError(f"{len(a)} and {len(b)} values are not pairs")
+    first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if second.min() < 0 or second.mean() <= 0:
+        raise ValueError("there is no share of nothing")
+    drawn = np.random.default_rng(seed).integers(0, len(first), size=(samples, len(first)))
+    below = second[drawn].mean(axis=1)
+    shares = first[drawn].mean(axis=1)[below > 0] / below[below > 0] - 1
+    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(first.mean() / second.mean() - 1), float(low), float(high))
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """A mean over tasks with its bootstrap interval. Raises ValueError without values."""
+    return paired_bootstrap(values, [0.0] * len(values))
 
 
 def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> McNemar:
