@@ -177,3 +177,9 @@ def test_without_a_result_its_values_are_from_nowhere_and_all_else_stays() -> No
     assert all(left.holds(value) for value in ("O-15", "Ann", "at noon", "Europe/Oslo", "by train"))
     assert (left.query, left.under("id"), [r.id for r in left.results]) == ("for Ann", ["O-15"], ["r2"])
     assert sources.holds("O-12"), "the sources themselves are as they were"
+
+
+def test_the_first_of_a_list_of_wishes_is_no_number() -> None:
+    listed = Sources("Two things. First, add 7 and 3. Second, the sine of 5.")
+    assert [listed.holds(n) for n in (1, 2, 3, 5, 7)] == [False, True, True, True, True]
+    assert Sources("First, the first 3 results.").holds(1)

@@ -32,6 +32,12 @@ def test_the_schema_follows_tool_choice_and_parallel_calls() -> None:
     assert [c["properties"]["name"]["const"] for c in calls["items"]["anyOf"]] == ["send_mail"]
 
 
+def test_as_many_calls_can_be_demanded_as_a_reply_may_hold() -> None:
+    for least, told in ((1, 1), (3, 3), (99, 16)):
+        some, _ = guided.schema(context(), least=least)["anyOf"]
+        assert some["properties"]["calls"]["minItems"] == told
+
+
 def test_the_tools_are_told_at_the_end_of_the_system_message() -> None:
     system = {"role": "system", "content": "Be brief."}
     sent = guided.body(context(messages=[system, {"role": "user", "content": "x"}]))

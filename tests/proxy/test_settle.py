@@ -103,6 +103,43 @@ def test_a_second_reading_that_cannot_be_read_changes_nothing() -> None:
         assert made.edits == []
 
 
+def _weather_of(*cities: str) -> Reply:
+    calls = [{"name": "get_weather", "arguments": {"city": c}} for c in cities]
+    return Reply(json.dumps({"wishes": ["weather"], "calls": calls}))
+
+
+LISTED = "Send me the weather of these: 'Paris', 'Rome', 'Oslo'."
+
+
+def test_a_second_reading_that_stops_too_early_is_asked_for_one_call_more() -> None:
+    work = settle([WRITTEN], "", "stop", weak(LISTED))
+    assert next(work).kind == "guided"
+    more = work.send(_weather_of("Paris", "Rome"))
+    assert more.kind == "more"
+    assert '"minItems": 3' in json.dumps(more.body["response_format"])
+    with pytest.raises(StopIteration) as end:
+        work.send(_weather_of("Paris", "Rome", "Oslo"))
+    assert [c.call.arguments["city"] for c in end.value.value.calls] == ["Paris", "Rome", "Oslo"]
+    assert [(e.path, e.rule) for e in end.value.value.edits] == [("/1", "guided_call"), ("/2", "guided_call")]
+
+
+def test_a_call_that_was_only_made_up_to_have_one_more_is_not_taken() -> None:
+    made, asked = settled([WRITTEN], weak(LISTED), _weather_of("Paris", "Rome"), _weather_of("Paris", "Rome", "Bonn"))
+    assert asked == 2
+    assert [c.call.arguments["city"] for c in made.calls] == ["Paris", "Rome"]
+
+
+def test_what_the_second_reading_has_stays_where_the_third_is_of_no_use() -> None:
+    made, asked = settled([WRITTEN], weak(LISTED), _weather_of("Paris", "Rome"), Reply(""))
+    assert asked == 2
+    assert [c.call.arguments["city"] for c in made.calls] == ["Paris", "Rome"]
+
+
+def test_no_third_reading_where_every_number_and_quotation_has_its_call() -> None:
+    _, asked = settled([WRITTEN], weak(LISTED), _weather_of("Paris", "Rome", "Oslo"))
+    assert asked == 1
+
+
 def test_no_second_reading_where_only_one_call_is_allowed_or_the_native_calls_work() -> None:
     query = "What is the weather in Paris and in Rome?"
     assert settled([WRITTEN], weak(query, parallel_tool_calls=False))[1] == 0

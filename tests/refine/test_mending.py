@@ -5,7 +5,7 @@ from __future__ import annotations
 from callwright.refine.mending import Mending
 from callwright.refine.result import Settings
 from callwright.refine.situation import Situation
-from callwright.types import Tool
+from callwright.types import JsonObject, Tool
 
 TOOL = Tool(
     "book",
@@ -51,3 +51,16 @@ def test_a_guess_below_the_bar_is_an_abstention() -> None:
     assert made.abstained[0].candidate == 3
     assert [v.keyword for v in made.violations] == ["required"]
     assert made.unknown == ["nights"]
+
+
+def test_an_optional_unit_stays_where_the_same_unit_was_said_in_another_word() -> None:
+    schema = {"type": "object", "properties": {"base": {"type": "integer"}, "unit": {"type": "string"}}}
+    tool = Tool("area", "Area of a square.", {**schema, "required": ["base"]})
+
+    def left(query: str) -> JsonObject:
+        made = Mending({"base": 12, "unit": "m"}, tool, Situation([tool], query, settings=Settings(leave_out=True)))
+        made.mend()
+        return made.arguments
+
+    assert left("The area of a square with a base of 12 meters") == {"base": 12, "unit": "m"}
+    assert left("The area of a square with a base of 12") == {"base": 12}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.refine.several import joined, several, wanted
+from callwright.refine.several import joined, left_over, several, wanted
 from callwright.refine.situation import Situation
 from callwright.types import Tool, ToolCall
 
@@ -52,6 +52,13 @@ def test_signs_of_more_wishes_than_one_call_serves(query: str, more: bool) -> No
 
 def test_a_request_whose_wishes_are_served_shows_none() -> None:
     assert not several("Weather in Oslo and Rome?", [weather("Oslo"), weather("Rome")], TOOLS)
+
+
+def test_numbers_and_quotations_without_a_call_are_left_over_and_names_are_not() -> None:
+    query = "In Oslo, find '3x+9' within 15 km and 2 percent; Bergen as well"
+    call = ToolCall("", "zero", {"function": "3x + 9", "km": 15, "share": 0.02})
+    assert list(left_over(query, [call])) == []
+    assert list(left_over(query, [weather("Oslo")])) == ["9", "15", "2 percent", "3x+9"]
 
 
 def test_what_the_first_reading_left_open_is_added_in_the_order_of_the_second() -> None:

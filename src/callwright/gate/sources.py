@@ -38,6 +38,8 @@ _COUNT_WORDS: dict[str, float] = {
 }
 _COUNT_WORDS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "half": 0.5}
 _COUNTS = frozenset(_COUNT_WORDS)
+_ENUMERATORS = frozenset({"first", "second", "third", "fourth", "fifth", "sixth"})
+_ENUMERATES = re.compile(r"(?:\A|[.!?;:]|\band)\W{0,4}(?:first|second|third|fourth|fifth|sixth) ?,")
 _ENDINGS = ("s", "es", "ed", "ing", "d", "er", "ly", "al")
 _MAX_LEAVES = 20_000
 _MAX_DEPTH = 60
@@ -130,9 +132,17 @@ class Sources:
             for figure, percent in _NUMBER.findall(text):
                 self._add_number(figure, bool(percent))
         if self._numbered < len(self._texts):
-            self._number_set.update(_COUNT_WORDS[w] for w in _COUNTS & self._words)
+            self._number_set.update(_COUNT_WORDS[w] for w in self._counts())
             self._numbered = len(self._texts)
         return self._number_set
+
+    def _counts(self) -> set[str]:
+        """The words said that are numbers; the "first" of "First, find …" only says where a list begins."""
+        counts = _COUNTS & self._words
+        if counts & _ENUMERATORS:
+            apart = {w for text in self._folded for w in _WORD.findall(_ENUMERATES.sub("", text))}
+            counts -= _ENUMERATORS - apart
+        return counts
 
     def add_result(self, result: ToolResult) -> None:
         """Add what a tool returned. A result that failed says nothing that a later call may use."""

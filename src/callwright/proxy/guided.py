@@ -27,13 +27,13 @@ _MOST_CALLS = 16
 _WISH = 100  # characters
 
 
-def body(context: Context) -> JsonObject:
+def body(context: Context, *, least: int = 1) -> JsonObject:
     """The request in guided form: tools told in words, the reply held to :func:`schema`, not streamed."""
     left_out = ("tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "stop", "response_format")
     made = {k: v for k, v in context.body.items() if k not in left_out}
     made["messages"] = _told(context.body["messages"], _instructions(context))
     made.setdefault("temperature", 0)  # a reading, not a piece of prose
-    wanted = schema(context)
+    wanted = schema(context, least=least)
     if context.local:
         made["grammar"] = guidance(wanted)
     else:
@@ -53,7 +53,7 @@ def body_in_words(context: Context) -> JsonObject:
     return made
 
 
-def schema(context: Context) -> JsonObject:
+def schema(context: Context, *, least: int = 1) -> JsonObject:
     """``{"wishes": [...], "calls": [...]}`` of the tools that can be called now, or ``{"no_call": why}`` unless the
     client insists; without wishes where only one call is allowed. Wishes first: a small model that goes straight to
     the arguments stops after the first calls."""
@@ -68,7 +68,8 @@ def schema(context: Context) -> JsonObject:
     if context.parallel:
         length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS}
         wish = {"type": "string", "maxLength": _WISH}
-        some = closed_object(wishes={**length, "items": wish}, calls={**length, "items": one})
+        calls = {**length, "minItems": min(least, _MOST_CALLS), "items": one}
+        some = closed_object(wishes={**length, "items": wish}, calls=calls)
     else:
         some = closed_object(calls={"type": "array", "minItems": 1, "maxItems": 1, "items": one})
     if context.demanded:

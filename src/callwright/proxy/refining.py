@@ -59,6 +59,13 @@ def wants_more(calls: Sequence[ToolCall], context: Context) -> bool:
     return context.parallel and several(context.query, calls, context.toolset.tools)
 
 
+def left_open(calls: Sequence[ToolCall], context: Context) -> int:
+    """How many numbers and quotations of the user's last message no call has."""
+    from callwright.refine.several import left_over
+
+    return len(list(left_over(context.query, calls)))
+
+
 def read_twice(first: Sequence[ToolCall], second: Sequence[ToolCall], context: Context) -> list[Joint]:
     """A reading of the request and what a second one adds to it."""
     from callwright.refine.several import joined

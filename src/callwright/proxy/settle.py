@@ -19,7 +19,7 @@ from callwright.gate.coerce import pointer_join
 from callwright.gate.sources import Sources
 from callwright.proxy import again, guided, history, ids
 from callwright.proxy.context import Context
-from callwright.proxy.refining import LEFT_OUT, UNASKED, read_twice, refined, wants_more
+from callwright.proxy.refining import LEFT_OUT, UNASKED, left_open, read_twice, refined, wants_more
 from callwright.proxy.sse import json_bytes
 from callwright.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 
@@ -28,10 +28,11 @@ GUIDED = "guided_call"  # the rule of calls that a second reading brought or too
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of our own to the upstream. ``guided``: the calls by schema; ``words``: an answer without calls;
+    """A question of our own to the upstream. ``guided``: the calls by schema; ``more``: the same and
+    one call more; ``words``: an answer without calls;
     ``repair``: the arguments of a refused call; ``again``: the request once more, with what is wrong."""
 
-    kind: Literal["guided", "words", "repair", "again"]
+    kind: Literal["guided", "more", "words", "repair", "again"]
     body: JsonObject
 
 
@@ -172,16 +173,40 @@ def _read_again(
     good = [w for w in work if isinstance(w.verdict, CheckedCall) and w.call.tool not in context.waiting]
     if len(good) == len(work) and not wants_more([w.call for w in good], context):
         return work
-    reply = yield Question("guided", guided.body(context))
-    calls = guided.calls_of(reply.text, context.toolset.names)
-    trial = Settled()
-    second = replace(context, leave_out=True)
-    found = [Found(c, dialect="guided") for c in calls or ()]
-    new = [w for w in _mend(found, trial, second) if isinstance(w.verdict, CheckedCall)]
+    new = yield from _by_schema(good, context)
     if not new:
         made.notes.append("read again by schema, without a usable call")
         return work
     return _joined(work, good, new, made, context)
+
+
+def _by_schema(good: list[_Work], context: Context) -> Generator[Question, Reply, list[_Work]]:
+    """The usable calls of a reading by schema. Where numbers or quotations of the request are still in no call, it is
+    asked for one call more, because a small model stops too early; that is taken only if fewer are left then."""
+    reply = yield Question("guided", guided.body(context))
+    new = _usable(reply, context)
+    if not new or not context.parallel or context.waiting:
+        return new
+    left = _open(good, new, context)
+    if not left:
+        return new
+    reply = yield Question("more", guided.body(context, least=len(new) + 1))
+    more = _usable(reply, context)
+    return more if more and _open(good, more, context) < left else new
+
+
+def _open(good: list[_Work], new: list[_Work], context: Context) -> int:
+    """How much of the request stays open once these readings are joined."""
+    joints = read_twice([w.call for w in good], [w.call for w in new], context)
+    return left_open([j.call for j in joints], context)
+
+
+def _usable(reply: Reply, context: Context) -> list[_Work]:
+    """The calls of a reply by schema, without what nobody asked for, that the gate takes."""
+    calls = guided.calls_of(reply.text, context.toolset.names)
+    found = [Found(c, dialect="guided") for c in calls or ()]
+    work = _mend(found, Settled(), replace(context, leave_out=True))
+    return [w for w in work if isinstance(w.verdict, CheckedCall)]
 
 
 def _joined(work: list[_Work], good: list[_Work], new: list[_Work], made: Settled, context: Context) -> list[_Work]:

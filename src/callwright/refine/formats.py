@@ -47,6 +47,12 @@ _GROUPED = re.compile(r"[-+]?\d{1,3}(?:[.,]\d{3})*(?:[.,]\d+)?\Z")
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M%p", "%I %p", "%I%p")
 
 
+def other_words(text: str) -> frozenset[str]:
+    """What else the same thing is called, in lower case: "meters", "metre" … for "m"."""
+    said = word(text)
+    return frozenset().union(*(row for row in _SYNONYMS if said in row)) - {said}
+
+
 def option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
     """The one option that a text means by another word, with more words, or with a slip; NONE for none or several.
 

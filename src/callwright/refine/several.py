@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from callwright.flow import STOP, content_words, words
 from callwright.refine.names import asked_for, squashed
@@ -44,7 +44,8 @@ def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> boo
         return True
     if not _JOINED.search(query):
         return False
-    return any(_left_over(query, calls)) or _another_tool(query, calls, tools)
+    left = chain(left_over(query, calls), _names_left_over(query, calls))
+    return any(left) or _another_tool(query, calls, tools)
 
 
 def _another_tool(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
@@ -56,22 +57,31 @@ def _another_tool(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) 
     return any(asked & set(words(t.name)) and asked_for(query, t) >= _SPOKEN_OF for t in others)
 
 
-def _left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
-    """Numbers, names and quotations of a request that no call has."""
-    talk = Talk(query)
+def left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
+    """Numbers and quotations of a request that no call has."""
     values = list(_values(calls))
     figures = {float(n) for v in values for n in _FIGURE.findall(canonical(v))}
+    talk = Talk(query)
     for number in talk.numbers:
         said = float(number[1].replace(",", "").replace("−", "-"))
         if not {said, abs(said), said / 100, said * 1_000, said * 1_000_000} & figures:
             yield number[0]
+    yield from _without_place(talk.quoted, values)
+
+
+def _names_left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
+    """Names of a request that no call has; capital letters that open a sentence say nothing."""
+    openers = set(_OPENS.findall(query))
+    yield from _without_place((n for n in Talk(query).names if n not in openers), list(_values(calls)))
+
+
+def _without_place(texts: Iterable[str], values: Sequence[Json]) -> Iterator[str]:
+    """The texts that stand in no value, and that no value stands in."""
     spelled = [s for v in values if (s := squashed(str(v)))]
-    openers = set(_OPENS.findall(query))  # capital letters that say nothing
-    for name in (*(n for n in talk.names if n not in openers), *talk.quoted):
-        said_name = squashed(name)
-        held = said_name in " ".join(spelled) or any(len(s) > 2 and s in said_name for s in spelled)
-        if said_name and not held:
-            yield name
+    for text in texts:
+        said = squashed(text)
+        if said and not (said in " ".join(spelled) or any(len(s) > 2 and s in said for s in spelled)):
+            yield text
 
 
 def _lumped(value: Json, query: str) -> bool:
