@@ -138,7 +138,7 @@ class Sources:
 
     def _counts(self) -> set[str]:
         """The words said that are numbers; the "first" of "First, find …" only says where a list begins."""
-        counts = _COUNTS & self._words
+        counts = self._words & _COUNTS
         if counts & _ENUMERATORS:
             apart = {w for text in self._folded for w in _WORD.findall(_ENUMERATES.sub("", text))}
             counts -= _ENUMERATORS - apart
