@@ -16,7 +16,7 @@ from callwright.plan import Plan
 from callwright.protocols import Capabilities
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.trace import JsonlSink, MemorySink, blobs
-from callwright.types import DESTRUCTIVE, READ_LOCAL, WRITE, Tool, ToolOutput
+from callwright.types import DESTRUCTIVE, READ_LOCAL, UNKNOWN, WRITE, Effects, Tool, ToolOutput
 from callwright.viewer import page
 
 TEXT = {"type": "string"}
@@ -246,6 +246,22 @@ async def test_a_call_with_a_number_from_nowhere_waits_for_later_results() -> No
     done = await run([convert, weather()], model, ["convert"], ["population"])
     assert convert.calls == [{"value": 7}]
     assert [r.tool for r in done.results] == ["population", "convert"]
+
+
+@pytest.mark.parametrize(("effects", "made"), [(READ_LOCAL, True), (UNKNOWN, True), (WRITE, False)])
+async def test_a_number_that_nothing_ever_says_is_looked_up_with_and_never_written(
+    effects: Effects, made: bool
+) -> None:
+    """In the end the call goes as the model wrote it, and so it would after another question; not where it writes."""
+    bill = FakeTool("bill", {"amount": {"type": "number"}}, output={"total": 4711}, effects=effects)
+    invented = calls(call("bill", amount=4711))
+    script = {
+        "bind": [invented, calls(call("population", iata="Oslo")), invented, invented],
+        "answer": [said("7 people live there.", "r2")],
+    }
+    done = await run([bill, weather()], script, ["bill"], ["population"], allow=["bill"])
+    assert bill.calls == [{"amount": 4711}] * made
+    assert any(s.tool == "bill" and "4711" in s.reason for s in done.skips)
 
 
 async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_the_next_layer() -> None:

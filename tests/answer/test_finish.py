@@ -112,6 +112,17 @@ def test_the_question_said_again_is_put_anew_and_otherwise_replaced_by_what_the_
     assert unasked.edits[0].rule == "answer.quoted"
 
 
+def test_a_call_is_no_statement_and_the_question_is_put_anew() -> None:
+    for call in ('city_info(city:"Paris")', 'city_info("city":"Paris").'):
+        said = statements((call, ["r1"]))
+        good, asked = drive(finish(QUERY, [PARIS], mode="schema"), [said, "Paris has 2,102,650 inhabitants."])
+        assert good.text == "Paris has 2,102,650 inhabitants."
+        assert good.statements[0].problems == ("this is a call, and says nothing of what came of it",)
+        assert len(asked) == 2
+    other, asked = drive(finish(QUERY, [PARIS], mode="schema"), [statements(("Paris (2,102,650)", ["r1"]))])
+    assert (other.text, len(asked)) == ("Paris (2,102,650)", 1)
+
+
 def test_no_question_is_asked_where_every_call_failed() -> None:
     answer, asked = drive(finish(QUERY, [BROKEN], [Skip("city_info", "not in this layer")], mode="schema"), [])
     assert asked == []

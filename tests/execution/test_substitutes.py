@@ -18,8 +18,10 @@ def tool(name: str, about: str = "", effects: Effects = READ_LOCAL, given: str =
     return Tool(name, about, schema, output, effects)
 
 
-def found(failed: Tool, *others: Tool, sources: Sources | None = None, **arguments: Any) -> dict[str, Any]:
-    case = Failed(ToolCall("r1", failed.name, arguments), arguments, "dead", final=True)
+def found(
+    failed: Tool, *others: Tool, sources: Sources | None = None, said: str = "dead", **arguments: Any
+) -> dict[str, Any]:
+    case = Failed(ToolCall("r1", failed.name, arguments), arguments, said, final=True)
     made = substitutes(case, (failed, *others), frozenset(), sources or Sources())
     return {s.tool.name: s.call.arguments if s.call else None for s in made}
 
@@ -70,6 +72,17 @@ def test_a_substitute_does_no_more_harm(one: Effects, other: Effects, fits: bool
     first = tool("bank_rate", "The exchange rate of a currency.", one, "rate", currency="string")
     second = tool("market_rate", "The exchange rate of a currency.", other, "rate", currency="string")
     assert bool(found(first, second, currency="EUR")) is fits
+
+
+def test_what_the_tool_says_has_taken_its_place_is_called_however_unlike_it_reads() -> None:
+    heir = tool("money_table", "Tables of money.", currency="string")
+    assert found(RATE, heir, currency="EUR") == {}
+    assert found(RATE, heir, said="bank_rate was renamed to money_table", currency="EUR") == {
+        "money_table": {"currency": "EUR"}
+    }
+    assert found(RATE, heir, said="no such currency: find it with money_table", currency="EUR") == {}
+    writes = tool("money_table", "Tables of money.", WRITE, currency="string")
+    assert found(RATE, writes, said="bank_rate was renamed to money_table", currency="EUR") == {}
 
 
 def test_what_failed_itself_is_not_offered() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from callwright.errors import Failure, FailureKind
-from callwright.gate.diagnose import diagnose, failure_in, points_at_arguments
+from callwright.gate.diagnose import diagnose, failure_in, is_replaced, points_at_arguments
 from callwright.types import READ, Json, Tool, ToolResult
 
 TOOL = Tool(
@@ -37,6 +37,8 @@ def result(content: Json = None, failure: Failure | None = None) -> ToolResult:
         ({"status": "401", "msg": "Authentication required"}, "auth", "Authentication required"),
         ({"error": "service unavailable"}, "unavailable", "service unavailable"),
         ({"error": "request timed out"}, "timeout", "request timed out"),
+        ({"status": "error", "message": "the archive is offline"}, "unavailable", "the archive is offline"),
+        ({"error": "down for maintenance until 6"}, "unavailable", "down for maintenance until 6"),
         ([], "empty", "the tool returned an empty result"),
         ("", "empty", "the tool returned an empty result"),
         (None, "empty", "the tool returned an empty result"),
@@ -135,6 +137,22 @@ def test_the_body_of_an_http_error_is_read_as_well() -> None:
         "tool_error", "HTTP 422", status=422, detail={"detail": [{"loc": ["year"], "msg": "Field required"}]}
     )
     assert diagnose(result(failure=failure), TOOL).message == "HTTP 422\nyear: Field required"
+
+
+@pytest.mark.parametrize(
+    ("said", "replaced"),
+    [
+        ("movies was renamed to films", True),
+        ("this endpoint is retired, use films", True),
+        ("Tool 'movies' no longer exists", True),
+        ("the genre Comedy is no longer available", False),
+        ("no such genre", False),
+    ],
+)
+def test_arguments_are_not_blamed_where_the_tool_itself_is_gone(said: str, replaced: bool) -> None:
+    found = diagnose(result({"error": said}), TOOL)
+    assert is_replaced(said, "movies") == replaced
+    assert found.points_at_arguments != replaced
 
 
 def test_a_fine_result_has_no_diagnosis() -> None:

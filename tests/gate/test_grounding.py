@@ -169,6 +169,9 @@ def test_a_value_is_judged_by_itself() -> None:
     assert judge("color", "red", {}, sources) == "held"
     assert judge("color", "blue", {}, sources) == "derived"
     assert judge("color_id", "b-1", {}, sources) == "identifier"
+    pressed = {"type": "number", "description": "0 is not pressed, 1 fully"}
+    assert judge("pedal", 1.0, pressed, sources) == "held", "the description's 1"
+    assert judge("pedal", 1.5, pressed, sources) == "derived"
 
 
 def test_no_edit_breaks_the_schema() -> None:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+import pydantic
 import pytest
 
 from callwright.gate.overlay import OverlayChange, SchemaOverlay, overlay_from_error
@@ -36,6 +37,8 @@ GIVEN = {"genre": "Comedy", "year": "2000-2019", "page_size": 500}
         ("year must be in YYYY-MM-DD format", "year", "pattern", r"^\d{4}\-\d{2}\-\d{2}$"),
         ("page size must be between 1 and 100", "page_size", "minimum", 1),
         ("page_size must be at most 100", "page_size", "maximum", 100),
+        ("there is no 'Comedy'. Did you mean 'Comedies'?", "genre", "enum", ["Comedies"]),
+        ('unknown year "2000-2019"; did you mean "2000s" or "2010s"?', "year", "enum", ["2000s", "2010s"]),
     ],
 )
 def test_what_the_error_says_beyond_the_schema_is_found(error: str, key: str, change: Any, value: Any) -> None:
@@ -52,11 +55,50 @@ def test_what_the_error_says_beyond_the_schema_is_found(error: str, key: str, ch
         "Internal Server Error",
         "No movies were found",
         "Your subscription is required",
+        "Error: field required",
+        "Did you mean to search? Try again",
+        "unknown tool 'film'. Did you mean 'films'?",
         "Not found",
     ],
 )
 def test_an_error_that_says_nothing_new_gives_no_overlay(error: str) -> None:
     assert overlay_from_error(error, MOVIES, GIVEN) is None
+
+
+class Wanted(pydantic.BaseModel, extra="forbid"):
+    """What a server of FastMCP or FastAPI really takes, where its documentation is old."""
+
+    released: str
+    genre: Literal["Fun", "Fear"]
+    page_size: int = pydantic.Field(10, le=100)
+
+
+def pydantic_says() -> pydantic.ValidationError:
+    with pytest.raises(pydantic.ValidationError) as raised:
+        Wanted.model_validate(GIVEN)
+    return raised.value
+
+
+def as_text(error: pydantic.ValidationError) -> str:
+    return f"Error executing tool movies: {error}"
+
+
+def as_fastapi(error: pydantic.ValidationError) -> str:
+    return "; ".join(f"{found['loc'][-1]}: {found['msg']}" for found in error.errors())
+
+
+@pytest.mark.parametrize("written", [as_text, as_fastapi])
+def test_all_that_pydantic_says_is_found(written: Any) -> None:
+    overlay = overlay_from_error(written(pydantic_says()), MOVIES, GIVEN)
+    assert overlay is not None
+    assert set(map(repr, overlay.changes)) == {
+        repr(OverlayChange("released", "require")),
+        repr(OverlayChange("year", "forbid")),
+        repr(OverlayChange("genre", "enum", ["Fun", "Fear"])),
+        repr(OverlayChange("page_size", "maximum", 100)),
+    }
+    fixed = overlay.apply(MOVIES)
+    assert set(fixed.properties) == {"released", "genre", "page_size"}
 
 
 def test_applying_leaves_the_tool_itself_alone() -> None:

@@ -6,6 +6,7 @@ without its mark, and nothing is dropped in silence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
 
 from rapidfuzz.fuzz import ratio
@@ -47,6 +48,7 @@ _PLAIN = 3_000  # characters of the summary when the question is put anew
 _WITHDRAWN = "answer.withdrawn"
 _OPEN = frozenset("what when where which who whom whose how".split())  # questions that their own words cannot answer
 _TELLING_NOTHING = frozenset("a an the is are was it of for to in at on and find get tell give show me".split())
+_A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
 _ECHO = 95  # a statement so like the question, in percent, answers nothing
 
 
@@ -134,9 +136,10 @@ def _settle(
     """Check one statement; mend it by rule, else by one question, else mark it."""
     position = place[0]
     verdict = check(draft.text, facts, draft.results)
-    echo = _echoes(draft.text, facts)
+    why = _no_answer(draft.text, facts)
+    echo = bool(why)
     if echo:
-        verdict = Verdict("unsupported", ["this only repeats the question"])
+        verdict = Verdict("unsupported", [why])
     if verdict.support == "unsupported" and not _mends(draft, verdict, facts) and mend > 0:
         mend -= 1
         restated = yield _plainly(facts) if echo else _restate(draft, verdict, facts, request, reply)
@@ -148,7 +151,7 @@ def _settle(
             return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
         if echo or _unknown(restated):
             return (*_withdrawn(draft, verdict, facts, place, echo), mend)
-    statement, edits = _quoted(draft, facts, position) if echo else _decide(draft, verdict, facts, position)
+    statement, edits = _quoted(draft, facts, position, why) if echo else _decide(draft, verdict, facts, position)
     return statement, edits, mend
 
 
@@ -161,19 +164,19 @@ def _withdrawn(
     if of > 1:
         text = f"Statement {position + 1} of the answer was withdrawn: no result confirms it."
     if echo:
-        quoted, _ = _quoted(draft, facts, position)
+        quoted, _ = _quoted(draft, facts, position, verdict.problems[0])
         text = f"{text}\n{quoted.text}"
     statement = Statement(text, "limitation", (), tuple(verdict.problems))
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
 
 
-def _quoted(draft: Draft, facts: Facts, position: int) -> tuple[Statement, list[Edit]]:
-    """Instead of the question said again: what the cited calls returned, word for word."""
+def _quoted(draft: Draft, facts: Facts, position: int, why: str) -> tuple[Statement, list[Edit]]:
+    """Instead of what states nothing: what the cited calls returned, word for word."""
     cited = [r for r in facts.results if r.ok and not _empty(r.content) and r.id in draft.results]
     found = [_found(r) for r in cited or [r for r in facts.results if r.ok and not _empty(r.content)]]
     text = "\n".join(statement.text for statement in found)
     citations = tuple(citation for statement in found for citation in statement.citations)
-    statement = Statement(text, "mended", citations, ("this only repeats the question",))
+    statement = Statement(text, "mended", citations, (why,))
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, "answer.quoted")]
 
 
@@ -241,10 +244,18 @@ def _evidence(verdict: Verdict, facts: Facts) -> str:
 
 def _restated(reply: Reply, draft: Draft, facts: Facts) -> tuple[str, Verdict] | None:
     text = " ".join(reply.text.strip().strip('"').split("\n")[0].split())
-    if not text or _unknown(reply) or _echoes(text, facts):
+    if not text or _unknown(reply) or _no_answer(text, facts):
         return None
     verdict = check(text, facts, draft.results)
     return (text, verdict) if verdict.support in ("supported", "limitation") else None
+
+
+def _no_answer(text: str, facts: Facts) -> str:
+    """Why a statement states nothing, whatever its values rest on; "" for one that does."""
+    called = _A_CALL.fullmatch(text.strip())
+    if called is not None and called[1] in {r.tool for r in facts.results}:
+        return "this is a call, and says nothing of what came of it"
+    return "this only repeats the question" if _echoes(text, facts) else ""
 
 
 def _echoes(text: str, facts: Facts) -> bool:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from callwright.execution.gaps import names_another
 from callwright.execution.origins import Failed
 from callwright.flow import Field, Profile, compatible, profile
 from callwright.gate import Sources
+from callwright.gate.diagnose import is_replaced
 from callwright.types import Effects, JsonObject, Tool, ToolCall
 
 FITS = 0.75  # score from which a tool is offered to the model in its place: 35 of the desk's 2,862 pairs reach it
@@ -29,15 +31,20 @@ class Substitute:
 
 
 def substitutes(failed: Failed, tools: Sequence[Tool], spent: frozenset[str], sources: Sources) -> list[Substitute]:
-    """The tools that may stand in for the failed one, best first. ``spent`` are those that failed themselves."""
+    """The tools that may stand in for the failed one, best first. ``spent`` are those that failed themselves.
+
+    What the failed tool itself names as having taken its place is as like it as can be.
+    """
     tool = next((t for t in tools if t.name == failed.call.tool), None)
     if tool is None:
         return []
+    gone = is_replaced(failed.message, tool.name)
+    named = names_another(failed.message, tool.name, [t.name for t in tools]) if gone else ()
     found = []
     for other in tools:
         if other.name == tool.name or other.name in spent or not _no_worse(other.effects, tool.effects):
             continue
-        score = likeness(tool, other)
+        score = 1.0 if other.name in named else likeness(tool, other)
         if score < FITS or not _obtainable(failed, other, sources):
             continue
         arguments = _carried_over(failed.arguments, tool, other) if score >= SURE else None

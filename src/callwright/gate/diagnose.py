@@ -39,6 +39,7 @@ _KIND_WORDS: tuple[tuple[FailureKind, str], ...] = (
         "unavailable",
         r"service unavailable|temporarily unavailable|internal server error|bad gateway|"
         r"connection (?:refused|reset|error|aborted)|api not working|redirects|try again later|"
+        r"(?:is|are|currently|temporarily) (?:offline|down)\b|(?:under|for|in) maintenance\b|"
         r"(?:status_?code|status|http)\W{0,6}50\d\b",
     ),
 )
@@ -49,6 +50,12 @@ _SAYS_ERROR = re.compile(
     re.I,
 )
 _BEGINS_WITH_ERROR_KEY = re.compile(r"""\s*[\[{]\s*['"](?:errors?|message|msg|detail|exception)['"]""", re.I)
+_REPLACED = re.compile(
+    r"\b(?:renamed|replaced by|superseded|retired|deprecated|discontinued|decommissioned|sunset|gone|no longer "
+    r"(?:exists?|available|supported|offered)|has moved|was moved|been (?:moved|removed))\b",
+    re.I,
+)
+_A_TOOL = re.compile(r"\b(?:tool|endpoint|method|function|operation|api)\b", re.I)
 _NAMES_ERROR = re.compile(r"""\s*\{\s*["']errors?["']\s*:\s*["']([^"'\\]{3,300})["']""")
 _BEGINS_AS_ERROR = re.compile(
     r"\s*(?:error\b|exception\b|traceback\b|\w*(?:Error|Exception):|invalid \w+|missing \w+|bad request|failed to )",
@@ -79,7 +86,12 @@ def diagnose(result: ToolResult, tool: Tool) -> Diagnosis:
     text = _text(failure)
     overlay = overlay_from_error(text, tool, result.arguments) if failure.kind not in _BLAMELESS else None
     path = f"/{overlay.changes[0].key}" if overlay else ""
-    return Diagnosis(failure, points_at_arguments(failure), overlay, text, path)
+    return Diagnosis(failure, points_at_arguments(failure) and not is_replaced(text, tool.name), overlay, text, path)
+
+
+def is_replaced(error: str, tool: str) -> bool:
+    """Whether an error says that the tool itself is not there any more: renamed, replaced, retired."""
+    return _REPLACED.search(error) is not None and (tool in error or _A_TOOL.search(error) is not None)
 
 
 def points_at_arguments(failure: Failure) -> bool:

@@ -186,7 +186,8 @@ def _in_words_of_schema(value: Json, part: JsonObject) -> bool:
     text = value.strip() if isinstance(value, str) else canonical(value)
     if not isinstance(about, str) or not squash(text):
         return False
-    return re.search(rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)", about, re.I) is not None
+    same = {text, canonical(int(value))} if isinstance(value, float) and value.is_integer() else {text}
+    return any(re.search(rf"(?<![\w.]){re.escape(t)}(?![\w]|\.\d)", about, re.I) for t in same)
 
 
 def copies_example(value: Json, part: Json, sources: Sources) -> bool:

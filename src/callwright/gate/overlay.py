@@ -21,6 +21,7 @@ _FORBIDDEN = tuple(
         rf"(?:query )?(?:parameter|field|argument|property|key|param)(?: name)?s?:? [`'\"]{_QUOTED}",
         rf"{_QUOTED} is (?:not allowed|not permitted|not a (?:valid|known|supported) {_WHAT})",
         rf"additional properties are not allowed \({_QUOTED} (?:was|were) unexpected",
+        rf"(?:^|[\s;]){_QUOTED}: (?:extra inputs are not permitted|unexpected keyword argument)",
     )
 )
 _REQUIRED = tuple(
@@ -30,16 +31,24 @@ _REQUIRED = tuple(
         rf"(?:parameter|field|argument|property|key|param)s?:? {_QUOTED}",
         rf"{_QUOTED}(?: (?:parameter|field|argument|param))? is (?:a )?(?:required|missing|mandatory)",
         rf"{_WHAT} {_QUOTED} (?:is required|is missing|must be (?:provided|given|set))",
-        rf"(?:^|[\s;]){_QUOTED}: (?:field required|missing data for required field|this field is required)",
+        rf"(?:^|[\s;]){_QUOTED}: (?:field required|missing data for required field|this field is required|"
+        r"missing required argument)",
         rf"{_QUOTED} (?:must be (?:provided|specified)|cannot be (?:empty|blank|null|missing))",
     )
 )
 _OPTIONS = re.compile(
     r"(?:must be one of|should be one of|has to be one of|expected one of|not one of|allowed values(?: are)?|"
-    r"valid (?:values|options|choices)(?: are)?|accepted values(?: are)?|choose from|permitted values(?: are)?)"
+    r"valid (?:values|options|choices)(?: are)?|accepted values(?: are)?|choose from|permitted values(?: are)?|"
+    r"input should be(?= ['\"]))"
     r"[:\s]*[\[\(\{]?(?P<list>[^\]\)\}\n.;]{1,400})",
     re.I,
 )
+_SUGGESTED = re.compile(
+    r"(?:did you mean|perhaps you meant|you may have meant|closest match(?: is|:)?|similar(?: names?| values?)?:)"
+    r"[:\s]*(?P<list>['\"`‘“][^?\n;]{1,400})",
+    re.I,
+)
+_IN_QUOTES = re.compile(r"'([^']{1,80})'|\"([^\"]{1,80})\"|`([^`]{1,80})`|‘([^’]{1,80})’|“([^”]{1,80})”")
 _TYPES = re.compile(
     r"(?:must|should|has to|needs to) be (?:an? |of type |a valid )?"
     r"(?P<type>integer|int|number|float|numeric|string|text|boolean|bool|array|list|object)\b"
@@ -68,6 +77,8 @@ _AT_MOST = re.compile(
 _AT_LEAST = re.compile(
     r"(?:at least|no less than|greater than or equal to|minimum (?:is|of)) (?P<n>-?\d+(?:\.\d+)?)", re.I
 )
+_PYDANTIC = re.compile(r"^(?P<key>[A-Za-z_][\w\-]{0,60})\n {2,}(?P<says>[^\[\n]+?)(?: \[type=[^\n]*)?$", re.M)
+_LABELS = frozenset("error errors message msg detail reason body query".split())  # words before a colon, no keys
 _MAX_CHARS = 4_000
 
 
@@ -117,7 +128,7 @@ class SchemaOverlay:
 
 def overlay_from_error(error: str, tool: Tool, arguments: JsonObject) -> SchemaOverlay | None:
     """What an error says about keys, types, options and formats beyond the schema; None where it says nothing."""
-    text = error[:_MAX_CHARS]
+    text = _PYDANTIC.sub(r"'\g<key>': \g<says>;", error[:_MAX_CHARS])  # its text form: a line each for key and fault
     said = [*_key_changes(text, tool, arguments), *_value_changes(text, tool, arguments)]
     found = {(change.key, change.change): change for change in reversed(said)}  # what is said first counts
     news = tuple(change for change in reversed(found.values()) if _is_news(change, tool))
@@ -169,13 +180,19 @@ def _known(name: str, properties: Iterable[str]) -> str:
 
 
 def _like_a_key(found: re.Match[str], text: str) -> bool:
-    """Whether an undeclared name is quoted or has a key's shape, and is no ordinary word of the sentence."""
+    """Whether an undeclared name is quoted, stands before a colon or has a key's shape: no word of the sentence."""
     key = found["key"]
     quoted = text[found.start("key") - 1 : found.start("key")] in tuple("`'\"‘“«")
-    return quoted or "_" in key or re.search(r"[a-z][A-Z]", key) is not None
+    labelled = text[found.end("key") : found.end("key") + 1] == ":" and key.lower() not in _LABELS
+    return quoted or labelled or "_" in key or re.search(r"[a-z][A-Z]", key) is not None
 
 
 def _value_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[OverlayChange]:
+    for found in _SUGGESTED.finditer(text):
+        meant = [next(filter(None, quoted)) for quoted in _IN_QUOTES.findall(found["list"])]
+        key = _refused(text[: found.start()], arguments) or _subject(text, found.start(), tool, arguments)
+        if meant and key and key not in meant:
+            yield OverlayChange(key, "enum", meant)
     for at, change, value in _claims(text):
         key = _subject(text, at, tool, arguments)
         if key:
@@ -216,6 +233,13 @@ def _options(listed: str) -> list[str]:
 def _date_pattern(style: str) -> str:
     parts = re.split(r"([-/.])", style.upper()) if len(style) != 8 or not style.isalpha() else ["YYYY", "MM", "DD"]
     return "^" + "".join(rf"\d{{{len(p)}}}" if p[:1] in "YMD" else re.escape(p) for p in parts) + "$"
+
+
+def _refused(text: str, arguments: JsonObject) -> str:
+    """The key whose value the text names last, in quotes."""
+    quoted = [next(filter(None, found)) for found in _IN_QUOTES.findall(text)]
+    keys = {value: key for key, value in arguments.items() if isinstance(value, str)}
+    return next((keys[value] for value in reversed(quoted) if value in keys), "")
 
 
 def _subject(text: str, at: int, tool: Tool, arguments: JsonObject) -> str:

@@ -58,11 +58,11 @@ class Layered:
         await self._end(job, index, recovery, finished)
 
     async def _end(self, job: Job, index: int, recovery: Recovery, finished: set[str]) -> None:
-        """The second pass, then what still waits for a value goes as it is."""
+        """The second pass, then what still waits for a value goes as it is, unless it is known to write."""
         await close_gaps(job, self._layer, index)
         await recovery.after((index, index), finished, last=True)
-        good = {r.tool for r in job.executor.results if r.ok}
-        await job.executor.release([name for name in job.executor.held if name not in good])
+        out = {r.tool for r in job.executor.results if r.ok} | {t.name for t in job.tools if _writes(t)}
+        await job.executor.release([name for name in job.executor.held if name not in out])
 
     async def _chosen(self, job: Job) -> tuple[Tool, ...]:
         """What to plan with: what the model chose or the request names, and what feeds it. All, if none is chosen."""
@@ -101,7 +101,7 @@ class Layered:
         """One question and its calls. ``found``: the gaps that this layer is to close.
 
         ``last``: nothing comes after it that could give a value, so calls with a made-up one do not wait for it; by
-        default that is so where it closes gaps.
+        default that is so where it closes gaps. What writes waits even then: a made-up value is not written.
         """
         last = bool(found) if last is None else last
         job.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
@@ -114,4 +114,10 @@ class Layered:
         for tool in bound.wanted:
             job.executor.postpone(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        await job.executor.settle(calls, slot_of, patient=() if last else slot_of.keys())
+        patient = [name for name in slot_of if not last or _writes(by_name[name])]
+        await job.executor.settle(calls, slot_of, patient=patient)
+
+
+def _writes(tool: Tool) -> bool:
+    """Whether it is known to write; what nobody declared may just as well only read."""
+    return tool.effects.declared and tool.effects.may_write

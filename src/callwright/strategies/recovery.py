@@ -214,11 +214,14 @@ class Recovery:
         job.revise(finished, lambda: relayered(job.planner.plan(job.query, tools), names, waits, why))
 
     def _still_to_come(self, failed: Failed, finished: Collection[str]) -> tuple[str, ...]:
-        """The tools that may give what the call lacked and have not been heard yet, or not before it was made."""
+        """The tools that may give what the call lacked and have not been heard yet, or not before it was made.
+
+        None where the failure blames no value and names no tool: then an order was not what was wrong.
+        """
         job = self._job
         tool = self._tools[failed.call.tool]
         named = names_another(failed.message, tool.name, self._tools)
-        may_help = dict.fromkeys((*named, *feeders(tool, failed.blamed, job.tools)))
+        may_help = dict.fromkeys((*named, *(feeders(tool, failed.blamed, job.tools) if failed.blamed else ())))
         good = [r for r in job.executor.results if r.ok]
         open_ = {slot.tool for slot in job.plan.slots if slot.id not in finished}
         beside = {r.tool for r in good if r.slot in _layer_of(job, failed.call.slot)}
