@@ -68,3 +68,50 @@ def test_a_doubted_call_is_handed_on_as_the_same_object() -> None:
     assert found.calls[0] is call
     assert found.edits == []
     assert [a.path for a in found.abstained] == ["/0/arguments/seats"]
+
+
+HOTEL = Tool(
+    "hotel",
+    "Find a room.",
+    {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "guest": {"type": "string"},
+            "code": {"type": "string"},
+            "has_garage": {"type": "boolean"},
+        },
+    },
+)
+ASKED = "A hotel with a garage in San Francisco, not Santa Fe, for the Order of Merit, code AB67890, ann@x.org"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "about"),
+    [
+        ("city", "San", "of which only 'San Francisco'"),
+        ("guest", "Order of", "cut off"),
+        ("code", "7890", "only a part of a word"),
+        ("guest", "nn@x.org", "only a part of a word"),
+    ],
+)
+def test_parts_of_names_codes_and_addresses_are_named(key: str, value: Json, about: str) -> None:
+    (found,) = doubts({key: value}, HOTEL, Situation([HOTEL], ASKED), frozenset())
+    assert about in found.reason
+
+
+def test_a_no_to_what_the_request_asks_for_is_named_unless_something_is_denied() -> None:
+    def reasons(asked: str, value: Json) -> list[str]:
+        return [d.reason for d in doubts({"has_garage": value}, HOTEL, Situation([HOTEL], asked), frozenset())]
+
+    assert "though 'garage' was spoken of" in reasons("A hotel with a garage.", False)[0]
+    for asked, value in (("A hotel with a garage.", True), ("A hotel without a garage.", False)):
+        assert reasons(asked, value) == []
+    assert "nothing said so far" in reasons("A hotel.", False)[0]  # not spoken of at all
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("city", "San Francisco"), ("code", "AB67890"), ("guest", "ann@x.org"), ("guest", "Merit")]
+)
+def test_whole_names_codes_and_addresses_are_not_doubted(key: str, value: Json) -> None:
+    assert doubts({key: value}, HOTEL, Situation([HOTEL], ASKED.replace("Order of ", "")), frozenset()) == []

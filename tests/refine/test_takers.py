@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from callwright.refine.rules import apply_rules
 from callwright.refine.situation import Situation
-from callwright.refine.takers import asked_more, meant_for
+from callwright.refine.takers import asked_more, meant_for, passed_over
 from callwright.types import READ, Tool, ToolCall
 
 
@@ -52,3 +52,26 @@ def test_a_tool_the_request_speaks_much_more_of_is_named() -> None:
     situation = Situation([train, plane], "Book me a train to Rome")
     assert asked_more({"city": "Rome"}, plane, situation) is train
     assert asked_more({"city": "Rome"}, train, situation) is None
+
+
+SCORES = [tool(f"{sport}_scores", f"Scores of a {sport} team.", "team") for sport in ("basketball", "soccer")]
+BOTH = "The soccer scores of United and the basketball scores of the Lakers"
+
+
+def test_a_tool_the_request_names_and_nobody_calls_is_reported_where_another_is_called_twice() -> None:
+    calls = [ToolCall("1", "soccer_scores", {"team": "United"}), ToolCall("2", "soccer_scores", {"team": "Lakers"})]
+    assert passed_over(calls[1], calls, Situation(SCORES, BOTH)) is SCORES[0]
+    found = apply_rules(calls, Situation(SCORES, BOTH))
+    assert found.calls == calls
+    assert {a.candidate for a in found.abstained} == {"basketball_scores"}
+
+
+def test_a_tool_is_passed_over_only_where_the_request_tells_it_from_the_one_that_is_called() -> None:
+    call = ToolCall("1", "soccer_scores", {"team": "Lakers"})
+    assert passed_over(call, [call], Situation(SCORES, "basketball: what did the Lakers score?")) is SCORES[0]
+    assert passed_over(call, [call], Situation(SCORES, "What did the Lakers score?")) is None
+    assert passed_over(call, [call], Situation(SCORES, BOTH)) is None
+    both = [call, ToolCall("2", "basketball_scores", {"team": "Lakers"})]
+    assert passed_over(call, both, Situation(SCORES, "basketball scores")) is None
+    assert passed_over(call, [call], Situation(SCORES[1:], "basketball scores")) is None
+    assert passed_over(ToolCall("1", "soccer_scores", "{"), [call], Situation(SCORES, "basketball")) is None

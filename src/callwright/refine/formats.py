@@ -15,6 +15,7 @@ from rapidfuzz.distance import OSA
 
 from callwright.flow import words
 from callwright.gate.spellings import NONE, calendar_day, word
+from callwright.recall import remembered
 from callwright.types import Json
 
 OPTION, UNIT, FORMAT, SAID = "option_meaning", "unit_left_out", "documented_format", "number_as_said"
@@ -107,6 +108,7 @@ def documented(value: Json, part: Any) -> Json:
     return moment.strftime(wanted) if moment else NONE
 
 
+@remembered(most=4_096, longest=1_024)
 def _pattern(about: str) -> str:
     """The one strftime pattern that a description names, in either notation; "" for none or several."""
     found = set(_DIRECTIVES.findall(about))

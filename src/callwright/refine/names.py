@@ -244,7 +244,7 @@ def asked_for(query: str, tool: Tool) -> float:
 
 def asked_share(asked: frozenset[str], tool: Tool) -> float:
     """:func:`asked_for` where the request's words are known; -1 where nothing tells."""
-    own, about = _told(tool.name, tool.description)
+    own, about = told(tool.name, tool.description)
     if not own and not about:
         return -1.0
     named = len(own & asked) / len(own) if own else 0.0
@@ -253,7 +253,7 @@ def asked_share(asked: frozenset[str], tool: Tool) -> float:
 
 
 @lru_cache(maxsize=4_096)
-def _told(name: str, description: str) -> tuple[frozenset[str], frozenset[str]]:
+def told(name: str, description: str) -> tuple[frozenset[str], frozenset[str]]:
     """The words that tell a tool from others: of its name, verbs aside, and of its description beyond those."""
     own = frozenset(w for w in words(name) if w not in STOP and w not in _KIND_OF)
     return own, content_words(description) - own

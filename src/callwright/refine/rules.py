@@ -78,7 +78,18 @@ def apply_rules(calls: Sequence[ToolCall], situation: Situation) -> Ruled:
         _hand_on(made, one, i, situation)
     _tell_apart(made)
     _name_repeated(made)
+    _name_passed_over(made, situation)
     return made
+
+
+def _name_passed_over(made: Ruled, situation: Situation) -> None:
+    """Tools that the request speaks of, that take a call's arguments and that no call is of are named."""
+    said = {a.path for a in made.abstained}
+    for at, call in zip(made.positions, made.calls, strict=True):
+        other = takers.passed_over(call, made.calls, situation)
+        if other is not None and f"/{at}/name" not in said:
+            why = f"The request speaks of '{other.name}', which takes these arguments too and is not called."
+            made.abstained.append(Abstention(f"/{at}/name", why, 0.3, other.name))
 
 
 def _name_repeated(made: Ruled) -> None:

@@ -39,6 +39,13 @@ NOTATIONS: Mapping[Notation, tuple[re.Pattern[str], ...]] = {
     "output": (re.compile(r"\A(?P<label>output_[a-z0-9_]+)(?P<field>)\Z"),),
 }
 
+_SIGNS: Mapping[Notation, str] = {  # what a text holds that any pattern of the notation finds something in
+    "variable": "$",
+    "response": "API_call_",
+    "numbered": "$",
+    "braces": "{",
+    "output": "output_",
+}
 _STEP = re.compile(r"[^.\[\]'\"]+")
 _MAX_TEXT = 20_000
 _MAX_DEPTH = 40
@@ -105,17 +112,8 @@ def references(calls: Sequence[ToolCall], tools: Iterable[Tool], query: str = ""
     read = [r for i, c in enumerate(calls) if isinstance(c.arguments, dict) for r in _in_value(i, c.arguments, ())]
     if not read:
         return []
-    tools = tuple(tools)
-    view = _View(
-        len(calls),
-        [frozenset(map(plain, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""} for c in calls],
-        {
-            t.name: named
-            for t in tools
-            if (named := frozenset(n for n in named_outputs(t) if n.startswith("output_")))
-        },
-        query,
-    )
+    names = [frozenset(map(plain, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""} for c in calls]
+    view = _View(len(calls), names, tuple(tools), query)
     return [r for r in read if view.counts(r, calls)]
 
 
@@ -125,15 +123,19 @@ class _View:
 
     count: int
     names: Sequence[frozenset[str]]  # of each call: its labels and its tool
-    outputs: Mapping[str, frozenset[str]]  # what tools return under names like output_…
+    tools: Sequence[Tool]
     query: str
 
     def counts(self, ref: Reference, calls: Sequence[ToolCall]) -> bool:
         if ref.notation == "numbered":
             return ref.text not in self.query and (ref.whole or 1 <= int(ref.label) <= self.count)
         if ref.notation == "output":
-            made = any(i != ref.call and ref.label in self.outputs.get(c.tool, ()) for i, c in enumerate(calls))
-            return made or (bool(self.outputs) and ref.text not in self.query)
+            others = {c.tool for i, c in enumerate(calls) if i != ref.call}
+            if any(t.name in others and ref.label in named_outputs(t) for t in self.tools):
+                return True
+            return ref.text not in self.query and any(
+                name.startswith("output_") for t in self.tools for name in named_outputs(t)
+            )
         label = plain(ref.label)
         if any(label in names for i, names in enumerate(self.names) if i != ref.call):
             return True
@@ -160,7 +162,7 @@ def _in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Refe
         return
     taken: list[tuple[int, int]] = []
     for notation, patterns in NOTATIONS.items():
-        for pattern in patterns:
+        for pattern in patterns if _SIGNS[notation] in text else ():
             for m in pattern.finditer(text):
                 if any(a < m.end() and m.start() < b for a, b in taken):
                     continue

@@ -8,6 +8,7 @@ from functools import cached_property
 from callwright.flow import content_words
 from callwright.gate import Gate, Sources
 from callwright.jsontext import JsonError, parse
+from callwright.refine.names import asked_share, told
 from callwright.refine.result import Settings
 from callwright.refine.talk import Talk
 from callwright.types import Json, Message, Tool, canonical
@@ -58,6 +59,17 @@ class Situation:
     def asked_words(self) -> frozenset[str]:
         """The words of the request that carry meaning."""
         return content_words(self.query[-4_000:])
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """How much the request speaks of each tool."""
+        return {tool.name: asked_share(self.asked_words, tool) for tool in self.tools}
+
+    @cached_property
+    def spoken_of(self) -> list[tuple[Tool, frozenset[str]]]:
+        """The tools of whose names the request says a word, and the words of those names."""
+        named = [(tool, told(tool.name, tool.description)[0]) for tool in self.tools]
+        return [(tool, own) for tool, own in named if own & self.asked_words]
 
     @cached_property
     def done(self) -> frozenset[str]:

@@ -6,10 +6,12 @@ likely meant for that one. It is only given to a tool that is known not to write
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from callwright.gate.schema import BadSchema, compiled_for
-from callwright.refine.names import asked_share
+from callwright.refine.names import told
 from callwright.refine.situation import Situation
-from callwright.types import JsonObject, Tool
+from callwright.types import JsonObject, Tool, ToolCall
 
 RULE = "tool_by_arguments"
 CONFIDENCE = 0.93  # 853 of 861 that were given so, see docs/lab-calls.md
@@ -24,17 +26,35 @@ def meant_for(arguments: JsonObject, tool: Tool, situation: Situation) -> Tool |
     found = [t for t in situation.tools if t is not tool and _takes(t, arguments)]
     if len(found) != 1:
         return None
-    asked = asked_share(situation.asked_words, found[0]) - asked_share(situation.asked_words, tool)
+    asked = situation.shares[found[0].name] - situation.shares[tool.name]
     return found[0] if asked >= 0 or (len(keys) > 1 and asked > -_MUCH_MORE) else None
 
 
 def asked_more(arguments: JsonObject, tool: Tool, situation: Situation) -> Tool | None:
     """Another tool that takes the arguments as well and that the request speaks much more of: only to be reported."""
-    own = asked_share(situation.asked_words, tool)
+    own = situation.shares[tool.name]
     if len(situation.tools) < 2 or not situation.query or own + _MUCH_MORE > 1:
         return None
-    others = [t for t in situation.tools if t is not tool]
-    found = [t for t in others if asked_share(situation.asked_words, t) >= own + _MUCH_MORE and _takes(t, arguments)]
+    others = [t for t in situation.tools if t is not tool and situation.shares[t.name] >= own + _MUCH_MORE]
+    found = [t for t in others if _takes(t, arguments)]
+    return found[0] if len(found) == 1 else None
+
+
+def passed_over(call: ToolCall, calls: Sequence[ToolCall], situation: Situation) -> Tool | None:
+    """Another tool that takes the arguments as well and that no call of the reply is of, where the request tells it
+    from the called one: by a word of its name and none of the other's, or by both where the other is called more than
+    once. Only to be reported."""
+    tool = situation.by_name.get(call.tool)
+    if tool is None or not isinstance(call.arguments, dict) or len(situation.tools) < 2 or not situation.query:
+        return None
+    called = [c.tool for c in calls]
+    own, asked = told(tool.name, tool.description)[0], situation.asked_words
+    found = []
+    for other, theirs in situation.spoken_of:
+        if other.name in called or not (theirs - own) & asked or not _takes(other, call.arguments):
+            continue
+        if called.count(call.tool) > 1 or not (own - theirs) & asked:
+            found.append(other)
     return found[0] if len(found) == 1 else None
 
 
