@@ -42,6 +42,7 @@ KINDS = (
     "run.end",  # status, usage, model_calls, steps, seconds
     "blob",  # digest, text
 )
+_KNOWN = frozenset(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Trace:
 
     def add(self, kind: str, **data: Any) -> Event:
         """Record one event and hand it to every sink."""
-        if kind not in KINDS:
+        if kind not in _KNOWN:
             raise TraceError(f"unknown event kind {kind!r}", hint="the kinds are listed in callwright.trace.KINDS")
         now = self.clock()
         if self._started is None:

@@ -35,6 +35,11 @@ def to_json(value: Any) -> Json:
     return [to_json(v) for v in value] if isinstance(value, list | tuple) else value
 
 
+def members(value: Any) -> dict[str, Any]:
+    """The public fields of a dataclass, by name, as they are."""
+    return {name: getattr(value, name) for name in _field_names(type(value))}
+
+
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 

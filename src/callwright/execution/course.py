@@ -24,9 +24,10 @@ from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_
 from callwright.gate.grounding import copies_example
 from callwright.gate.repair import Repair
 from callwright.gate.spellings import calendar_day
+from callwright.jsontext import write
 from callwright.limits import Budget
 from callwright.trace import Trace
-from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical, to_json
+from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical, members
 
 _DROPPED = "drop_unknown"
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
@@ -47,7 +48,7 @@ class Shared:
     consent: Consent = field(default_factory=Consent)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)  # people are asked one thing at a time
     repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0})
-    seen: dict[str, str] = field(default_factory=dict)  # call -> id of the call that made it
+    seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
     mends: bool = True  # whether calls are mended at all
 
@@ -97,7 +98,7 @@ class Course:
 
     async def once(self, call: CheckedCall) -> None:
         """Run a checked call unless the very same one was made before in this run, and this is no retry of it."""
-        key = canonical([call.tool.name, call.arguments])
+        key = write([call.tool.name, call.arguments])
         if told := self.shared.ledger.next(self.id, "skip"):
             self._note_skip(Skip(told["tool"], told["reason"], told["slot"]), told["turn"])
         elif self.by != "retry" and key in self.shared.seen and not self.shared.ledger.ahead(self.id):
@@ -229,7 +230,7 @@ class Course:
         judged = result.ok and diagnosis.failure is not None  # status 200 with an error inside, or nothing at all
         if judged:
             result = replace(result, failure=diagnosis.failure)
-        self.shared.trace.add("result", **to_json(result), judged=judged, actor=self.id, turn=turn)
+        self.shared.trace.add("result", **members(result), judged=judged, actor=self.id, turn=turn)
         return result, diagnosis
 
     async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
@@ -259,6 +260,8 @@ class Course:
 
     def _without_secrets(self, result: ToolResult) -> ToolResult:
         """A tool may echo the key it was called with: neither the model nor the answer may see it."""
+        if not self.shared.trace.secrets:
+            return result
         redact, failure = self.shared.trace.redact, result.failure
         if failure is not None:
             failure = replace(failure, message=redact(failure.message), detail=redact(failure.detail))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Container, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from callwright.errors import CallwrightError
 from callwright.execution.consent import Consent
@@ -156,9 +156,7 @@ class Executor:
         gate refuses of those is dropped, and a retry may be a call that was made before. Tools whose call was held
         or refused for a made-up value are in ``postponed``.
         """
-        view = frozenset(allowed)
-        gate = Gate(tool for tool in self._gate.tools if tool.name in view)
-
+        gate = self._gate.only(frozenset(allowed))
         numbered = [self._number(call) for call in calls]
         courses = [Course(call.id, call.tool, call.slot, self._shared, gate, by=by) for call in numbered]
         ways = [course.settle(call, call.tool in patient) for call, course in zip(numbered, courses, strict=True)]
@@ -166,7 +164,6 @@ class Executor:
 
     async def release(self, tools: Iterable[str]) -> list[ToolResult]:
         """Execute the held calls of these tools after all: nothing that came since gave their value."""
-
         calls = [call for tool in tools for call in self.held.pop(tool, ())]
         courses = [Course(call.id, call.tool.name, call.slot, self._shared, self._gate) for call in calls]
         return await self._together(courses, [course.once(call) for call, course in zip(calls, courses, strict=True)])
@@ -216,4 +213,4 @@ class Executor:
 
     def _number(self, call: ToolCall) -> ToolCall:
         self._numbered += 1
-        return replace(call, id=f"r{self._numbered}")
+        return ToolCall(f"r{self._numbered}", call.tool, call.arguments, call.slot)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from callwright.errors import Failure, ToolError
+from callwright.jsontext import write
 from callwright.protocols import CALL_KEY
 from callwright.types import CheckedCall, Json, JsonObject, ToolOutput, ToolResult, canonical
 
@@ -69,7 +70,7 @@ def _within(content: Json, failure: Failure | None, max_bytes: int) -> tuple[Jso
     """Refuse a result larger than the limit: half a JSON value would be a different value."""
     if failure is not None or content is None:
         return content, failure
-    size = len(content) if isinstance(content, str) else len(canonical(content))
+    size = len(write(content))
     if size <= max_bytes:
         return content, None
-    return None, Failure("too_large", f"the result has {size} characters, the limit is {max_bytes}")
+    return None, Failure("too_large", f"the result has {size} bytes, the limit is {max_bytes}")

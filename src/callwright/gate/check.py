@@ -6,7 +6,7 @@ conversions, renames, unknown keys, and the check again. What still fails is a :
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from callwright.errors import Violation
@@ -43,7 +43,7 @@ class Refusal:
 class _Entry:
     tool: Tool
     schema: Compiled | None
-    declared: frozenset[str] | None
+    declared: frozenset[str] | None  # the only keys a call may have, where the schema leaves it open
     problem: str = ""
 
 
@@ -66,6 +66,12 @@ class Gate:
     def tools(self) -> tuple[Tool, ...]:
         return tuple(self._tools.values())
 
+    def only(self, names: Container[str]) -> Gate:
+        """The same gate with fewer tools in view. What is compiled for one of the two serves the other."""
+        view = Gate(tool for name, tool in self._tools.items() if name in names)
+        view._entries = self._entries
+        return view
+
     def with_tool(self, tool: Tool) -> Gate:
         """The same gate with one tool replaced or added, as a schema overlay does for one run."""
         return Gate({**self._tools, tool.name: tool}.values())
@@ -82,22 +88,23 @@ class Gate:
         if entry.schema is None:
             said = f"The schema of tool '{call.tool}' cannot be used, so it cannot be called: {entry.problem}."
             return Refusal(call, entry.tool, None, (Violation("bad_schema", said),))
-        arguments = call.arguments
-        if type(arguments) is dict and _exact(entry, arguments):
-            draft = _Draft(arguments)
-        else:
+        arguments, edits = call.arguments, ()
+        if type(arguments) is not dict or not _exact(entry, arguments):
             found = self._mended(call, entry)
             if isinstance(found, Refusal):
                 return found
-            draft = found
+            arguments, edits = found.arguments, tuple(found.edits)
         if sources is None:
-            return CheckedCall(call.id, entry.tool, draft.arguments, tuple(draft.edits), (), call.slot, SEAL)
-        return self._grounded(call, entry, draft, sources)
+            return CheckedCall(call.id, entry.tool, arguments, edits, (), call.slot, SEAL)
+        return self._grounded(call, entry, arguments, edits, sources)
 
     def _entry(self, name: str) -> _Entry | None:
+        tool = self._tools.get(name)
+        if tool is None:
+            return None
         entry = self._entries.get(name)
-        if entry is None and name in self._tools:
-            entry = self._entries[name] = _entry_for(self._tools[name])
+        if entry is None:
+            entry = self._entries[name] = _entry_for(tool)
         return entry
 
     def _mended(self, call: ToolCall, entry: _Entry) -> _Draft | Refusal:
@@ -117,10 +124,12 @@ class Gate:
         found = violations.from_errors(entry.schema, draft.arguments)
         return Refusal(call, entry.tool, draft.arguments, found, tuple(draft.edits))
 
-    def _grounded(self, call: ToolCall, entry: _Entry, draft: _Draft, sources: Sources) -> CheckedCall | Refusal:
+    def _grounded(
+        self, call: ToolCall, entry: _Entry, arguments: JsonObject, edits: tuple[Edit, ...], sources: Sources
+    ) -> CheckedCall | Refusal:
         assert entry.schema is not None
-        verdict = ground(draft.arguments, entry.tool, sources, entry.schema.accepts)
-        edits = (*draft.edits, *verdict.edits)
+        verdict = ground(arguments, entry.tool, sources, entry.schema.accepts)
+        edits = (*edits, *verdict.edits)
         if verdict.violations:
             return Refusal(call, entry.tool, verdict.arguments, verdict.violations, edits)
         return CheckedCall(call.id, entry.tool, verdict.arguments, edits, verdict.warnings, call.slot, SEAL)
@@ -131,7 +140,8 @@ def _entry_for(tool: Tool) -> _Entry:
         schema = compiled_for(tool)
     except BadSchema as exc:
         return _Entry(tool, None, None, str(exc))
-    return _Entry(tool, schema, keys.declared_keys(tool.input_schema))
+    closed = isinstance(tool.input_schema, dict) and tool.input_schema.get("additionalProperties") is False
+    return _Entry(tool, schema, None if closed else keys.declared_keys(tool.input_schema))
 
 
 def _exact(entry: _Entry, arguments: JsonObject) -> bool:

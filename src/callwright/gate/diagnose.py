@@ -18,6 +18,7 @@ _ERROR_KEYS = ("error", "errors", "error_message", "errorMessage", "exception", 
 _MESSAGE_KEYS = ("message", "error_description", "description", "detail", "reason", "msg", "title", "error", "info")
 _STATUS_KEYS = ("status", "statusCode", "status_code", "code", "cod")
 _FALSE_FLAGS = ("success", "ok", "succeeded", "isSuccess")
+_TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_FALSE_FLAGS, "message", "msg"})
 _BAD_WORDS = frozenset({"error", "fail", "failed", "failure", "fault", "exception", "ko", "nok", "invalid", "denied"})
 _NO_ERROR = frozenset({"", "none", "null", "no error", "ok", "0", "false", "success"})
 _BLAMELESS = frozenset({"auth", "rate_limit", "unavailable", "timeout", "egress", "not_executable", "cancelled"})
@@ -169,6 +170,8 @@ def _cut_error(text: str) -> bool:
 
 def _error_of(value: JsonObject) -> str:
     """The error that an object reports about itself, or ""."""
+    if _TELLING.isdisjoint(value):
+        return ""
     for key in _ERROR_KEYS:
         if key in value and (said := _said(value[key])):
             if key == "detail" and not _validation_detail(value[key]) and len(value) > 1:

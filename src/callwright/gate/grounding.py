@@ -8,7 +8,7 @@ that is safe, else flagged. First do no harm: what could be derived, translated 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -40,6 +40,7 @@ _EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|ex
 _TYPE_WORDS = frozenset(
     {"string", "integer", "number", "boolean", "array", "object", "example", "value", "str", "int"}
 )
+_HARMLESS = frozenset({"held"})
 _FILLERS = frozenset(
     {"", "none", "null", "n/a", "na", "unknown", "undefined", "default", "not specified", "unspecified"}
 )
@@ -83,10 +84,13 @@ def judge(key: str, value: Json, part: Json, sources: Sources) -> Verdicts:
         return "held"
     if isinstance(value, bool) or _is_option(value, part):
         return "held" if _mentioned(key, value, sources) else "derived"
+    seen = sources.holds(value)
+    if seen and not _empty(value):
+        return "held"
     if _in_words_of_schema(value, part) and not copies_example(value, part, sources):
         return "held"
-    if sources.holds(value):
-        return "held" if not _empty(value) else "invented"
+    if seen:
+        return "invented"
     if isinstance(value, str) and looks_unfilled(value):
         return "placeholder"
     if is_identifier(key, value, part):
@@ -119,6 +123,8 @@ def _judge_argument(key: str, work: _Work) -> None:
     found = {
         judge(name, leaf, schema, work.sources): (path, leaf) for path, name, leaf, schema in leaves(key, value, part)
     }
+    if found.keys() <= _HARMLESS:
+        return
     optional = key not in work.tool.required
     path = pointer_join("", key)
     if "placeholder" in found:
@@ -143,7 +149,7 @@ def _unsourced(key: str, path: str, value: Json) -> Violation:
     return Violation("unsourced", said, path, "source", None, value)
 
 
-def leaves(key: str, value: Json, part: Json, depth: int = 0) -> Iterator[tuple[str, str, Json, Any]]:
+def leaves(key: str, value: Json, part: Json) -> Iterable[tuple[str, str, Json, Any]]:
     """(pointer, nearest key, scalar, its schema) for everything inside one argument."""
 
     def walk(value: Json, part: Json, name: str, path: str, depth: int) -> Iterator[tuple[str, str, Json, Any]]:
@@ -158,16 +164,17 @@ def leaves(key: str, value: Json, part: Json, depth: int = 0) -> Iterator[tuple[
         else:
             yield path, name, value, part
 
-    yield from walk(value, part, key, pointer_join("", key), depth)
+    path = pointer_join("", key)
+    return walk(value, part, key, path, 0) if isinstance(value, dict | list) else ((path, key, value, part),)
 
 
 def _is_default(value: Json, part: JsonObject) -> bool:
     offered = [part[k] for k in ("default", "const") if part.get(k) is not None]
-    return any(canonical(o) == canonical(value) for o in offered)
+    return bool(offered) and canonical(value) in map(canonical, offered)
 
 
 def _is_option(value: Json, part: JsonObject) -> bool:
-    return isinstance(part.get("enum"), list) and any(canonical(o) == canonical(value) for o in part["enum"])
+    return isinstance(part.get("enum"), list) and canonical(value) in map(canonical, part["enum"])
 
 
 def _mentioned(key: str, value: Json, sources: Sources) -> bool:
@@ -180,11 +187,13 @@ def _mentioned(key: str, value: Json, sources: Sources) -> bool:
 
 def _in_words_of_schema(value: Json, part: JsonObject) -> bool:
     """Whether the description or an example names the value ("1 = Bangkok"; "dontcare" for any)."""
-    if any(canonical(o) == canonical(value) for o in part.get("examples") or ()):
+    examples, about = part.get("examples"), part.get("description")
+    if isinstance(examples, list) and canonical(value) in map(canonical, examples):
         return True
-    about = part.get("description")
+    if not isinstance(about, str):
+        return False
     text = value.strip() if isinstance(value, str) else canonical(value)
-    if not isinstance(about, str) or not squash(text):
+    if not squash(text):
         return False
     same = {text, canonical(int(value))} if isinstance(value, float) and value.is_integer() else {text}
     return any(re.search(rf"(?<![\w.]){re.escape(t)}(?![\w]|\.\d)", about, re.I) for t in same)

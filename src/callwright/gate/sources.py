@@ -73,6 +73,7 @@ class Sources:
         self._said: list[str] = []
         self._defaults = dict(defaults or {})
         self._texts: list[str] = []  # said, and of results
+        self._known: set[str] = set()  # the same texts: rows of a table repeat their keys
         self._fold: list[str] = []  # of the texts so far; each index is made when it is first asked for
         self._squash: list[str] = []
         self._word_set: set[str] = set()
@@ -91,6 +92,7 @@ class Sources:
         twin = Sources(self.query, defaults=self._defaults)
         twin._said = [*self._said]
         twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
+        twin._known = {*self._known}
         return twin
 
     def add_text(self, text: str) -> None:
@@ -106,7 +108,8 @@ class Sources:
         return made
 
     def _keep(self, text: str) -> None:
-        if text:
+        if text and text not in self._known:
+            self._known.add(text)
             self._texts.append(text)
 
     @property
@@ -121,17 +124,16 @@ class Sources:
 
     @property
     def _words(self) -> set[str]:
-        for text in self._folded[self._worded :]:
-            self._word_set.update(_WORD.findall(text))
-        self._worded = len(self._texts)
+        if self._worded < len(self._texts):
+            self._word_set.update(_WORD.findall("\n".join(self._folded[self._worded :])))
+            self._worded = len(self._texts)
         return self._word_set
 
     @property
     def _numbers(self) -> set[float]:
-        for text in self._texts[self._numbered :]:
-            for figure, percent in _NUMBER.findall(text):
-                self._add_number(figure, bool(percent))
         if self._numbered < len(self._texts):
+            for figure, percent in _NUMBER.findall("\n\n".join(self._texts[self._numbered :])):
+                self._add_number(figure, bool(percent))
             self._number_set.update(_COUNT_WORDS[w] for w in self._counts())
             self._numbered = len(self._texts)
         return self._number_set
