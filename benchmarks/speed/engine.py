@@ -29,8 +29,9 @@ from callwright.gate import Gate, Sources
 from callwright.limits import Budget, Limits
 from callwright.testing import ScriptedModel
 from callwright.trace import Sink, Trace
-from callwright.types import READ, WRITE, CheckedCall, Effects, JsonObject, Tool, ToolCall, ToolOutput
+from callwright.types import READ, WRITE, CheckedCall, Effects, JsonObject, Tool, ToolCall, ToolOutput, ToolResult
 
+MODEL = ScriptedModel([])
 COMMITS = LAYERS * WIDTH + LAYERS  # of one run that only writes: one an effect, one a layer
 CROWD, SECONDS = 100, 0.05
 
@@ -64,17 +65,21 @@ def by_hand() -> Prepare:
 def by_hand_as_the_gate() -> Prepare:
     gate = Gate(tools(READ))
 
-    async def one(name: str, arguments: JsonObject, sources: Sources, out: list[Any]) -> None:
+    async def one(name: str, arguments: JsonObject, sources: Sources, out: list[ToolResult]) -> None:
         if isinstance(gate.check(ToolCall("", name, arguments), sources), CheckedCall):
-            out.append((await no_op(name, arguments)).content)
+            given = await no_op(name, arguments)
+            out.append(ToolResult(f"r{len(out)}", name, arguments, given.content))
 
     async def run() -> None:
-        out: list[Any] = []
+        out: list[ToolResult] = []
         sources = Sources(QUERY)
         for layer in range(LAYERS):
+            known = len(out)
             async with asyncio.TaskGroup() as group:
                 for name, arguments in calls(layer):
                     group.create_task(one(name, arguments, sources, out))
+            for found in out[known:]:
+                sources.add_result(found)
         assert len(out) == LAYERS * WIDTH
 
     return looped(run)
@@ -91,7 +96,7 @@ def executor(
         caller=caller,
         gate=gate,
         sources=Sources(QUERY),
-        questions=Questions(ScriptedModel([]), "schema", budget, trace, None, ledger),
+        questions=Questions(MODEL, "schema", budget, trace, None, ledger),
         budget=budget,
         trace=trace,
         ledger=ledger,

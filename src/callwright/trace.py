@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Protocol, TextIO
 
 from callwright.errors import TraceError
-from callwright.types import to_json
+from callwright.types import PLAIN, to_json
 
 VERSION = 1
 
@@ -121,7 +121,10 @@ class Trace:
         now = self.clock()
         if self._started is None:
             self._started = now
-        event = Event(kind, len(self.events), now - self._started, self.redact(to_json(data)))
+        for name, value in data.items():
+            if type(value) not in PLAIN:
+                data[name] = to_json(value)
+        event = Event(kind, len(self.events), now - self._started, self.redact(data))
         self.events.append(event)
         for sink in self.sinks:
             sink(event)

@@ -14,18 +14,18 @@ from callwright.errors import Failure, Violation
 Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
 JsonObject: TypeAlias = dict[str, Any]
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
+PLAIN = frozenset({str, int, float, bool, type(None)})  # types whose values are JSON as they stand
 
 
 def to_json(value: Any) -> Json:
     """The JSON form of any value in this module: dataclasses become objects, tuples and sets become arrays."""
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in PLAIN:
         return value
     if kind is dict:
-        return {k if type(k) is str else str(k): v if type(v) in _PLAIN else to_json(v) for k, v in value.items()}
+        return {k if type(k) is str else str(k): v if type(v) in PLAIN else to_json(v) for k, v in value.items()}
     if kind is list or kind is tuple:
-        return [v if type(v) in _PLAIN else to_json(v) for v in value]
+        return [v if type(v) in PLAIN else to_json(v) for v in value]
     if names := _field_names(kind):
         return {name: to_json(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):

@@ -16,6 +16,7 @@ from functools import partial
 
 from callwright.errors import Failure, Violation
 from callwright.execution.consent import Consent, proposed, refusal
+from callwright.execution.deadlines import Deadlines
 from callwright.execution.gaps import names_another, unknown_keys
 from callwright.execution.invoke import Caller, idempotency_key, invoke
 from callwright.execution.ledger import Answer, Ledger, in_doubt
@@ -46,6 +47,7 @@ class Shared:
     ledger: Ledger
     names: tuple[str, ...] = ()  # of every tool of the run
     consent: Consent = field(default_factory=Consent)
+    deadlines: Deadlines = field(default_factory=Deadlines)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)  # people are asked one thing at a time
     repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0})
     seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
@@ -190,7 +192,8 @@ class Course:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
         attempt, approved = 1, False
         while True:
-            if not approved and not await self._may_leave(call):
+            why = "" if approved else self.shared.consent.why(call.tool)
+            if why and not await self._may_leave(call, why):
                 return None
             if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
                 self._skip("the run's limit of tool calls is reached", refused=True)
@@ -204,11 +207,8 @@ class Course:
             approved = again.arguments == call.arguments
             call, attempt = again, attempt + 1
 
-    async def _may_leave(self, call: CheckedCall) -> bool:
+    async def _may_leave(self, call: CheckedCall, why: str) -> bool:
         """Ask whoever is to be asked. What was said is recorded, and not asked again after a crash."""
-        why = self.shared.consent.why(call.tool)
-        if not why:
-            return True
         told = self.shared.ledger.next(self.id, "approval")
         if told is None:
             proposal = proposed(call, why, self.shared.sources)
@@ -255,7 +255,13 @@ class Course:
         limits = self.shared.budget.limits
         timeout = min(limits.tool_seconds, max(0.001, self.shared.budget.seconds_left))
         return await invoke(
-            call, self.shared.caller, timeout=timeout, max_bytes=limits.result_bytes, attempt=attempt, key=key
+            call,
+            self.shared.caller,
+            timeout=timeout,
+            max_bytes=limits.result_bytes,
+            attempt=attempt,
+            key=key,
+            deadlines=self.shared.deadlines,
         )
 
     def _without_secrets(self, result: ToolResult) -> ToolResult:

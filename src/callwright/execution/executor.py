@@ -184,6 +184,8 @@ class Executor:
                     group.create_task(one(way))
         except* CallwrightError as errors:  # one dead endpoint is one error, however many calls asked it
             failed = errors.exceptions[0]
+        finally:
+            self._shared.deadlines.clear()
         if failed is not None:  # raised out here: what is raised inside except* may come out as a group again
             raise failed from None
         results = [course.result for course in courses if course.result is not None]

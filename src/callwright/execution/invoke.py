@@ -9,6 +9,7 @@ from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from callwright.errors import Failure, ToolError
+from callwright.execution.deadlines import Deadlines
 from callwright.jsontext import write
 from callwright.protocols import CALL_KEY
 from callwright.types import CheckedCall, Json, JsonObject, ToolOutput, ToolResult, canonical
@@ -19,18 +20,26 @@ Caller: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutput]]
 
 
 async def invoke(
-    call: CheckedCall, caller: Caller, *, timeout: float, max_bytes: int, attempt: int = 1, key: str = ""
+    call: CheckedCall,
+    caller: Caller,
+    *,
+    timeout: float,
+    max_bytes: int,
+    attempt: int = 1,
+    key: str = "",
+    deadlines: Deadlines | None = None,
 ) -> ToolResult:
     """Run one checked call. Never raises for what the tool or the network does; cancellation passes through.
 
-    ``key`` is what the tool's source sees as :data:`callwright.protocols.CALL_KEY`.
+    ``key`` is what the tool's source sees as :data:`callwright.protocols.CALL_KEY`. ``deadlines``: of the calls that
+    run beside this one.
     """
     if not isinstance(call, CheckedCall):
         raise TypeError("invoke() takes a CheckedCall only: pass the call through the gate first")
     CALL_KEY.set(key)
     started = time.monotonic()
     try:
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(timeout) if deadlines is None else deadlines.within(timeout):
             output = await caller(call.tool.name, call.arguments)
     except TimeoutError:
         output = ToolOutput(failure=_timed_out(call, timeout))

@@ -36,6 +36,7 @@ CREATE TABLE event (
     PRIMARY KEY (life, seq)
 ) WITHOUT ROWID;
 """
+_ENCODER = json.JSONEncoder(default=str)  # in ASCII: half a surrogate pair, which JSON may hold, is no UTF-8
 _OLDEST_SQLITE = (3, 51, 3)
 SUFFIX = ".run"
 
@@ -104,8 +105,7 @@ class Journal:
         if event.kind == "blob":
             self._texts.append((data["digest"], data["text"].encode("utf-8", "surrogatepass")))
             data = {"digest": data["digest"]}
-        text = json.dumps(data, default=str)  # in ASCII: half a surrogate pair, which JSON may hold, is no UTF-8
-        self._rows.append((self.life, event.seq, event.at, event.kind, text))
+        self._rows.append((self.life, event.seq, event.at, event.kind, _ENCODER.encode(data)))
 
     def commit(self) -> None:
         """Put everything noted so far on the disk, all of it or nothing."""
@@ -115,7 +115,8 @@ class Journal:
             database = self._open()
             database.execute("BEGIN IMMEDIATE")
             try:
-                database.executemany("INSERT OR IGNORE INTO blob VALUES (?, ?)", self._texts)
+                if self._texts:
+                    database.executemany("INSERT OR IGNORE INTO blob VALUES (?, ?)", self._texts)
                 database.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?)", self._rows)
                 database.execute("COMMIT")
             except BaseException:

@@ -93,6 +93,8 @@ class Ledger:
 
     def next(self, actor: str, kind: str) -> Answer | None:
         """The actor's next recorded answer if it is of this kind, else None. It is not handed out again."""
+        if not self._answers:
+            return None
         event = self._answers.get((actor, self._turns.get(actor, 0)))
         if event is None or event.kind != kind:
             return None

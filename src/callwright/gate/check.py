@@ -88,7 +88,8 @@ class Gate:
         if entry.schema is None:
             said = f"The schema of tool '{call.tool}' cannot be used, so it cannot be called: {entry.problem}."
             return Refusal(call, entry.tool, None, (Violation("bad_schema", said),))
-        arguments, edits = call.arguments, ()
+        arguments: Json = call.arguments
+        edits: tuple[Edit, ...] = ()
         if type(arguments) is not dict or not _exact(entry, arguments):
             found = self._mended(call, entry)
             if isinstance(found, Refusal):

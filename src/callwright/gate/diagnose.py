@@ -79,11 +79,14 @@ class Diagnosis:
     path: str = ""
 
 
+_FINE = Diagnosis(None)
+
+
 def diagnose(result: ToolResult, tool: Tool) -> Diagnosis:
     """Read a result: failed, failed although it says it did not, empty, or fine."""
     failure = result.failure or failure_in(result.content)
     if failure is None or (result.failure is None and failure.kind == "empty" and tool.effects.may_write):
-        return Diagnosis(None)  # a tool that changes something may well have nothing to say about it
+        return _FINE  # a tool that changes something may well have nothing to say about it
     text = _text(failure)
     overlay = overlay_from_error(text, tool, result.arguments) if failure.kind not in _BLAMELESS else None
     path = f"/{overlay.changes[0].key}" if overlay else ""
@@ -142,7 +145,7 @@ def _is_empty(value: Json) -> bool:
 
 
 def _is_toolbench(value: JsonObject) -> bool:
-    return set(value) == {"error", "response"} and isinstance(value["error"], str)
+    return value.keys() == {"error", "response"} and isinstance(value["error"], str)
 
 
 def _toolbench(value: JsonObject) -> Failure | None:

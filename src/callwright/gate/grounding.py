@@ -8,7 +8,7 @@ that is safe, else flagged. First do no harm: what could be derived, translated 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -40,7 +40,6 @@ _EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|ex
 _TYPE_WORDS = frozenset(
     {"string", "integer", "number", "boolean", "array", "object", "example", "value", "str", "int"}
 )
-_HARMLESS = frozenset({"held"})
 _FILLERS = frozenset(
     {"", "none", "null", "n/a", "na", "unknown", "undefined", "default", "not specified", "unspecified"}
 )
@@ -69,9 +68,15 @@ class _Work:
 
 def ground(arguments: JsonObject, tool: Tool, sources: Sources, accepts: Callable[[JsonObject], bool]) -> Verdict:
     """Judge every argument by where it comes from. ``accepts`` is the schema's own check; no edit may break it."""
+    properties = tool.properties
+    judged = ((key, _judged(key, value, properties.get(key), sources)) for key, value in arguments.items())
+    doubtful = {key: found for key, found in judged if found}
+    if not doubtful:
+        mixture = mixed_records(arguments, sources)
+        return Verdict(arguments, violations=() if mixture is None else (mixture,))
     work = _Work(tool, sources, accepts, arguments)
-    for key in list(arguments):
-        _judge_argument(key, work)
+    for key, found in doubtful.items():
+        _mend(key, found, work)
     if not work.violations and (mixture := mixed_records(work.arguments, sources)) is not None:
         work.violations.append(mixture)
     return Verdict(work.arguments, tuple(work.edits), tuple(work.violations), tuple(work.warnings))
@@ -117,14 +122,20 @@ def is_identifier(key: str, value: Json, part: Json = None) -> bool:
     return last in _CODE_WORDS and isinstance(value, str) and _NUMBERED.match(text) is not None
 
 
-def _judge_argument(key: str, work: _Work) -> None:
-    value = work.arguments[key]
-    part = work.tool.properties.get(key)
+def _judged(key: str, value: Json, part: Json, sources: Sources) -> dict[Verdicts, tuple[str, Json]]:
+    """What the scalars of one argument are, and where one of each kind stands; nothing where all are held."""
+    if not isinstance(value, dict | list):
+        verdict = judge(key, value, part, sources)
+        return {} if verdict == "held" else {verdict: (pointer_join("", key), value)}
     found = {
-        judge(name, leaf, schema, work.sources): (path, leaf) for path, name, leaf, schema in leaves(key, value, part)
+        judge(name, leaf, schema, sources): (path, leaf) for path, name, leaf, schema in leaves(key, value, part)
     }
-    if found.keys() <= _HARMLESS:
-        return
+    return found if found.keys() - {"held"} else {}
+
+
+def _mend(key: str, found: Mapping[Verdicts, tuple[str, Json]], work: _Work) -> None:
+    """Drop, fill or flag an argument of which not every scalar is held."""
+    value = work.arguments[key]
     optional = key not in work.tool.required
     path = pointer_join("", key)
     if "placeholder" in found:
@@ -149,7 +160,7 @@ def _unsourced(key: str, path: str, value: Json) -> Violation:
     return Violation("unsourced", said, path, "source", None, value)
 
 
-def leaves(key: str, value: Json, part: Json) -> Iterable[tuple[str, str, Json, Any]]:
+def leaves(key: str, value: Json, part: Json) -> Iterator[tuple[str, str, Json, Any]]:
     """(pointer, nearest key, scalar, its schema) for everything inside one argument."""
 
     def walk(value: Json, part: Json, name: str, path: str, depth: int) -> Iterator[tuple[str, str, Json, Any]]:
@@ -164,13 +175,15 @@ def leaves(key: str, value: Json, part: Json) -> Iterable[tuple[str, str, Json, 
         else:
             yield path, name, value, part
 
-    path = pointer_join("", key)
-    return walk(value, part, key, path, 0) if isinstance(value, dict | list) else ((path, key, value, part),)
+    return walk(value, part, key, pointer_join("", key), 0)
 
 
 def _is_default(value: Json, part: JsonObject) -> bool:
-    offered = [part[k] for k in ("default", "const") if part.get(k) is not None]
-    return bool(offered) and canonical(value) in map(canonical, offered)
+    for keyword in ("default", "const"):
+        offered = part.get(keyword)
+        if offered is not None and canonical(offered) == canonical(value):
+            return True
+    return False
 
 
 def _is_option(value: Json, part: JsonObject) -> bool:

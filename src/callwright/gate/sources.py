@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from callwright.gate.keys import words
@@ -175,7 +175,7 @@ class Sources:
     def holds_whole(self, text: str) -> bool:
         """Whether a text was said in one piece, case, accents, spaces and punctuation aside."""
         wanted = squash(text)
-        return any(text in seen for seen in self._texts) or any(wanted in seen for seen in self._squashed)
+        return _in_any(text, self._texts) or _in_any(wanted, self._squashed)
 
     def holds_words(self, text: str) -> bool:
         """Whether a text was said in whole words, not only as a part of others: "Franc" is not in "France"."""
@@ -225,7 +225,7 @@ class Sources:
 
     def _add_number(self, text: str, percent: bool) -> None:
         text = text.replace("−", "-")
-        for reading in {text, text.replace(",", ""), text.replace(",", ".")}:
+        for reading in {text, text.replace(",", ""), text.replace(",", ".")} if "," in text else (text,):
             try:
                 number = float(reading)
             except ValueError:
@@ -250,7 +250,7 @@ class Sources:
             return True
         if len(wanted) < 4:
             return wanted in self._words or self._stands_alone(fold(text.strip()))
-        if any(text in seen for seen in self._texts) or any(wanted in seen for seen in self._squashed):
+        if _in_any(text, self._texts) or _in_any(wanted, self._squashed):
             return True
         words = set(_WORD.findall(fold(text)))
         return len(words) > 1 and words <= self._words
@@ -269,6 +269,13 @@ class Sources:
         named = month in self._words or month[:3] in self._words or float(day.month) in self._numbers
         days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}
         return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
+
+
+def _in_any(text: str, seen: Iterable[str]) -> bool:
+    for one in seen:  # noqa: SIM110 - any() over a generator takes twice as long, and this is asked of every value
+        if text in one:
+            return True
+    return False
 
 
 def _stands_in(text: str, whole: str) -> bool:
@@ -303,14 +310,20 @@ def squash(text: str) -> str:
     return _NOT_ALNUM.sub("", fold(text))
 
 
-def _leaves(value: Json, path: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], Json]]:
-    if depth > _MAX_DEPTH:
-        return
-    if isinstance(value, dict):
-        for key, member in value.items():
-            yield from _leaves(member, (*path, str(key)), depth + 1)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _leaves(member, path, depth + 1)
-    elif value is not None and not isinstance(value, bool):
-        yield path, value
+def _leaves(value: Json, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Json]]:
+    found: list[tuple[tuple[str, ...], Json]] = []
+
+    def walk(value: Json, path: tuple[str, ...], depth: int) -> None:
+        if depth > _MAX_DEPTH:
+            return
+        if isinstance(value, dict):
+            for key, member in value.items():
+                walk(member, (*path, str(key)), depth + 1)
+        elif isinstance(value, list):
+            for member in value:
+                walk(member, path, depth + 1)
+        elif value is not None and not isinstance(value, bool):
+            found.append((path, value))
+
+    walk(value, path, 0)
+    return found
