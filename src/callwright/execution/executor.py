@@ -32,7 +32,7 @@ class Mark:
     held: dict[str, tuple[CheckedCall, ...]]
     sources: Sources
     gate: Gate
-    seen: dict[str, str]
+    seen: dict[bytes, str]
     unmended: frozenset[str]
 
 

@@ -115,10 +115,12 @@ class Gate:
         if isinstance(read, Violation):
             return Refusal(call, entry.tool, None, (read,))
         draft = read
-        if not _exact(entry, draft.arguments):
-            _convert(draft, entry.schema)
-        if _exact(entry, draft.arguments):
+        if draft.arguments is not call.arguments and _exact(entry, draft.arguments):
             return draft
+        for convert in (_convert, _rename):
+            convert(draft, entry.schema)
+            if _exact(entry, draft.arguments):
+                return draft
         kept, edits = keys.drop(draft.arguments, entry.schema.root)
         if _exact(entry, kept):
             return _Draft(kept, [*draft.edits, *edits])
@@ -154,14 +156,17 @@ def _exact(entry: _Entry, arguments: JsonObject) -> bool:
 
 
 def _convert(draft: _Draft, schema: Compiled) -> None:
-    """Lossless conversions, then renames, then conversions of what was renamed."""
-    value, edits = coerce(draft.arguments, schema)
-    value, renames = keys.rename(value, schema.root)
-    draft.edits += [*edits, *renames]
+    """Lossless conversions."""
+    draft.arguments, edits = coerce(draft.arguments, schema)
+    draft.edits += edits
+
+
+def _rename(draft: _Draft, schema: Compiled) -> None:
+    """Renames, then conversions of what was renamed."""
+    draft.arguments, renames = keys.rename(draft.arguments, schema.root)
     if renames:
-        value, more = coerce(value, schema)
-        draft.edits += more
-    draft.arguments = value
+        draft.edits += renames
+        _convert(draft, schema)
 
 
 def _as_object(arguments: Json) -> _Draft | Violation:

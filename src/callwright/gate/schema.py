@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -127,6 +127,7 @@ class Node:
     within: Compiled
     pointer: str
     schema: Json
+    _below: dict[tuple[str | int, ...], Node] = field(default_factory=dict, repr=False, compare=False)  # seen so far
 
     def accepts(self, value: Json) -> bool:
         """Whether this subschema, references resolved against the whole, accepts the value."""
@@ -135,17 +136,22 @@ class Node:
 
     def child(self, *keys: str | int) -> Node:
         """The subschema below, by keyword and key or index."""
-        schema, pointer = self.schema, self.pointer
-        for key in keys:
-            schema = schema[key]
-            pointer += "/" + str(key).replace("~", "~0").replace("/", "~1")
-        return Node(self.within, pointer, schema)
+        found = self._below.get(keys)
+        if found is None:
+            schema, pointer = self.schema, self.pointer
+            for key in keys:
+                schema = schema[key]
+                pointer += "/" + str(key).replace("~", "~0").replace("/", "~1")
+            found = self._below[keys] = Node(self.within, pointer, schema)
+        return found
 
     def get(self, keyword: str) -> Json:
         return self.schema.get(keyword) if isinstance(self.schema, dict) else None
 
     def resolved(self) -> Node:
         """The node that a chain of ``$ref`` without other keywords beside it leads to."""
+        if not isinstance(self.get("$ref"), str):
+            return self
         node, seen = self, {self.pointer}
         while isinstance(node.schema, dict) and isinstance(node.schema.get("$ref"), str):
             target = node.target()
