@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 import statistics
 import subprocess
 import sys
@@ -83,7 +84,8 @@ class _Worker:
 
     def __init__(self, row: Row) -> None:
         command = [row.python, str(HERE / "timing.py"), row.module, row.name]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        env = {**os.environ, "OMP_NUM_THREADS": "1"}  # threads that wait for each other count as CPU
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
         self._row = row
 
     def __enter__(self) -> _Worker:

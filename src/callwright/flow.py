@@ -288,13 +288,15 @@ def link(producer: Tool, consumer: Tool, required: bool = False, floor: float = 
     return next((x for x in links(producer, consumer, floor) if x.input.required or not required), None)
 
 
-def links_between(a: Profile, b: Profile) -> list[Link]:
-    """All links from ``a`` to ``b`` with any score, one per input, best first (ties by input order).
+def links_between(a: Profile, b: Profile, required: bool = False) -> list[Link]:
+    """All links from ``a`` to ``b`` with any score, one per (required) input, best first (ties by input order).
 
     An output that merely repeats one of the producer's own required inputs provides nothing.
     """
     found: list[Link] = []
     for wanted in b.inputs:
+        if required and not wanted.required:
+            continue
         best, score, told = None, 0.0, False
         if a.outputs and named_in(a, wanted) >= 0.99 and len(a.called) > 1:
             best, score, told = a.outputs[0], TOLD, True
@@ -318,9 +320,7 @@ def named_in(producer: Profile, wanted: Field) -> float:
 
 
 def _candidates(a: Profile, wanted: Field) -> Sequence[int]:
-    telling = {w for w in (*wanted.name, *wanted.about) if w in a.index}
-    near = {i for w in telling for i in a.index[w]}
-    return sorted(near)
+    return sorted({i for w in (*wanted.name, *wanted.about) if w in a.index for i in a.index[w]})
 
 
 def similarity(given: Field, wanted: Field, consumer: Profile) -> float:

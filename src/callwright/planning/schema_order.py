@@ -58,8 +58,8 @@ def _claims_on(consumer: Profile, producers: Sequence[Profile], threshold: float
     for producer in producers:
         if producer.name == consumer.name:
             continue
-        for x in links_between(producer, consumer):
-            if x.score >= threshold and x.input.required:
+        for x in links_between(producer, consumer, required=True):
+            if x.score >= threshold:
                 best.setdefault(x.input.text, []).append(x)
     strongest: dict[str, Link] = {}
     for found in best.values():
