@@ -16,7 +16,7 @@ from callwright.plan import Plan
 from callwright.protocols import Capabilities
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.trace import JsonlSink, MemorySink, blobs
-from callwright.types import DESTRUCTIVE, READ_LOCAL, UNKNOWN, WRITE, Effects, Tool, ToolOutput
+from callwright.types import DESTRUCTIVE, READ_LOCAL, UNKNOWN, WRITE, Effects, Tool, ToolOutput, canonical
 from callwright.viewer import page
 
 TEXT = {"type": "string"}
@@ -262,6 +262,25 @@ async def test_a_number_that_nothing_ever_says_is_looked_up_with_and_never_writt
     done = await run([bill, weather()], script, ["bill"], ["population"], allow=["bill"])
     assert bill.calls == [{"amount": 4711}] * made
     assert any(s.tool == "bill" and "4711" in s.reason for s in done.skips)
+
+
+async def test_a_value_that_the_error_offers_itself_is_taken_from_there() -> None:
+    """Elsewhere an unknown value is looked up with another tool; here the repair can only choose what was offered."""
+
+    def people(iata: str) -> Any:
+        said = f"there is no airport '{iata}'. Did you mean 'OSL'?"
+        return {"people": 7} if iata == "OSL" else ToolOutput(failure=Failure("tool_error", said))
+
+    script = {
+        "bind": [calls(call("population", iata="Oslo"))],
+        "repair": [{"tool_calls": [{"name": "population", "arguments": {"iata": "OSL"}}]}],
+        "answer": [said("7 people live there.", "r1")],
+    }
+    model = ScriptedModel(script)
+    done = await run([weather(output=people)], model, ["population"])
+    assert [(r.arguments["iata"], r.ok) for r in done.results] == [("OSL", True)]
+    asked = next(r for r in model.requests if r.purpose == "repair")
+    assert '"enum":["OSL"]' in canonical(asked.schema)
 
 
 async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_the_next_layer() -> None:

@@ -290,7 +290,7 @@ class Course:
     async def _with_other_arguments(
         self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis
     ) -> CheckedCall | None:
-        if self._unknown_here(call, result.failure.message if result.failure else ""):
+        if self._unknown_here(call, diagnosis):
             return None
         grant = partial(self._granted, "tier2")
         dialogue = repair_failure(call, result, diagnosis, self.gate, self.shared.sources, grant)
@@ -303,11 +303,13 @@ class Course:
         self.taught = mended.tool  # what the error taught holds for the rest of the run
         return mended
 
-    def _unknown_here(self, call: CheckedCall, message: str) -> bool:
-        """Whether other arguments cannot be had: another tool knows the value, or nothing does yet."""
+    def _unknown_here(self, call: CheckedCall, diagnosis: Diagnosis) -> bool:
+        """Whether other arguments cannot be had: another tool knows the value, or nothing does yet, the error least."""
+        message = diagnosis.failure.message if diagnosis.failure else ""
         if names_another(message, call.tool.name, self.shared.names):
             return True
-        keys = unknown_keys(message, call.arguments)
+        offered = {c.key for c in diagnosis.overlay.changes if c.change == "enum"} if diagnosis.overlay else set()
+        keys = {*unknown_keys(message, call.arguments)} - offered
         under = self.shared.sources.under
         return bool(keys) and not any({*under(k)} - {call.arguments[k]} for k in keys)
 
