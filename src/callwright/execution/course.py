@@ -304,7 +304,7 @@ class Course:
         return mended
 
     def _unknown_here(self, call: CheckedCall, diagnosis: Diagnosis) -> bool:
-        """Whether other arguments cannot be had: another tool knows the value, or nothing does yet, the error least."""
+        """Whether other arguments cannot be had: another tool knows the value, or nothing does, nor the error."""
         message = diagnosis.failure.message if diagnosis.failure else ""
         if names_another(message, call.tool.name, self.shared.names):
             return True
