@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from callwright.errors import Violation
 from callwright.gate.coerce import pointer_join
@@ -45,8 +45,7 @@ _FILLERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What grounding made of a valid call: arguments, edits, what forbids it, what a reader should know."""
 
     arguments: JsonObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from callwright.gate.keys import words
 from callwright.gate.spellings import calendar_day
@@ -45,8 +45,7 @@ _MAX_LEAVES = 20_000
 _MAX_DEPTH = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """One scalar of a result. ``path`` are the keys that lead to it, list positions left out."""
 
     result: str
