@@ -138,3 +138,20 @@ def test_an_accepted_call_passes_again_unchanged(arguments: Json) -> None:
         assert isinstance(again, CheckedCall)
         assert again.edits == ()
         assert again.arguments == verdict.arguments
+
+
+REQUIRED_ELSEWHERE = {"properties": {"query": {"type": "string"}}, "required": ["query", "account"]}
+
+
+def test_a_required_key_that_is_no_property_is_asked_for() -> None:
+    verdict = check({"query": "rain"}, REQUIRED_ELSEWHERE)
+    assert isinstance(verdict, Refusal)
+    assert [(v.path, v.keyword) for v in verdict.violations] == [("/account", "required")]
+
+
+def test_a_required_key_that_is_no_property_is_neither_dropped_nor_renamed() -> None:
+    verdict = check({"query": "rain", "account": "a", "more": 1}, REQUIRED_ELSEWHERE)
+    assert isinstance(verdict, CheckedCall)
+    assert verdict.arguments == {"query": "rain", "account": "a"}
+    assert [(e.path, e.rule) for e in verdict.edits] == [("/more", "drop_unknown")]
+    assert isinstance(check({"query": "rain", "account": "a"}, REQUIRED_ELSEWHERE), CheckedCall)

@@ -47,8 +47,14 @@ def declared_keys(schema: Json) -> frozenset[str] | None:
     if schema.get("additionalProperties", False) is not False:
         return None
     if isinstance(properties, dict) and (properties or "additionalProperties" in schema):
-        return frozenset(properties)
+        return frozenset(properties) | _required(schema)
     return None
+
+
+def _required(schema: JsonObject) -> frozenset[str]:
+    """The keys that must be there; schemas in the wild forget to list some of them among the properties."""
+    named = schema.get("required")
+    return frozenset(k for k in named if isinstance(k, str)) if isinstance(named, list) else frozenset()
 
 
 def rename(value: Json, node: Node, path: str = "", depth: int = 0) -> tuple[Json, tuple[Edit, ...]]:
@@ -90,11 +96,11 @@ def _renamed(value: Json, node: Node, path: str, edits: list[Edit], depth: int) 
 def _pairs(value: JsonObject, node: Node) -> dict[str, str]:
     """unknown key -> missing key, only where each has no other partner."""
     properties = node.get("properties")
-    unknown = [k for k in value if k not in properties]
+    required = _required(node.schema)
+    unknown = [k for k in value if k not in properties and k not in required]
     missing = [k for k in properties if k not in value]
     if not unknown or not missing:
         return {}
-    required = set(node.get("required") or ())
     found: dict[str, str] = {}
     for likeness in (_same_name, _slip, _neutral_words, _generic):
         left = [k for k in unknown if k not in found]
