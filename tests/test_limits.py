@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from callwright.limits import Budget, Limits
+import pytest
+
+from callwright.errors import ConfigError
+from callwright.limits import LIMITS, Budget, Limits
 from callwright.types import Usage
 
 
@@ -32,3 +35,32 @@ def test_each_limit_is_named_when_it_ends_the_run() -> None:
     slow = Budget(Limits(seconds=10), clock=lambda: now[0])
     now[0] = 22.0
     assert slow.exhausted() == "seconds"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"repairs": -1}, "the limit repairs is -1, and must be 0 or more"),
+        ({"seconds": float("nan")}, "the limit seconds is nan, and must be 0 or more, and finite"),
+        ({"seconds": float("inf")}, "must be 0 or more, and finite"),
+        ({"tokens": 2**53}, "and finite"),
+        ({"concurrency": 0}, "must be 1 or more"),
+        ({"tool_seconds": 0}, "must be 0.001 or more"),
+        ({"turns": 2.5}, "takes a whole number, not 2.5"),
+        ({"turns": True}, "takes a whole number, not True"),
+        ({"seconds": "60"}, "takes a number, not '60'"),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_refused_by_name_with_what_it_is(given: dict[str, float], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Limits(**given)  # type: ignore[arg-type]
+    assert said in str(caught.value)
+    assert f"usually {LIMITS[next(iter(given))].default}" in str(caught.value)
+
+
+def test_every_limit_can_be_told_to_a_user() -> None:
+    assert [*LIMITS] == [*Limits.__dataclass_fields__]
+    for name, limit in LIMITS.items():
+        assert limit.about
+        assert Limits(**{name: limit.kind(limit.least or 1)}) is not None
+        assert getattr(Limits(), name) == limit.default

@@ -219,7 +219,7 @@ async def _run(
 ) -> Run:
     start = ledger.start
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
-    sinks = (*setup._sinks, journal) if journal else setup._sinks
+    sinks = (journal, *setup._sinks) if journal else setup._sinks  # another's full disk must not lose what was done
     secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
     trace = Trace(sinks, secrets, ledger.clock)
     tools, kept_back = _offered(setup, catalog, query, conversation)
@@ -284,6 +284,11 @@ def _identity(setup: Orchestrator, tools: Sequence[Tool], model: ChatModel) -> d
 
 
 def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
+    if not catalog.tools:
+        raise ConfigError(
+            "no source offers a tool that can be used",
+            hint="; ".join(catalog.problems) or "callwright tools SOURCE… lists what there is",
+        )
     unknown = (only or frozenset()) - {t.name for t in catalog.tools}
     if unknown:
         raise ConfigError(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -79,20 +80,26 @@ class JsonlSink:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        try:
+        with self._writing():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: TextIO = self.path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n")
-        except OSError as exc:
-            raise TraceError(
-                f"cannot write the trace {self.path}: {exc.strerror}", hint="choose another --trace"
-            ) from exc
 
     def __call__(self, event: Event) -> None:
-        self._file.write(json.dumps(event.to_dict(), ensure_ascii=False, default=str) + "\n")
-        self._file.flush()
+        with self._writing():
+            self._file.write(json.dumps(event.to_dict(), ensure_ascii=False, default=str) + "\n")
+            self._file.flush()
 
     def close(self) -> None:
-        self._file.close()
+        with self._writing():
+            self._file.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as exc:
+            said = f"cannot write the trace {self.path}: {exc.strerror}"
+            raise TraceError(said, hint="make room, or choose another --trace") from exc
 
     def __enter__(self) -> JsonlSink:
         return self

@@ -275,7 +275,9 @@ def _unusable(server: Server, error: BaseException, stderr: IO[bytes], status: i
     tail = _without_secrets(_tail(stderr), server)
     return CatalogError(
         f"MCP server {server.name!r} cannot be used: {why}" + (f"\n  it wrote: {tail}" if tail else ""),
-        hint=f"it is configured as: {server.shown}" if server.shown else "",
+        hint=f"it is configured as: {server.shown}; does that start by hand?"
+        if server.shown
+        else "is the address right, and is the server running?",
     )
 
 

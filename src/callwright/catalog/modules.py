@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,8 +58,18 @@ def _broken(what: str, error: Exception) -> CatalogError:
     if isinstance(error, CatalogError):
         return error
     missing = isinstance(error, ModuleNotFoundError)
-    hint = f"pip install the package that holds {error.name!r}" if missing and isinstance(error, ImportError) else ""
+    hint = f"mend it there: {_place(error)}"
+    if missing and isinstance(error, ImportError):
+        hint = f"pip install the package that holds {error.name!r}"
     return CatalogError(f"{what} cannot be imported: {type(error).__name__}: {error}", hint=hint)
+
+
+def _place(error: Exception) -> str:
+    """The file and the line that an import stopped at."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}"
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}, line {last.lineno}"
 
 
 @contextmanager

@@ -153,9 +153,11 @@ class OpenAPISource:
         origin = urlsplit(url).netloc.rpartition("@")[2]
         answer = await self._http.request("GET", url, max_bytes=MAX_BYTES, repeat=True)
         if isinstance(answer, Failure):
-            raise CatalogError(f"cannot fetch the OpenAPI document from {origin}: {answer.message}")
+            said = f"cannot fetch the OpenAPI document from {origin}: {answer.message}"
+            raise CatalogError(said, hint="is the address right and the server running? A file works as well")
         if not answer.ok:
-            raise CatalogError(f"cannot fetch the OpenAPI document: {origin} answered {answer.status}")
+            said = f"cannot fetch the OpenAPI document: {origin} answered {answer.status}"
+            raise CatalogError(said, hint="is the address right? One that needs a login is saved to a file first")
         return await asyncio.to_thread(document_from_text, answer.text, f"the document from {origin}")
 
     def _import(self, document: Document) -> list[Tool]:

@@ -103,7 +103,8 @@ def document_from_text(text: str, where: str) -> Document:
     try:
         loaded = _yaml(text)
     except ValueError as exc:
-        raise CatalogError(f"{where} is neither JSON nor YAML: {reason or exc}") from exc
+        said = f"{where} is neither JSON nor YAML: {reason or exc}"
+        raise CatalogError(said, hint="mend the document at that place") from exc
     return document_from(loaded, where, most=min(MAX_NODES, 10_000 + 10 * len(text)))  # aliases unfold
 
 

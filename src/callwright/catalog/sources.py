@@ -74,7 +74,7 @@ def _of_text(spec: str) -> list[ToolSource]:
     if _MODULE.match(spec) and not spec.endswith((*_DOCUMENTS, ".py")):
         return _of_module_name(spec)
     if spec.endswith((*_DOCUMENTS, ".py")) or "/" in spec:
-        raise CatalogError(f"there is no {spec!r}", hint=FORMS)
+        raise CatalogError(f"there is no {spec!r}", hint=_written_right())
     raise CatalogError(f"{spec!r} is no tool source", hint=FORMS)
 
 
@@ -121,10 +121,14 @@ def _option(key: str, value: str, document: str) -> str | int | float:
     return float(value)
 
 
+def _written_right() -> str:
+    return f"is it written right? It was looked for from {Path.cwd()}"
+
+
 def _existing(path: str) -> Path:
     found = Path(path).expanduser()
     if not found.is_file():
-        raise CatalogError(f"there is no file {path!r}", hint=FORMS)
+        raise CatalogError(f"there is no file {path!r}", hint=_written_right())
     return found
 
 
@@ -193,9 +197,9 @@ def _read(path: Path) -> Any:
             return [parse(line) for line in text.splitlines() if line.strip()]
         return parse(text)
     except OSError as error:
-        raise CatalogError(f"{path} cannot be read: {error.strerror}") from error
+        raise CatalogError(f"{path} cannot be read: {error.strerror}", hint="may this user read it?") from error
     except JsonError as error:
-        raise CatalogError(f"{path} is not JSON: {error}") from error
+        raise CatalogError(f"{path} is not JSON: {error}", hint="mend the file at that place") from error
 
 
 def _openapi(document: str | Path, **options: Any) -> ToolSource:

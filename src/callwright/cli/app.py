@@ -10,7 +10,22 @@ import typer
 
 from callwright import __version__
 from callwright.cli.ending import in_a_sentence
-from callwright.planning import PLANNERS
+from callwright.cli.measure import bench, train
+from callwright.cli.options import (
+    Allow,
+    AsJson,
+    Config,
+    Encoder,
+    Html,
+    Journals,
+    Jsonl,
+    Model,
+    Only,
+    Planner,
+    Profile,
+    Tools,
+    limited,
+)
 
 app = typer.Typer(
     name="callwright",
@@ -20,45 +35,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-train = typer.Typer(no_args_is_help=True, help="Rebuild the trained parts from data (extra: train).")
-bench = typer.Typer(no_args_is_help=True, help="Measure.")
 app.add_typer(train, name="train")
 app.add_typer(bench, name="bench")
-
-Tools = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tools",
-        "-t",
-        help="Where tools come from: module[:name], file.py[:name], a folder with tools.py and/or mcp.json, an "
-        "OpenAPI document, an mcpServers file, a tool list, a URL. May be given several times.",
-    ),
-]
-Only = Annotated[list[str] | None, typer.Option("--only", help="Show the model only these tools.")]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        help="local (default), local:PATH, or an OpenAI-compatible endpoint as URL#MODEL.",
-        envvar="CALLWRIGHT_MODEL",
-    ),
-]
-Planner = Annotated[str | None, typer.Option("--planner", help=f"One of {', '.join(PLANNERS)}.")]
-Encoder = Annotated[
-    str | None,
-    typer.Option("--encoder", help="Text encoder of the planner layers: minilm, a folder, or an endpoint URL."),
-]
-Allow = Annotated[
-    list[str] | None,
-    typer.Option("--allow", help="Tools that may write or destroy without being asked about, like send_*."),
-]
-Journals = Annotated[
-    Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")
-]
-Html = Annotated[Path | None, typer.Option(help="Write the run page here.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the run as JSON.")]
-Jsonl = Annotated[bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")]
 
 
 class PlanFormat(StrEnum):
@@ -93,21 +71,18 @@ def root(
 
 
 @app.command("run")
+@limited
 def run_command(
     query: Annotated[str, typer.Argument(help="What to find out or do.")],
     tools: Tools = None,
     only: Only = None,
     model: Model = None,
-    strategy: Annotated[
-        str, typer.Option(help="layered, react, dfsdt, layered-no-sketch or layered-no-repair.")
-    ] = "layered",
+    strategy: Annotated[str | None, typer.Option(help="layered (default), react or dfsdt.")] = None,
     planner: Planner = None,
     encoder: Encoder = None,
     mode: Annotated[
         ReplyModes | None, typer.Option(help="How to ask for calls; default: the endpoint's best.")
     ] = None,
-    repairs: Annotated[int, typer.Option(help="The run's repair budget B.")] = 5,
-    seconds: Annotated[float, typer.Option(help="End the run after this long.")] = 900.0,
     trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
     html: Html = None,
     as_json: AsJson = False,
@@ -120,28 +95,35 @@ def run_command(
         bool, typer.Option("--sandbox", help="What the tools change is thrown away: dfsdt may try writes too.")
     ] = False,
     no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")] = False,
+    config: Config = None,
+    profile: Profile = None,
+    *,
+    limits: dict[str, float],
 ) -> None:
     """Answer a request with tools: plan, call, mend, answer."""
     from callwright.cli.run import run_query
-    from callwright.limits import Limits
+    from callwright.cli.settings import effective
 
+    given = {"tools": tools, "only": only, "model": model, "strategy": strategy, "planner": planner}
+    more = {
+        "encoder": encoder,
+        "mode": mode and mode.value,
+        "allow": allow,
+        "journal": False if no_journal else journal,
+    }
+    settings = effective({**given, **more, **limits}, config=config, profile=profile).announced()
+    taken = settings.take("only", "model", "strategy", "planner", "encoder", "mode", "allow")
     code = run_query(
         query,
-        tools or [],
-        only=only,
-        model=model,
-        strategy=strategy,
-        planner=planner,
-        encoder=encoder,
-        mode=mode.value if mode else None,
-        limits=Limits(repairs=repairs, seconds=seconds),
+        settings.get("tools", []),
+        limits=settings.limits(),
+        journal=settings.journal(),
         trace=trace,
         html=html,
         as_json=as_json,
-        journal=(journal or True) if not no_journal else False,
-        allow=allow or (),
         dry_run=dry_run,
         sandbox=sandbox,
+        **taken,
     )
     raise typer.Exit(code)
 
@@ -150,11 +132,15 @@ def run_command(
 def runs_command(
     journal: Journals = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    config: Config = None,
+    profile: Profile = None,
 ) -> None:
     """List the runs that were kept: how they ended, which can be resumed, which calls are in doubt."""
     from callwright.cli.runs import list_runs
+    from callwright.cli.settings import effective
 
-    raise typer.Exit(list_runs(journal, as_json))
+    settings = effective({"journal": journal}, config=config, profile=profile)
+    raise typer.Exit(list_runs(settings.folder(), as_json))
 
 
 @app.command("resume")
@@ -169,12 +155,19 @@ def resume_command(
     allow: Allow = None,
     html: Html = None,
     as_json: AsJson = False,
+    config: Config = None,
+    profile: Profile = None,
 ) -> None:
     """Go on with a run that was ended in the middle: nothing that is on record is done or asked again."""
-    from callwright.cli.runs import resume_run
+    from callwright.cli.runs import resume_run, started_with
+    from callwright.cli.settings import effective
 
+    found = effective({"journal": journal}, config=config, profile=profile).folder()
+    given = {"journal": journal, "allow": allow, "model": model or started_with(run, found)}
+    settings = effective(given, config=config, profile=profile).announced()
+    allowed = settings.get("allow", [])
     code = resume_run(
-        run, folder=journal, tools=tools, model=model, changed=changed, html=html, as_json=as_json, allow=allow or ()
+        run, folder=found, tools=tools, model=model, changed=changed, html=html, as_json=as_json, allow=allowed
     )
     raise typer.Exit(code)
 
@@ -187,11 +180,15 @@ def resolve_command(
     not_done: Annotated[bool, typer.Option("--not-done", help="It did not: make it again.")] = False,
     failed: Annotated[str | None, typer.Option(help="It failed: why.")] = None,
     journal: Journals = None,
+    config: Config = None,
+    profile: Profile = None,
 ) -> None:
     """Say what became of a call whose outcome was lost in a crash."""
     from callwright.cli.runs import resolve_call
+    from callwright.cli.settings import effective
 
-    raise typer.Exit(resolve_call(run, call, folder=journal, result=result, not_done=not_done, failed=failed))
+    folder = effective({"journal": journal}, config=config, profile=profile).folder()
+    raise typer.Exit(resolve_call(run, call, folder=folder, result=result, not_done=not_done, failed=failed))
 
 
 @app.command()
@@ -214,14 +211,19 @@ def plan(
     planner: Planner = None,
     encoder: Encoder = None,
     jsonl: Jsonl = False,
+    config: Config = None,
+    profile: Profile = None,
 ) -> None:
     """Put tools into execution layers, without calling a model or a tool."""
     from callwright.cli.plan import plan_lines, print_plan
+    from callwright.cli.settings import effective
 
+    given = {"tools": tools, "only": only, "planner": planner, "encoder": encoder}
+    said = effective(given, config=config, profile=profile).get
     if jsonl:
-        plan_lines(planner, encoder)
+        plan_lines(said("planner"), said("encoder"))
     else:
-        print_plan(query, tools or [], only, format_.value, planner, encoder)
+        print_plan(query, said("tools", []), said("only"), format_.value, said("planner"), said("encoder"))
 
 
 @app.command()
@@ -229,14 +231,18 @@ def check(
     call: Annotated[str | None, typer.Argument(help='The call: {"tool": …, "arguments": …}, or - for stdin.')] = None,
     tools: Tools = None,
     jsonl: Jsonl = False,
+    config: Config = None,
+    profile: Profile = None,
 ) -> None:
     """Hold a tool call against its tool's schema, mend what can be mended without loss, list every edit."""
     from callwright.cli.check import check_lines, check_one
+    from callwright.cli.settings import effective
 
+    sources = effective({"tools": tools}, config=config, profile=profile).get("tools", [])
     if jsonl:
-        check_lines(tools or [])
+        check_lines(sources)
     else:
-        raise typer.Exit(check_one(call, tools or []))
+        raise typer.Exit(check_one(call, sources))
 
 
 @app.command("refine")
@@ -264,18 +270,45 @@ def refine_command(
 def proxy_command(
     upstream: Annotated[str | None, typer.Option(help="The endpoint behind: http://host:8000/v1.")] = None,
     model: Annotated[str | None, typer.Option(help="local or local:PATH: the embedded model behind.")] = None,
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8787,
-    host: Annotated[str, typer.Option(help="Address to listen on; other than loopback needs a key.")] = "127.0.0.1",
-    guided: Annotated[str, typer.Option(help="Ask for calls by JSON schema: auto, on or off.")] = "auto",
+    port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on; other than loopback needs a key [127.0.0.1].")
+    ] = None,
+    guided: Annotated[
+        str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
+    ] = None,
     reasks: Annotated[
         int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")
     ] = None,
-    strict: Annotated[bool, typer.Option(help="Say refused calls in words instead of passing them on.")] = False,
+    strict: Annotated[
+        bool | None, typer.Option("--strict", help="Say refused calls in words instead of passing them on.")
+    ] = None,
+    config: Config = None,
+    profile: Profile = None,
 ) -> None:
     """Stand between any client and an endpoint, and make its tool calls right."""
+    from callwright.cli.config import PROXY
     from callwright.cli.proxy import start
+    from callwright.cli.settings import effective
 
-    start(upstream, model=model, host=host, port=port, guided=guided, reasks=reasks, strict=strict)
+    given = {"upstream": upstream, "model": model, "port": port, "host": host, "guided": guided}
+    given |= {"reasks": reasks, "strict": strict}
+    settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile).announced()
+    usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}
+    start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY))})
+
+
+@app.command("config")
+def config_command(
+    model: Model = None,
+    config: Config = None,
+    profile: Profile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show the settings that hold here, and where each was said."""
+    from callwright.cli.settings import effective, shown
+
+    print(shown(effective({"model": model}, config=config, profile=profile), as_json))
 
 
 @app.command("doctor")
@@ -323,78 +356,3 @@ def weights(
     from callwright.cli.weights import show_weights
 
     show_weights(names or [])
-
-
-_PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-
-
-@train.command("layers", context_settings=_PASS)
-def train_layers(context: typer.Context) -> None:
-    """Train the layer predictor: --model edges (trees) or network (the paper's)."""
-    from callwright.cli.train import train_layers as start
-
-    raise typer.Exit(start(context.args))
-
-
-@train.command("refiner", context_settings=_PASS)
-def train_refiner(context: typer.Context) -> None:
-    """Train the tool-use refiner: data, supervised warm start, DAPO, held-out score."""
-    from callwright.training.refiner import main
-
-    raise typer.Exit(main(context.args))
-
-
-@bench.command("desk", context_settings=_PASS)
-def bench_desk(context: typer.Context) -> None:
-    """Strategies on the tasks of examples/desk."""
-    from callwright.benchmarks.desk import main
-
-    raise typer.Exit(main(context.args))
-
-
-@bench.command("multi-turn", context_settings=_PASS)
-def bench_multi_turn(context: typer.Context) -> None:
-    """Strategies on turns of BFCL's executable multi-turn scenarios."""
-    from callwright.benchmarks.multi_turn import main
-
-    raise typer.Exit(main(context.args))
-
-
-@bench.command("plan", context_settings=_PASS)
-def bench_plan(context: typer.Context) -> None:
-    """Execution orders against gold: learned and simple planners on public data."""
-    from callwright.benchmarks.plan import main
-
-    raise typer.Exit(main(context.args))
-
-
-@bench.command("harm", context_settings=_PASS)
-def bench_harm(context: typer.Context) -> None:
-    """What refinement does to calls that were right and to replies that call nothing."""
-    from callwright.benchmarks.harm import main
-
-    raise typer.Exit(main(context.args))
-
-
-@bench.command("refine", context_settings=_PASS)
-def bench_refine(context: typer.Context) -> None:
-    """Recorded replies and spoiled gold calls: the baseline, its rivals and every rung, on public data."""
-    from callwright.benchmarks.refine import main
-
-    raise typer.Exit(main(context.args))
-
-
-@bench.command("confidence", context_settings=_PASS)
-def bench_confidence(context: typer.Context) -> None:
-    """How often the rules' guesses are right: what their confidences are taken from."""
-    from callwright.benchmarks.confidence import main
-
-    raise typer.Exit(main(context.args))
-
-
-@bench.command("statements", context_settings=_PASS)
-def bench_statements(context: typer.Context) -> None:
-    """Planted true and false statements against the answer check."""
-    from callwright.benchmarks.statements import main
-
-    raise typer.Exit(main(context.args))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -32,4 +33,6 @@ def run_demo(model: str | None, html: Path) -> int:
         raise ConfigError("the demo's tools are not here", hint="run it in a clone of the repository")
     print(f"Request: {QUERY}", file=sys.stderr)
     trace = html.with_suffix(".jsonl")
-    return run_query(QUERY, [str(desk)], only=TOOLS, model=model, trace=trace, html=html)
+    return run_query(
+        QUERY, [str(desk)], only=TOOLS, model=model or os.environ.get("CALLWRIGHT_MODEL"), trace=trace, html=html
+    )

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from callwright.errors import CallwrightError
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @contextmanager
 def in_a_sentence() -> Iterator[None]:
-    """Our own errors become one message and exit code 1, an interrupt 130, a reader that has gone 0."""
+    """Our own errors become one message and exit code 1, output that does not fit too, an interrupt 130, a reader
+    that has gone 0."""
     try:
-        yield
+        try:
+            yield
+        finally:
+            if sys.stdout is not None and not sys.stdout.closed:
+                sys.stdout.flush()  # what does not fit must show while somebody can still say it
     except CallwrightError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {error}", *getattr(error, "__notes__", ()), sep="\n  ", file=sys.stderr)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
@@ -23,3 +32,19 @@ def in_a_sentence() -> Iterator[None]:
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         raise SystemExit(0) from None
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        print(
+            f"error: the output cannot be written: {error.strerror}\n"
+            "  make room, or write it elsewhere; what was run is kept: callwright runs, callwright resume RUN",
+            file=sys.stderr,
+        )
+        _let_go()
+        raise SystemExit(1) from None
+
+
+def _let_go() -> None:
+    """Nothing more is written to stdout, also not what it still holds."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

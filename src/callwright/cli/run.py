@@ -46,8 +46,9 @@ def run_query(
     chosen = open_planner(planner, encoder) if planner or encoder else None
     prepare(model)
     with ExitStack() as stack:
-        live = stack.enter_context(Live())
+        live = Live()
         stack.enter_context(resumable(live))
+        stack.enter_context(live)
         sinks: list[Sink] = [live]
         if trace is not None:
             sinks.append(stack.enter_context(JsonlSink(trace)))
@@ -68,21 +69,24 @@ def run_query(
             sandbox=sandbox,
         )
         run = orchestrator.run_sync(query)
+    print_run(run, as_json)
     if html is not None:
         write(page(run.events), html)
         print(f"run page: {html}", file=sys.stderr)
-    print_run(run, as_json)
     return 0 if run.status != "abstained" else 3
 
 
 @contextmanager
 def resumable(live: Live) -> Iterator[None]:
-    """Say how a run goes on that an error or Ctrl-C ends."""
+    """Say how a run goes on that an error or Ctrl-C ends. Entered before ``live``, whose moving line is gone then."""
     try:
         yield
-    except (CallwrightError, KeyboardInterrupt):
+    except CallwrightError as error:
         if live.run:
-            print(f"callwright resume {live.run} goes on with this run", file=sys.stderr)
+            error.add_note(f"callwright resume {live.run} goes on with this run")
+        raise
+    except KeyboardInterrupt:
+        print(f"stopped; callwright resume {live.run} goes on" if live.run else "stopped", file=sys.stderr)
         raise
 
 

@@ -57,6 +57,13 @@ def list_runs(folder: Path | None, as_json: bool) -> int:
     return 0
 
 
+def started_with(run: str, folder: Path | None = None) -> str | None:
+    """The model that a run was started with, if it can be written down."""
+    meta, _ = read(journal_path(run, folder or True), texts=False)
+    said = meta["setup"]["model"]
+    return said if isinstance(said, str) else None
+
+
 def resume_run(
     run: str,
     *,
@@ -80,8 +87,9 @@ def resume_run(
     start = next((e.data for e in events if e.kind == "run.start"), {})
     prepare(asked)
     with ExitStack() as stack:
-        live = stack.enter_context(Live())
+        live = Live()
         stack.enter_context(resumable(live))
+        stack.enter_context(live)
         orchestrator = Orchestrator(
             tools or setup["tools"],
             model=asked,
@@ -94,10 +102,10 @@ def resume_run(
             allow=allow,
         )
         done = orchestrator.resume_sync(path, changed=changed)
+    print_run(done, as_json)
     if html is not None:
         write(page(done.events), html)
         print(f"run page: {html}", file=sys.stderr)
-    print_run(done, as_json)
     return 0 if done.status != "abstained" else 3
 
 

@@ -1,0 +1,81 @@
+"""``callwright train`` and ``callwright bench``: commands whose options are read by the modules that they start."""
+
+from __future__ import annotations
+
+import typer
+
+train = typer.Typer(no_args_is_help=True, help="Rebuild the trained parts from data (extra: train).")
+bench = typer.Typer(no_args_is_help=True, help="Measure.")
+_PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@train.command("layers", context_settings=_PASS)
+def train_layers(context: typer.Context) -> None:
+    """Train the layer predictor: --model edges (trees) or network (the paper's)."""
+    from callwright.cli.train import train_layers as start
+
+    raise typer.Exit(start(context.args))
+
+
+@train.command("refiner", context_settings=_PASS)
+def train_refiner(context: typer.Context) -> None:
+    """Train the tool-use refiner: data, supervised warm start, DAPO, held-out score."""
+    from callwright.training.refiner import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("desk", context_settings=_PASS)
+def bench_desk(context: typer.Context) -> None:
+    """Strategies on the tasks of examples/desk."""
+    from callwright.benchmarks.desk import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("multi-turn", context_settings=_PASS)
+def bench_multi_turn(context: typer.Context) -> None:
+    """Strategies on turns of BFCL's executable multi-turn scenarios."""
+    from callwright.benchmarks.multi_turn import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("plan", context_settings=_PASS)
+def bench_plan(context: typer.Context) -> None:
+    """Execution orders against gold: learned and simple planners on public data."""
+    from callwright.benchmarks.plan import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("harm", context_settings=_PASS)
+def bench_harm(context: typer.Context) -> None:
+    """What refinement does to calls that were right and to replies that call nothing."""
+    from callwright.benchmarks.harm import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("refine", context_settings=_PASS)
+def bench_refine(context: typer.Context) -> None:
+    """Recorded replies and spoiled gold calls: the baseline, its rivals and every rung, on public data."""
+    from callwright.benchmarks.refine import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("confidence", context_settings=_PASS)
+def bench_confidence(context: typer.Context) -> None:
+    """How often the rules' guesses are right: what their confidences are taken from."""
+    from callwright.benchmarks.confidence import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("statements", context_settings=_PASS)
+def bench_statements(context: typer.Context) -> None:
+    """Planted true and false statements against the answer check."""
+    from callwright.benchmarks.statements import main
+
+    raise typer.Exit(main(context.args))

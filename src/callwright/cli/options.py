@@ -1,0 +1,85 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from callwright.limits import LIMITS
+from callwright.planning import PLANNERS
+
+Tools = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        "-t",
+        help="Where tools come from: module[:name], file.py[:name], a folder with tools.py and/or mcp.json, an "
+        "OpenAPI document, an mcpServers file, a tool list, a URL. May be given several times.",
+    ),
+]
+Only = Annotated[list[str] | None, typer.Option("--only", help="Show the model only these tools.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="local (default), local:PATH, or an OpenAI-compatible endpoint as URL#MODEL; also CALLWRIGHT_MODEL.",
+    ),
+]
+Planner = Annotated[str | None, typer.Option("--planner", help=f"One of {', '.join(PLANNERS)}.")]
+Encoder = Annotated[
+    str | None,
+    typer.Option("--encoder", help="Text encoder of the planner layers: minilm, a folder, or an endpoint URL."),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", help="Tools that may write or destroy without being asked about, like send_*."),
+]
+Journals = Annotated[
+    Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")
+]
+Html = Annotated[Path | None, typer.Option(help="Write the run page here.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the run as JSON.")]
+Jsonl = Annotated[bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="Settings from this file instead of the project's callwright.toml."),
+]
+Profile = Annotated[str | None, typer.Option("--profile", help="The [profiles.NAME] of callwright.toml to use.")]
+
+
+def limited(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command one option for each limit of a run; those that were given come as its ``limits``, by name."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        p.replace(annotation=hints[p.name])
+        for p in inspect.signature(command).parameters.values()
+        if p.name != "limits"
+    ]
+    made = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(name))
+        for name in LIMITS
+    ]
+
+    @wraps(command)
+    def with_limits(**given: Any) -> None:
+        limits = {name: given.pop(name) for name in LIMITS}
+        command(**given, limits={f"limits.{name}": value for name, value in limits.items()})
+
+    with_limits.__signature__ = inspect.Signature([*own, *made])  # type: ignore[attr-defined]  # what typer reads
+    with_limits.__annotations__ = {p.name: p.annotation for p in (*own, *made)}
+    return with_limits
+
+
+def _option(name: str) -> Any:
+    limit = LIMITS[name]
+    usual = f"{limit.default:,}".removesuffix(".0")
+    option = typer.Option(
+        f"--{name.replace('_', '-')}", help=f"Limit: {limit.about} [{usual}].", min=limit.least, show_default=False
+    )
+    return Annotated[int | None, option] if limit.kind is int else Annotated[float | None, option]
