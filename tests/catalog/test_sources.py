@@ -128,9 +128,14 @@ async def test_python_objects_are_sources() -> None:
             assert [t.name for t in catalog] == [name]
 
 
-@pytest.mark.parametrize(
-    "spec", ["no such thing", "nosuchmodule_", "nosuch.module:attr", "missing.json", "missing.py:f", "a/b"]
-)
+@pytest.mark.parametrize("spec", ["missing.json", "missing.py:f", "a/b"])
+def test_a_file_that_is_not_there_is_said_with_where_it_was_looked_for(spec: str) -> None:
+    with pytest.raises(CatalogError, match="there is no ") as error:
+        sources_of(spec)
+    assert str(Path.cwd()) in error.value.hint
+
+
+@pytest.mark.parametrize("spec", ["no such thing", "nosuchmodule_", "nosuch.module:attr"])
 def test_a_spec_that_matches_nothing_lists_the_forms_there_are(spec: str) -> None:
     with pytest.raises(CatalogError) as error:
         sources_of(spec)
