@@ -143,9 +143,10 @@ def layer_chances(chances: Array, samples: int = SAMPLES) -> Array:
     if not count:
         return np.zeros((0, 0))
     drawn = np.random.default_rng(0).random((samples, count, count)) < np.where(chances > chances.T, chances, 0)
-    depth = np.zeros((samples, count), dtype=np.int64)
+    edge = np.ascontiguousarray(drawn.swapaxes(1, 2)).astype(np.int16)  # [s, j, i]: the longest axis lies last
+    depth = np.zeros((samples, count), dtype=np.int16)
     for _ in range(count - 1):
-        deeper = np.where(drawn, depth[:, :, None] + 1, 0).max(axis=1, initial=0)
+        deeper = (edge * (depth[:, None, :] + 1)).max(axis=2, initial=0)
         deeper = np.minimum(deeper, count - 1)
         if (deeper == depth).all():
             break

@@ -210,7 +210,7 @@ def pair_features(query: str, tools: Sequence[Tool]) -> Array:
         for j, b in enumerate(seen):
             if i != j:
                 asked = _asked(a, b, place[i], place[j], count)
-                head = (*_flow(a, b), *_text(a, b), *_said(view, a, b), *asked)
+                head = (*_flow(a, b), *_text(a.profile, b.profile), *_said(view, a, b), *asked)
                 made[i, j, : len(head)] = head
                 made[i, j, len(head) : len(head) + 2 * len(TOOL)] = (*per_tool[i], *per_tool[j])
     _fill_context(made, count, len(view.breaks), values)
@@ -277,8 +277,10 @@ def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / len(a | b) if a or b else 0.0
 
 
-def _text(a: _Tool, b: _Tool) -> tuple[float, ...]:
-    pa, pb, ta, tb = a.profile, b.profile, a.traits, b.traits
+@lru_cache(maxsize=16_384)
+def _text(pa: Profile, pb: Profile) -> tuple[float, ...]:
+    """What the documentation of two tools has in common, whatever is asked."""
+    ta, tb = _traits(pa), _traits(pb)
     return (
         _jaccard(pa.subject, pb.subject),
         _over(ta.telling, tb.words_in),
@@ -289,7 +291,7 @@ def _text(a: _Tool, b: _Tool) -> tuple[float, ...]:
         _over(ta.words_out, tb.words_in),
         _jaccard(ta.about_out, tb.about_in),
         _over(ta.words_out, pb.about),
-        max((named_in(pa, f) for f, _ in b.wanted), default=0.0),
+        max((named_in(pa, f) for f in pb.inputs if f.required), default=0.0),
         max((named_in(pa, f) for f in pb.inputs), default=0.0),
         _over(pa.called, pb.about),
         _over(pb.called, pa.about),
