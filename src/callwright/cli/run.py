@@ -10,7 +10,9 @@ from pathlib import Path
 from callwright.cli.consent import in_terminal
 from callwright.cli.live import Live
 from callwright.cli.view import write
-from callwright.errors import CallwrightError, ConfigError
+from callwright.errors import CallwrightError, ConfigError, JournalError
+from callwright.execution.journal import read
+from callwright.execution.resume import journal_path
 from callwright.limits import Limits
 from callwright.orchestrator import Orchestrator, Run
 from callwright.planning import open_planner
@@ -47,7 +49,7 @@ def run_query(
     prepare(model)
     with ExitStack() as stack:
         live = Live()
-        stack.enter_context(resumable(live))
+        stack.enter_context(resumable(live, journal))
         stack.enter_context(live)
         sinks: list[Sink] = [live]
         if trace is not None:
@@ -77,17 +79,29 @@ def run_query(
 
 
 @contextmanager
-def resumable(live: Live) -> Iterator[None]:
+def resumable(live: Live, journal: bool | Path) -> Iterator[None]:
     """Say how a run goes on that an error or Ctrl-C ends. Entered before ``live``, whose moving line is gone then."""
     try:
         yield
     except CallwrightError as error:
-        if live.run:
+        if _kept(live.run, journal):
             error.add_note(f"callwright resume {live.run} goes on with this run")
         raise
     except KeyboardInterrupt:
-        print(f"stopped; callwright resume {live.run} goes on" if live.run else "stopped", file=sys.stderr)
+        goes_on = f"; callwright resume {live.run} goes on" if _kept(live.run, journal) else ""
+        print(f"stopped{goes_on}", file=sys.stderr)
         raise
+
+
+def _kept(run: str, journal: bool | Path) -> bool:
+    """Whether enough of a run is on the disk for it to go on."""
+    if not run or journal is False:
+        return False
+    try:
+        _, events = read(journal_path(run, journal), every=True, texts=False)
+    except JournalError:
+        return False
+    return any(event.kind == "run.start" for event in events)
 
 
 def prepare(model: str | None) -> None:

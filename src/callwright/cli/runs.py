@@ -88,7 +88,7 @@ def resume_run(
     prepare(asked)
     with ExitStack() as stack:
         live = Live()
-        stack.enter_context(resumable(live))
+        stack.enter_context(resumable(live, path.parent))
         stack.enter_context(live)
         orchestrator = Orchestrator(
             tools or setup["tools"],

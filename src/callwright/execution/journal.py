@@ -144,13 +144,23 @@ class Journal:
             if self._database is not None:
                 self.commit()
         finally:
-            database, self._database = self._database, None
-            if database is not None:
+            try:
+                self._let_go()
+            finally:
+                self._lock.release()
+
+    def _let_go(self) -> None:
+        database, self._database = self._database, None
+        if database is None:
+            return
+        empty = False
+        with _writing(self.path, "write"):
+            try:
                 empty = self.life == 1 and not database.execute("SELECT 1 FROM event LIMIT 1").fetchall()
+            finally:
                 database.close()
-                if empty and not self._rows:
-                    self.path.unlink()
-            self._lock.release()
+        if empty and not self._rows:
+            self.path.unlink()
 
     def __enter__(self) -> Journal:
         return self
