@@ -174,6 +174,23 @@ def test_a_key_comes_from_the_variable_that_the_profile_names(home: Path, tmp_pa
     assert "s3cret" not in asked.stderr
 
 
+def test_no_key_goes_to_an_endpoint_that_a_file_chose_which_was_only_found(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keys_after(made: Settings) -> tuple[str | None, bool]:
+        monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
+        told = any("no key goes to http://project:1/v1" in note for note in made.notes())
+        made.admit_key()
+        return os.environ.get("CALLWRIGHT_API_KEY"), told
+
+    assert keys_after(said(home)) == (None, True)
+    assert keys_after(said(home, {"model": "http://mine:1/v1"})) == ("s3cret", False)
+    named = said(home, None, None, CALLWRIGHT_CONFIG=str(home / "project" / "callwright.toml"))
+    assert keys_after(named) == ("s3cret", False)
+    written(home / "project", PROJECT.replace("http://project:1", "http://localhost:1"))
+    assert keys_after(said(home)) == ("s3cret", False)
+
+
 def test_the_command_shows_the_settings_and_where_each_was_said(home: Path) -> None:
     done = callwright("config", "--config", home / "project" / "callwright.toml", "--profile", "both", HOME=str(home))
     assert done.returncode == 0, done.stderr

@@ -77,6 +77,7 @@ class File:
     profiles: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
     profile: str = ""  # the one to take where none is named
     left_out: tuple[str, ...] = ()  # what is not taken from a file of this kind, and was there
+    own: bool = True  # the user's, or named by the user; else it was only found
 
 
 def user_file(environ: Mapping[str, str] = os.environ) -> Path:
@@ -119,7 +120,7 @@ def read(path: Path, *, own: bool) -> File:
         raise ConfigError(
             f"{path}: profile = {chosen!r}, and there is no [profiles.{chosen}]", hint=nearest(chosen, profiles)
         )
-    return File(path, general, profiles, chosen, tuple(left_out))
+    return File(path, general, profiles, chosen, tuple(left_out), own)
 
 
 def _parsed(path: Path) -> dict[str, Any]:

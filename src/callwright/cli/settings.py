@@ -4,6 +4,7 @@ nowhere, in this order. A profile goes before what its file and the others say i
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from callwright.limits import LIMITS, Limit, Limits
 CONFIG, PROFILE = "CALLWRIGHT_CONFIG", "CALLWRIGHT_PROFILE"
 _LISTS = ("tools", "only", "allow")
 USUAL = {"model": "local", "strategy": "layered", "planner": "default"}
+_KEYS = ("CALLWRIGHT_API_KEY", "OPENAI_API_KEY")
+_HERE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)", re.I)
 _NAMED = {"journal": "CALLWRIGHT_RUNS"}
 
 
@@ -57,7 +60,13 @@ class Settings:
         return self
 
     def admit_key(self) -> None:
-        """Have the endpoint asked with the key that ``api_key_env`` names. Raises ConfigError where there is none."""
+        """Have the endpoint asked with the key that ``api_key_env`` names. Raises ConfigError where there is none.
+
+        An endpoint that a file chose which was only found gets no key: it may have come with somebody's project.
+        """
+        if self._strangers():
+            for name in _KEYS:
+                os.environ.pop(name, None)
         said = self.known.get("api_key_env")
         if said is None:
             return
@@ -67,6 +76,17 @@ class Settings:
                 hint=f"export {said.value}=…",
             )
         os.environ["CALLWRIGHT_API_KEY"] = os.environ[said.value]
+
+    def _strangers(self) -> list[tuple[str, File]]:
+        """The endpoints beyond this machine that a file chose which was only found, each with its file."""
+        found = [file for file in self.files if not file.own]
+        said = [self.known[key] for key in ("model", "proxy.upstream") if key in self.known]
+        return [
+            (s.value, file)
+            for file in found
+            for s in said
+            if s.origin.startswith(str(file.path)) and "://" in s.value and not _HERE.match(s.value)
+        ]
 
     def notes(self) -> list[str]:
         """What a user should know before anything is done: which files were read, what was not taken from them."""
@@ -79,6 +99,11 @@ class Settings:
         for file in self.files:
             made += [
                 f"not taken: {left} (only from {user_file()}, or with --config {file.path})" for left in file.left_out
+            ]
+        if any(os.environ.get(name) for name in _KEYS):
+            made += [
+                f"no key goes to {url}: {file.path} was only found (--config {file.path} makes it yours)"
+                for url, file in self._strangers()
             ]
         return made
 
