@@ -245,6 +245,25 @@ def check(
         raise typer.Exit(check_one(call, sources))
 
 
+@app.command("retrieve")
+def retrieve_command(
+    query: Annotated[str | None, typer.Argument(help="What the tools are wanted for.")] = None,
+    tools: Tools = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="How many tools at most.", min=1)] = 10,
+    mode: Annotated[str, typer.Option(help="lexical: without an encoder; bm25: plain BM25.")] = "lexical",
+    jsonl: Jsonl = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Find the few tools of a large catalogue that a request may need."""
+    from callwright.cli.retrieve import retrieve
+    from callwright.cli.settings import effective
+
+    sources = effective({"tools": tools}, config=config, profile=profile).get("tools", [])
+    retrieve(query, sources, k, mode, jsonl=jsonl, as_json=as_json)
+
+
 @app.command("refine")
 def refine_command(
     jsonl: Jsonl = False,

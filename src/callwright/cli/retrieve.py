@@ -1,0 +1,78 @@
+"""``callwright retrieve``: the tools of a large catalogue that a request may need."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from callwright.catalog import open_catalog
+from callwright.cli.jsonl import BadLine, answer_stream
+from callwright.errors import ConfigError
+from callwright.retrieval import MODES, Hit, Mode, ToolIndex
+from callwright.types import JsonObject, Tool
+
+
+def retrieve(query: str | None, sources: Sequence[str], k: int, mode: str, *, jsonl: bool, as_json: bool) -> None:
+    """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name", "score"}]}``.
+
+    A line may bring its own ``k``. Raises ConfigError without sources or query.
+    """
+    chosen = _mode(mode)
+    if not sources:
+        raise ConfigError("retrieve needs tools to choose from", hint="callwright retrieve QUERY --tools SOURCE")
+    if query is None and not jsonl:
+        raise ConfigError("retrieve needs a query", hint='callwright retrieve "the weather in Oslo" --tools SOURCE')
+    tools = asyncio.run(_tools(sources))
+    index = ToolIndex.build(tools)
+    if jsonl:
+        answer_stream(lambda row: _answer(row, index, k, chosen))
+    elif query is not None:
+        hits = index.search(query, k, mode=chosen)
+        _print_json(hits) if as_json else _print_table(hits, tools)
+
+
+def _mode(name: str) -> Mode:
+    for mode in MODES:
+        if mode == name:
+            return mode
+    raise ConfigError(f"there is no retrieval mode {name!r}", hint=f"modes: {', '.join(MODES)}")
+
+
+async def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+    async with open_catalog(sources) as catalog:
+        return catalog.tools
+
+
+def _answer(row: JsonObject, index: ToolIndex, k: int, mode: Mode) -> JsonObject:
+    query, wanted = row.get("query"), row.get("k", k)
+    if not isinstance(query, str):
+        raise BadLine('"query" must be a text')
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
+        raise BadLine('"k" must be a number of tools, at least 1')
+    return {"tools": _listed(index.search(query, wanted, mode=mode))}
+
+
+def _listed(hits: Sequence[Hit]) -> list[JsonObject]:
+    return [{"name": hit.name, "score": round(hit.score, 6)} for hit in hits]
+
+
+def _print_json(hits: Sequence[Hit]) -> None:
+    import orjson
+
+    print(orjson.dumps({"tools": _listed(hits)}, option=orjson.OPT_INDENT_2).decode())
+
+
+def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
+    console = Console()
+    if not hits:
+        console.print("No tool shares a word with this query.")
+        return
+    about = {tool.name: tool for tool in tools}
+    table = Table("Tool", "Score", "Source", "Description", show_edge=False)
+    for hit in hits:
+        tool = about[hit.name]
+        table.add_row(hit.name, f"{hit.score:.3f}", tool.source, " ".join(tool.description.split())[:90])
+    console.print(table)
