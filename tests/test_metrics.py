@@ -5,6 +5,10 @@ Gold: a and b first, c after a, d after c. Predicted: a first, b and c second, d
 
 from __future__ import annotations
 
+import math
+
+import pytest
+
 from callwright import metrics
 
 GOLD = {"a": 0, "b": 0, "c": 1, "d": 2}
@@ -57,3 +61,13 @@ def test_shares_are_pooled_over_examples() -> None:
 
 def test_taking_distractors_out_closes_empty_layers_up() -> None:
     assert metrics.compact({"a": 0, "x": 1, "b": 2, "y": 3}, ["a", "b"]) == {"a": 0, "b": 1}
+
+
+def test_rankings_are_measured_by_what_of_the_relevant_stands_in_the_first_k() -> None:
+    ranked, relevant = ["a", "x", "b", "y", "c"], {"a", "b", "c"}
+    assert [metrics.recall_at(k, ranked, relevant) for k in (1, 3, 5)] == [1 / 3, 2 / 3, 1]
+    assert [metrics.all_at(k, ranked, relevant) for k in (4, 5)] == [0, 1]
+    assert metrics.ndcg_at(1, ranked, relevant) == 1
+    ideal = 1 + 1 / math.log2(3) + 1 / 2
+    assert metrics.ndcg_at(5, ranked, relevant) == pytest.approx((1 + 1 / 2 + 1 / math.log2(6)) / ideal)
+    assert metrics.ndcg_at(3, [], relevant) == metrics.recall_at(3, [], relevant) == 0

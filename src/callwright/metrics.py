@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import log2
 
 Edge = tuple[str, str]
 Count = tuple[float, float]
@@ -106,3 +107,19 @@ def paired_bootstrap(
     drawn = np.random.default_rng(seed).integers(0, len(apart), size=(samples, len(apart)))
     low, high = np.quantile(apart[drawn].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(apart.mean()), float(low), float(high))
+
+
+def recall_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
+    """Share of the relevant items that are among the first ``k`` ranked."""
+    return len(set(ranked[:k]) & set(relevant)) / len(set(relevant))
+
+
+def all_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
+    """1.0 if every relevant item is among the first ``k`` ranked."""
+    return float(set(relevant) <= set(ranked[:k]))
+
+
+def ndcg_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
+    """Normalised discounted cumulative gain of the first ``k``, gains 0 and 1 (Järvelin & Kekäläinen 2002)."""
+    gain = sum(1 / log2(place + 2) for place, item in enumerate(ranked[:k]) if item in relevant)
+    return gain / sum(1 / log2(place + 2) for place in range(min(k, len(set(relevant)))))

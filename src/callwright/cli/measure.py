@@ -65,6 +65,14 @@ def bench_refine(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("retrieval", context_settings=_PASS)
+def bench_retrieval(context: typer.Context) -> None:
+    """Rankings of a large catalogue against the tools that requests need: BM25, dense, hybrid."""
+    from callwright.benchmarks.retrieval import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("confidence", context_settings=_PASS)
 def bench_confidence(context: typer.Context) -> None:
     """How often the rules' guesses are right: what their confidences are taken from."""

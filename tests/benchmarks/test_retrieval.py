@@ -1,0 +1,78 @@
+"""The retrieval bench on a few rows in StableToolBench's form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from callwright.benchmarks.retrieval import main, measure, stabletoolbench
+
+
+def _api(tool: str, name: str, about: str) -> dict[str, object]:
+    return {
+        "tool_name": tool,
+        "api_name": name,
+        "api_description": about,
+        "required_parameters": [],
+        "optional_parameters": [],
+    }
+
+
+TRACK, PRICE = _api("Post", "Track", "Where a parcel is"), _api("Post", "Price", "What sending costs")
+SONGS = _api("Music", "Songs", "Songs of an artist")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    one = [
+        {"query": "Track my parcel.", "api_list": [TRACK, PRICE], "relevant APIs": [["Post", "Track"]]},
+        {"query": "Nobody offers it.", "api_list": [TRACK], "relevant APIs": [["Post", "Missing"]]},
+    ]
+    two = [
+        {
+            "query": "Songs of an artist, please.",
+            "api_list": [SONGS],
+            "relevant APIs": [["Music", "Songs"], ["Post", "Price"]],
+        }
+    ]
+    (tmp_path / "G1.json").write_text(json.dumps(one))
+    (tmp_path / "G2.json").write_text(json.dumps(two))
+    return tmp_path
+
+
+def test_the_catalogue_is_the_candidates_of_all_queries_and_what_cannot_be_found_is_left_out(data: Path) -> None:
+    task = stabletoolbench(data)
+    assert sorted(t.name for t in task.tools) == ["price_for_post", "songs_for_music", "track_for_post"]
+    assert [q.group for q in task.queries] == ["G1", "G2"]
+    assert task.queries[1].relevant == {"songs_for_music", "price_for_post"}
+
+
+def test_groups_are_measured_alone_and_together(data: Path) -> None:
+    task = stabletoolbench(data)
+    right = {q.text: sorted(q.relevant) for q in task.queries}
+    assert all(
+        score == 100 for scores in measure(right.__getitem__, task.queries).values() for score in scores.values()
+    )
+    found = measure(lambda text: ["songs_for_music"], task.queries)
+    assert list(found) == ["G1", "G2", "all"]
+    assert found["G2"]["R@3"] == 50
+    assert found["all"]["R@10"] == 25
+    assert found["all"]["all@10"] == 0
+
+
+def test_the_table_has_a_row_for_each_mode_and_group(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--data", str(data), "--modes", "lexical,bm25"]) == 0
+    out = capsys.readouterr().out
+    assert "2 queries over 3 tools" in out
+    assert [line.split(" | ")[:2] for line in out.splitlines()[4:]] == [
+        [f"| {mode}", group] for mode in ("bm25", "lexical") for group in ("G1", "G2", "all")
+    ]
+
+
+def test_no_data_and_no_such_mode_are_said(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--data", str(tmp_path / "none")]) == 1
+    assert main(["--data", str(data), "--modes", "best"]) == 1
+    assert "no StableToolBench queries" in (said := capsys.readouterr().err)
+    assert "no retrieval mode 'best'" in said
