@@ -33,7 +33,7 @@ class Pour:
 
     @property
     def query(self) -> str:
-        return f"Pour {self.litres} litres."
+        return f"Pour {self.litres} litres, not 4."
 
 
 @dataclass(frozen=True)

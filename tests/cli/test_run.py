@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -83,6 +84,7 @@ def interrupted(told: list[str], when: Callable[[], bool]) -> tuple[int, str]:
 
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells let it be ignored in the background
         os.execv(sys.executable, [sys.executable, "-m", "callwright", *told])
     shown, typed = b"", False
     while True:
