@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 import pytest
 
 from callwright.types import Tool
@@ -22,3 +27,27 @@ def tools() -> list[Tool]:
         tool("convert_currency", "An amount of money in another currency.", "amount", "currency", source="money"),
         tool("translate_text", "A text in another language.", "text", "language", source="words"),
     ]
+
+
+class WordEncoder:
+    """Texts -> unit vectors of the words they hold, each word in its own hashed direction."""
+
+    name = "words"
+    width = 64
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        self.read += texts
+        found = np.zeros((len(texts), self.width), np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().replace(":", " ").replace(".", " ").split():
+                seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
+                found[row] += np.random.default_rng(seed).normal(size=self.width)
+        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12), np.float32)
+
+
+@pytest.fixture
+def encoder() -> WordEncoder:
+    return WordEncoder()

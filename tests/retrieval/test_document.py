@@ -12,7 +12,6 @@ from callwright.retrieval.document import document, document_digest
 def test_a_document_has_name_twice_description_and_parameter_names() -> None:
     made = document(tool("bookHotel", "Reserve a room.", "hotel_id", source="travel"))
     assert made.terms.split() == ["book", "hotel", "book", "hotel", "reserv", "room", "hotel", "id"]
-    assert made.name_terms == "book hotel"
     assert (made.name, made.parent) == ("bookHotel", "travel")
 
 

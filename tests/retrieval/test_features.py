@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.retrieval.conftest import tool
+from tests.retrieval.conftest import WordEncoder, tool
 
+from callwright.errors import ConfigError
 from callwright.retrieval.features import FEATURES, MODES
 from callwright.retrieval.index import ToolIndex
 from callwright.types import Tool
@@ -44,17 +45,44 @@ def test_an_only_parent_speaks_for_none() -> None:
     assert _of(index, "hotel", "bm25_parent") == {"a": 0.0, "b": 0.0}
 
 
-def test_the_name_feature_reads_names_only(tools: list[Tool]) -> None:
-    found = _of(ToolIndex.build(tools), "weather forecast", "bm25_name")
-    assert {name for name, score in found.items() if score} == {"getForecast"}
+def test_a_parent_is_asked_for_clause_by_clause_too(tools: list[Tool]) -> None:
+    request = "Find flights between the airports of Oslo and Bergen on a day. Then put a text in another language."
+    found = _of(ToolIndex.build(tools), request, "bm25_parent_clause")
+    assert found["book_hotel"] == found["search_flights"] == found["translate_text"] == 1.0
+
+
+def test_meaning_is_the_cosine_with_the_request_or_its_best_clause(tools: list[Tool], encoder: WordEncoder) -> None:
+    index = ToolIndex.build(tools, encoder)
+    request = "Flights between two airports on a day. A text in another language."
+    asked = encoder.encode([request, "Flights between two airports on a day.", "A text in another language."])
+    row = encoder.encode([d.text for d in index.documents if d.name == "translate_text"])[0]
+    assert _of(index, request, "dense")["translate_text"] == pytest.approx(max(0.0, row @ asked[0]), abs=1e-5)
+    assert _of(index, request, "dense_clause")["translate_text"] == pytest.approx(max(asked[1:] @ row), abs=1e-5)
+    parents = _of(index, request, "dense_parent")
+    assert parents["book_hotel"] == parents["search_flights"], "one parent, one score"
+
+
+def test_what_has_to_be_encoded_is_encoded_in_one_batch(tools: list[Tool], encoder: WordEncoder) -> None:
+    index = ToolIndex.build(tools, encoder)
+    request = "Flights between two airports on a day. A text in another language."
+    for mode, count in (("hybrid", 3), ("single", 1), ("lexical", 0), ("bm25", 0), ("dense", 1)):
+        encoder.read.clear()
+        index.search(request, mode=mode)  # type: ignore[arg-type]
+        assert len(encoder.read) == count, mode
+
+
+def test_meaning_without_vectors_is_refused(tools: list[Tool]) -> None:
+    with pytest.raises(ConfigError, match="no vectors"):
+        ToolIndex.build(tools).search("hotel", mode="hybrid")
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.text(max_size=60))
 def test_every_feature_lies_between_nothing_and_one(request_: str) -> None:
-    index = ToolIndex.build([tool("a_b", "one two", source="x"), tool("c", "three é ß", "two"), tool("d")])
-    wanted = [name for name in FEATURES if name.startswith("bm25")]
-    found = index.features(request_, wanted)
-    assert found.shape == (3, len(wanted))
+    index = ToolIndex.build(
+        [tool("a_b", "one two", source="x"), tool("c", "three é ß", "two"), tool("d")], WordEncoder()
+    )
+    found = index.features(request_, FEATURES)
+    assert found.shape == (3, len(FEATURES))
     assert found.dtype == np.float32
     assert ((found >= 0) & (found <= 1)).all()

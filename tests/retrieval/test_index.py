@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.retrieval.conftest import tool
+from tests.retrieval.conftest import WordEncoder, tool
 
 from callwright.errors import ConfigError
 from callwright.retrieval import MODES, ToolIndex
@@ -47,12 +47,12 @@ def test_equal_scores_are_ordered_by_name() -> None:
     assert [hit.name for hit in ToolIndex.build(tools).search("words", 3)] == ["t1", "t2", "t3"]
 
 
-@pytest.mark.parametrize("mode", [m for m in MODES if m in ("bm25", "lexical")])
-def test_scores_do_not_depend_on_the_order_of_tools(tools: list[Tool], mode: str) -> None:
-    first = ToolIndex.build(tools)
+@pytest.mark.parametrize("mode", MODES)
+def test_scores_do_not_depend_on_the_order_of_tools(tools: list[Tool], encoder: WordEncoder, mode: str) -> None:
+    first = ToolIndex.build(tools, encoder)
     for seed in range(5):
         shuffled = random.Random(seed).sample(tools, len(tools))
-        other = ToolIndex.build(shuffled)
+        other = ToolIndex.build(shuffled, encoder)
         assert all(first.search(r, mode=mode) == other.search(r, mode=mode) for r in REQUESTS)  # type: ignore[arg-type]
 
 
@@ -63,7 +63,7 @@ _STEP = st.tuples(_NAMES, st.sampled_from(["", "hotel room", "flight", "weather 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.one_of(_STEP, _NAMES), max_size=10))
 def test_an_index_updated_in_steps_equals_one_built_at_once(steps: list[tuple[str, str, str] | str]) -> None:
-    stepped, left = ToolIndex.build([]), dict[str, Tool]()
+    stepped, left = ToolIndex.build([], WordEncoder()), dict[str, Tool]()
     for step in steps:
         if isinstance(step, str):
             left.pop(step, None)
@@ -71,10 +71,23 @@ def test_an_index_updated_in_steps_equals_one_built_at_once(steps: list[tuple[st
         else:
             left[step[0]] = tool(step[0], step[1], source=step[2])
             stepped = stepped.updated([left[step[0]]])
-    at_once = ToolIndex.build(left.values())
+    at_once = ToolIndex.build(left.values(), WordEncoder())
     assert stepped.documents == at_once.documents
     for request_ in ("a hotel and a flight", "set the weather", "room"):
         assert stepped.search(request_) == at_once.search(request_)
+
+
+def test_only_new_texts_are_encoded(tools: list[Tool], encoder: WordEncoder) -> None:
+    index = ToolIndex.build(tools, encoder)
+    encoder.read.clear()
+    index.updated([*tools, tool("new", "A new one.")], without=["book_hotel"])
+    assert encoder.read == ["new: A new one."]
+
+
+def test_an_index_with_an_encoder_is_searched_by_words_and_meaning(tools: list[Tool], encoder: WordEncoder) -> None:
+    index = ToolIndex.build(tools, encoder)
+    assert index.search("a hotel room") == index.search("a hotel room", mode="hybrid")
+    assert index.search(" ", mode="hybrid") == ()
 
 
 def test_synced_holds_exactly_these_tools(tools: list[Tool]) -> None:

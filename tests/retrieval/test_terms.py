@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.retrieval.terms import STOP, query_terms, terms
+from callwright.retrieval.terms import STOP, query_terms, spoken, terms
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,7 @@ def test_terms_are_lower_case_words_without_stop_words(text: str) -> None:
     assert all(term and not term.isspace() and " " not in term for term in found)
     assert terms(text.upper().lower()) == [t for t in terms(text.upper().lower()) if t]
     assert terms(" ".join(sorted(STOP))) == []
+
+
+def test_a_name_is_spoken_as_its_words() -> None:
+    assert spoken("getHTTPStatus_for_my-site") == "get http status for my site"

@@ -17,10 +17,11 @@ from statistics import fmean
 from typing import Any
 
 from callwright.benchmarks.report import table
+from callwright.encoders import open_encoder
 from callwright.errors import CallwrightError, ConfigError
 from callwright.jsontext import parse
 from callwright.metrics import all_at, ndcg_at, recall_at
-from callwright.retrieval import MODES, Mode, ToolIndex
+from callwright.retrieval import MODES, Mode, ToolIndex, needs_encoder
 from callwright.training.sources import data_root
 from callwright.types import Tool
 from callwright.wire.toolbench import tool_from_toolbench
@@ -109,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         task = stabletoolbench(options.data or data_root() / "stabletoolbench" / "queries")
         modes = _modes(options.modes)
-        index = ToolIndex.build(task.tools)
+        dense = any(needs_encoder(mode) for mode in modes)
+        index = ToolIndex.build(task.tools, open_encoder(options.encoder, cache=options.cache) if dense else None)
         results: dict[str, Groups] = {mode: measure(_searcher(index, mode), task.queries) for mode in modes}
     except CallwrightError as error:
         sys.stderr.write(f"{error}\n")
@@ -134,6 +136,8 @@ def _options(arguments: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(prog="callwright bench retrieval", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of StableToolBench's solvable queries, a file a group")
     parser.add_argument("--modes", default=",".join(MODES), help=f"of {', '.join(MODES)}; comma-separated")
+    parser.add_argument("--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL")
+    parser.add_argument("--cache", type=Path, help="file that remembers vectors between runs")
     return parser.parse_args(arguments)
 
 

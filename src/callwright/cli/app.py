@@ -250,7 +250,14 @@ def retrieve_command(
     query: Annotated[str | None, typer.Argument(help="What the tools are wanted for.")] = None,
     tools: Tools = None,
     k: Annotated[int, typer.Option("--k", "-k", help="How many tools at most.", min=1)] = 10,
-    mode: Annotated[str, typer.Option(help="lexical: without an encoder; bm25: plain BM25.")] = "lexical",
+    mode: Annotated[
+        str,
+        typer.Option(help="lexical (no encoder), hybrid, single (hybrid with one encoding); baselines: bm25, dense."),
+    ] = "lexical",
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL.")
+    ] = None,
+    cache: Annotated[Path | None, typer.Option("--cache", help="File that remembers vectors between calls.")] = None,
     jsonl: Jsonl = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False,
     config: Config = None,
@@ -261,7 +268,7 @@ def retrieve_command(
     from callwright.cli.settings import effective
 
     sources = effective({"tools": tools}, config=config, profile=profile).get("tools", [])
-    retrieve(query, sources, k, mode, jsonl=jsonl, as_json=as_json)
+    retrieve(query, sources, k, mode, encoder=encoder, cache=cache, jsonl=jsonl, as_json=as_json)
 
 
 @app.command("refine")

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from callwright.catalog import open_catalog
 from callwright.cli.jsonl import BadLine, answer_stream
+from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
-from callwright.retrieval import MODES, Hit, Mode, ToolIndex
+from callwright.retrieval import MODES, Hit, Mode, ToolIndex, needs_encoder
 from callwright.types import JsonObject, Tool
 
 
-def retrieve(query: str | None, sources: Sequence[str], k: int, mode: str, *, jsonl: bool, as_json: bool) -> None:
+def retrieve(
+    query: str | None,
+    sources: Sequence[str],
+    k: int,
+    mode: str,
+    *,
+    encoder: str | None = None,
+    cache: Path | None = None,
+    jsonl: bool = False,
+    as_json: bool = False,
+) -> None:
     """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name", "score"}]}``.
 
-    A line may bring its own ``k``. Raises ConfigError without sources or query.
+    A line may bring its own ``k``. ``cache`` is a file of vectors: what was encoded once is not encoded again.
+    Raises ConfigError without sources or query.
     """
     chosen = _mode(mode)
     if not sources:
@@ -26,7 +39,7 @@ def retrieve(query: str | None, sources: Sequence[str], k: int, mode: str, *, js
     if query is None and not jsonl:
         raise ConfigError("retrieve needs a query", hint='callwright retrieve "the weather in Oslo" --tools SOURCE')
     tools = asyncio.run(_tools(sources))
-    index = ToolIndex.build(tools)
+    index = ToolIndex.build(tools, open_encoder(encoder, cache=cache) if needs_encoder(chosen) else None)
     if jsonl:
         answer_stream(lambda row: _answer(row, index, k, chosen))
     elif query is not None:
@@ -68,7 +81,7 @@ def _print_json(hits: Sequence[Hit]) -> None:
 def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
     console = Console()
     if not hits:
-        console.print("No tool shares a word with this query.")
+        console.print("Nothing speaks for any tool here.")
         return
     about = {tool.name: tool for tool in tools}
     table = Table("Tool", "Score", "Source", "Description", show_edge=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from callwright.retrieval.terms import terms
+from callwright.retrieval.terms import spoken, terms
 from callwright.types import Tool, digest
 
 FORM = 1  # goes up whenever a tool's document would come out otherwise: old indexes are then made anew
@@ -24,12 +24,7 @@ class Document:
     digest: str
     parent: str
     terms: str
-    name_terms: str
     text: str
-
-    def row(self) -> list[str]:
-        """The JSON form."""
-        return [self.name, self.digest, self.parent, self.terms, self.name_terms, self.text]
 
 
 def document_digest(tool: Tool) -> str:
@@ -47,12 +42,10 @@ def document(tool: Tool) -> Document:
         digest=document_digest(tool),
         parent=tool.source,
         terms=" ".join([*name, *name, *terms(description), *named]),
-        name_terms=" ".join(name),
         text=_text(tool.name, description, tool.properties),
     )
 
 
 def _text(name: str, description: str, properties: dict[str, Any]) -> str:
-    spoken = " ".join(name.replace("_", " ").replace(".", " ").split())
     takes = f" Takes {', '.join(properties)}." if properties else ""
-    return f"{spoken}: {description}{takes}" if description else f"{spoken}.{takes}"
+    return f"{spoken(name)}: {description}{takes}" if description else f"{spoken(name)}.{takes}"

@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from callwright.errors import ConfigError
+from callwright.protocols import Encoder
+from callwright.retrieval.dense import Dense
 from callwright.retrieval.document import Document, document, document_digest
 from callwright.retrieval.features import MODES, Fields, Mode, features
 from callwright.retrieval.lexical import Lexical
@@ -34,13 +36,22 @@ class ToolIndex:
     Neither the order of tools nor the way an index came about changes a score. Equal scores are ordered by name.
     """
 
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self.documents = tuple(sorted(documents, key=lambda d: d.name))
+    def __init__(
+        self, documents: Sequence[Document], encoder: Encoder | None = None, vectors: Scores | None = None
+    ) -> None:
+        """``documents`` are ordered by name, ``vectors`` (N, D) are those of their texts by ``encoder``."""
+        self.documents = tuple(documents)
+        self.encoder = encoder
+        self.vectors = vectors
 
     @classmethod
-    def build(cls, tools: Iterable[Tool]) -> ToolIndex:
-        """Index the tools. Raises ConfigError if two have one name, MissingExtra without the extra ``retrieval``."""
-        return cls(()).updated(tools)
+    def build(cls, tools: Iterable[Tool], encoder: Encoder | None = None) -> ToolIndex:
+        """Index the tools; with an encoder by meaning as well.
+
+        Raises ConfigError if two tools have one name, MissingExtra without the extra ``retrieval``.
+        """
+        empty = None if encoder is None else encoder.encode(())
+        return cls((), encoder, empty).updated(tools)
 
     def updated(self, tools: Iterable[Tool] = (), *, without: Iterable[str] = ()) -> ToolIndex:
         """The index with these tools, new or changed, and without those named; only new texts are read."""
@@ -62,22 +73,42 @@ class ToolIndex:
         return self.updated(given, without=[d.name for d in self.documents if d.name not in names])
 
     def _of(self, documents: Iterable[Document]) -> ToolIndex:
-        made = ToolIndex(documents)
-        return self if made.documents == self.documents else made
+        ordered = tuple(sorted(documents, key=lambda d: d.name))
+        if ordered == self.documents:
+            return self
+        return ToolIndex(ordered, self.encoder, self._vectors_of(ordered))
+
+    def _vectors_of(self, documents: Sequence[Document]) -> Scores | None:
+        """The documents' vectors: those that are here as they are, the others encoded."""
+        if self.encoder is None or self.vectors is None:
+            return None
+        import numpy as np
+
+        row_of = {d.digest: i for i, d in enumerate(self.documents)}
+        fresh = [d for d in documents if d.digest not in row_of]
+        known = {d.digest: len(self.documents) + i for i, d in enumerate(fresh)} | row_of
+        if not fresh:
+            return self.vectors[[known[d.digest] for d in documents]]
+        made = self.encoder.encode([d.text for d in fresh])
+        every = np.concatenate([self.vectors, made]) if len(self.vectors) else made
+        found: Scores = every[[known[d.digest] for d in documents]]
+        return found
 
     def __len__(self) -> int:
         return len(self.documents)
 
-    def search(self, request: str, k: int = 10, *, mode: Mode = "lexical") -> tuple[Hit, ...]:
+    def search(self, request: str, k: int = 10, *, mode: Mode | None = None) -> tuple[Hit, ...]:
         """The best ``k`` tools for a request, best first; fewer where nothing speaks for more.
 
-        Raises ConfigError for a mode there is not, or k < 1.
+        ``mode`` is hybrid where the index has vectors, else lexical. Raises ConfigError for a mode there is not, or
+        that needs vectors where there are none, or k < 1.
         """
+        mode = mode or ("lexical" if self.vectors is None else "hybrid")
         if mode not in MODES:
             raise ConfigError(f"there is no retrieval mode {mode!r}", hint=f"modes: {', '.join(MODES)}")
         if k < 1:
             raise ConfigError(f"k must be at least 1, not {k}")
-        if not self.documents:
+        if not self.documents or not request.strip():
             return ()
         import numpy as np
 
@@ -87,7 +118,7 @@ class ToolIndex:
 
     def features(self, request: str, wanted: Sequence[str]) -> Scores:
         """:func:`callwright.retrieval.features.features` of every document, in the order of ``documents``."""
-        return features(self.fields, request, wanted)
+        return features(self.fields, request, wanted, self.encoder)
 
     @cached_property
     def fields(self) -> Fields:
@@ -99,11 +130,14 @@ class ToolIndex:
         said: list[list[str]] = [[] for _ in parents]
         for found in self.documents:
             said[place[found.parent]].append(found.terms)
+        parent_of = np.array([place[d.parent] for d in self.documents], np.int32)
+        vectors = self.vectors
         return Fields(
             tools=Lexical.build([d.terms for d in self.documents]),
-            names=Lexical.build([d.name_terms for d in self.documents]),
             parents=Lexical.build([" ".join(texts) for texts in said]),
-            parent_of=np.array([place[d.parent] for d in self.documents], np.int32),
+            parent_of=parent_of,
+            tool_vectors=None if vectors is None else Dense(vectors),
+            parent_vectors=None if vectors is None else Dense.means(vectors, parent_of, len(parents)),
         )
 
 

@@ -38,6 +38,11 @@ def _stemmer() -> Stemmer:
     return Stemmer("english")
 
 
+def spoken(name: str) -> str:
+    """A tool's name as words, the way one would say it: what an encoder reads best."""
+    return " ".join(word.lower() for word in _WORD.findall(name))
+
+
 def terms(text: str) -> list[str]:
     """The terms of a text, in order. Raises MissingExtra without the extra ``retrieval``."""
     stemmed: list[str] = _stemmer().stemWords(

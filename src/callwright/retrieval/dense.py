@@ -1,0 +1,41 @@
+"""Cosines between what an encoder makes of texts: an exact scan over unit vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+    Array = ndarray[Any, Any]
+
+
+class Dense:
+    """Unit vectors of N texts, (N, D) float32, and their scores for others."""
+
+    def __init__(self, vectors: Array) -> None:
+        self.vectors = vectors
+
+    @classmethod
+    def means(cls, vectors: Array, group_of: Array, groups: int) -> Dense:
+        """The mean direction of each group of vectors: (groups, D). ``group_of`` (N,) numbers their groups."""
+        import numpy as np
+
+        sums = np.zeros((groups, vectors.shape[1]), np.float64)
+        np.add.at(sums, group_of, vectors)
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        return cls(np.asarray(sums / np.maximum(norms, 1e-12), np.float32))
+
+    def scores(self, asked: Array | Sequence[Array]) -> Array:
+        """The highest cosine of each text with any of the asked vectors (Q, D): (N,) in [0, 1].
+
+        Below 0 counts as 0: nothing speaks for such a text.
+        """
+        import numpy as np
+
+        queries = np.asarray(asked, np.float32)
+        if not len(queries):
+            return np.zeros(len(self.vectors), np.float32)
+        found: Array = np.clip((self.vectors @ queries.T).max(axis=1), 0.0, 1.0)
+        return found
