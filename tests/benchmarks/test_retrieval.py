@@ -67,7 +67,7 @@ def test_the_table_has_a_row_for_each_mode_and_group(data: Path, capsys: pytest.
     out = capsys.readouterr().out
     assert "2 queries over 3 tools" in out
     assert [line.split(" | ")[:2] for line in out.splitlines()[4:]] == [
-        [f"| {mode}", group] for mode in ("bm25", "lexical") for group in ("G1", "G2", "all")
+        [f"| {mode}", group] for mode in ("lexical", "bm25") for group in ("G1", "G2", "all")
     ]
 
 
