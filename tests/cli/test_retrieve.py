@@ -48,6 +48,15 @@ def test_one_query_gives_a_table_or_json(listed: Path) -> None:
     assert "Nothing speaks" in callwright("retrieve", "xyzzy", "--tools", listed).stdout
 
 
+def test_an_index_is_kept_and_used_without_its_sources(listed: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "index"
+    first = callwright("retrieve", "flights to Oslo", "--tools", listed, "--index", kept, "--json")
+    listed.unlink()
+    again = callwright("retrieve", "flights to Oslo", "--index", kept, "--json")
+    assert json.loads(again.stdout) == json.loads(first.stdout)
+    assert "holds no index" in callwright("retrieve", "flights", "--index", tmp_path / "none").stderr
+
+
 def test_toolbench_documents_are_a_tool_source(tmp_path: Path) -> None:
     api = {"name": "Track", "description": "Where a parcel is", "required_parameters": [], "optional_parameters": []}
     document = {

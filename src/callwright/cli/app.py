@@ -258,6 +258,10 @@ def retrieve_command(
         str | None, typer.Option("--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL.")
     ] = None,
     cache: Annotated[Path | None, typer.Option("--cache", help="File that remembers vectors between calls.")] = None,
+    saved: Annotated[
+        Path | None,
+        typer.Option("--index", help="Folder of a saved index: brought up to date with --tools, or used as it is."),
+    ] = None,
     jsonl: Jsonl = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False,
     config: Config = None,
@@ -268,7 +272,7 @@ def retrieve_command(
     from callwright.cli.settings import effective
 
     sources = effective({"tools": tools}, config=config, profile=profile).get("tools", [])
-    retrieve(query, sources, k, mode, encoder=encoder, cache=cache, jsonl=jsonl, as_json=as_json)
+    retrieve(query, sources, k, mode, encoder=encoder, cache=cache, saved=saved, jsonl=jsonl, as_json=as_json)
 
 
 @app.command("refine")

@@ -13,7 +13,9 @@ from callwright.catalog import open_catalog
 from callwright.cli.jsonl import BadLine, answer_stream
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
+from callwright.protocols import Encoder
 from callwright.retrieval import MODES, Hit, Mode, ToolIndex, needs_encoder
+from callwright.retrieval.store import is_index, load, save
 from callwright.types import JsonObject, Tool
 
 
@@ -25,26 +27,40 @@ def retrieve(
     *,
     encoder: str | None = None,
     cache: Path | None = None,
+    saved: Path | None = None,
     jsonl: bool = False,
     as_json: bool = False,
 ) -> None:
     """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name", "score"}]}``.
 
     A line may bring its own ``k``. ``cache`` is a file of vectors: what was encoded once is not encoded again.
+    ``saved`` is the folder of an index: brought up to date with the sources and kept; without sources, used as it is.
     Raises ConfigError without sources or query.
     """
     chosen = _mode(mode)
-    if not sources:
+    if not sources and not saved:
         raise ConfigError("retrieve needs tools to choose from", hint="callwright retrieve QUERY --tools SOURCE")
     if query is None and not jsonl:
         raise ConfigError("retrieve needs a query", hint='callwright retrieve "the weather in Oslo" --tools SOURCE')
-    tools = asyncio.run(_tools(sources))
-    index = ToolIndex.build(tools, open_encoder(encoder, cache=cache) if needs_encoder(chosen) else None)
+    tools = asyncio.run(_tools(sources)) if sources else ()
+    index = _index(tools, saved, open_encoder(encoder, cache=cache) if needs_encoder(chosen) else None)
     if jsonl:
         answer_stream(lambda row: _answer(row, index, k, chosen))
     elif query is not None:
         hits = index.search(query, k, mode=chosen)
         _print_json(hits) if as_json else _print_table(hits, tools)
+
+
+def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -> ToolIndex:
+    if saved is None:
+        return ToolIndex.build(tools, encoder)
+    if not tools:
+        return load(saved, encoder)
+    before = load(saved, encoder) if is_index(saved) else ToolIndex.build((), encoder)
+    index = before.synced(tools)
+    if index.fresh:
+        save(index, saved)
+    return index
 
 
 def _mode(name: str) -> Mode:
@@ -86,6 +102,6 @@ def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
     about = {tool.name: tool for tool in tools}
     table = Table("Tool", "Score", "Source", "Description", show_edge=False)
     for hit in hits:
-        tool = about[hit.name]
+        tool = about.get(hit.name, Tool(hit.name))
         table.add_row(hit.name, f"{hit.score:.3f}", tool.source, " ".join(tool.description.split())[:90])
     console.print(table)

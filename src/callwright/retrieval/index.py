@@ -37,12 +37,20 @@ class ToolIndex:
     """
 
     def __init__(
-        self, documents: Sequence[Document], encoder: Encoder | None = None, vectors: Scores | None = None
+        self,
+        documents: Sequence[Document],
+        encoder: Encoder | None = None,
+        vectors: Scores | None = None,
+        fields: Fields | None = None,
     ) -> None:
-        """``documents`` are ordered by name, ``vectors`` (N, D) are those of their texts by ``encoder``."""
+        """``documents`` are ordered by name, ``vectors`` (N, D) are those of their texts by ``encoder``.
+
+        ``fields`` is the searchable form where it was made before; else it is made on first use.
+        """
         self.documents = tuple(documents)
         self.encoder = encoder
         self.vectors = vectors
+        self._fields = fields
 
     @classmethod
     def build(cls, tools: Iterable[Tool], encoder: Encoder | None = None) -> ToolIndex:
@@ -94,6 +102,11 @@ class ToolIndex:
         found: Scores = every[[known[d.digest] for d in documents]]
         return found
 
+    @property
+    def fresh(self) -> bool:
+        """Whether it was made here, at least in part, rather than loaded as it is."""
+        return self._fields is None
+
     def __len__(self) -> int:
         return len(self.documents)
 
@@ -122,7 +135,9 @@ class ToolIndex:
 
     @cached_property
     def fields(self) -> Fields:
-        """The searchable form; made on first use unless it was loaded."""
+        """The searchable form."""
+        if self._fields is not None:
+            return self._fields
         import numpy as np
 
         parents = sorted({d.parent for d in self.documents})
