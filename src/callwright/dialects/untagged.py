@@ -38,16 +38,16 @@ def may_begin(text: str, at: int, ended: bool, offer: Offer) -> bool | None:
     char = text[i]
     if text[at] == "{":
         return char in _QUOTES
-    name = NAME.match(text, i, i + MAX_NAME)
-    assert name is not None
-    end = name.end()
-    worded = i > at + 1 or end > i
+    worded = i > at + 1 or char.isalnum() or char == "_"
     if offer.odd is not None:
         return worded or char == "{" or offer.odd.begins(char)
     if char == "{":
         return may_begin(text, i, ended, offer)
     if not worded or not _may_stand(text, at):
         return False
+    name = NAME.match(text, i, i + MAX_NAME)
+    assert name is not None
+    end = name.end()
     if end - i == MAX_NAME or (end == len(text) and not ended):
         return True if end - i == MAX_NAME else None
     return text[end : end + 1] == "("
