@@ -155,6 +155,14 @@ def test_a_limit_that_is_no_number_is_named(text: str, tmp_path: Path) -> None:
         compare(options.parse_args(given), lambda: JUGS)
 
 
+@pytest.mark.parametrize("given", [["--strategies", "react,nope"], ["--max-model-calls", "nope=3"]])
+def test_a_strategy_that_does_not_exist_is_one_error_and_no_row(given: list[str], tmp_path: Path) -> None:
+    options = parser("jugs", "", tmp_path / "rows.jsonl")
+    with pytest.raises(ConfigError, match="no strategy 'nope'"):
+        compare(options.parse_args([*given, "--model", "http://127.0.0.1:9/v1#m"]), lambda: JUGS)
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
 async def test_a_done_row_is_never_run_again(tmp_path: Path) -> None:
     results = tmp_path / "rows.jsonl"
     await run_missing(bench(player(5), strategies=("layered",)), [FIVE], results)

@@ -31,6 +31,7 @@ from callwright.models import open_model
 from callwright.orchestrator import Orchestrator, Run
 from callwright.planning import default_planner
 from callwright.protocols import ChatModel, Planner, ReplyMode
+from callwright.strategies import open_strategy
 from callwright.trace import JsonlSink
 from callwright.types import JsonObject, digest
 
@@ -206,6 +207,8 @@ def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]], limits:
         sys.stdout.write(f"{task_set.digest}  {len(task_set.tasks)} tasks\n")
         return 0
     tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
+    for name in (*options.strategies.split(","), *_numbers(options.max_model_calls)):
+        open_strategy(name)  # one that does not exist would be an error row for each task
     started, rows, left = time.monotonic(), list[JsonObject](), 0
     for spec in options.model.split(",") if options.model else [None]:
         spent = time.monotonic() - started
