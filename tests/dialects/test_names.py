@@ -5,7 +5,7 @@ import pytest
 from callwright.dialects import names
 from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer
-from callwright.dialects.tape import Tape
+from callwright.dialects.tape import GLANCE, Tape
 from callwright.dialects.values import drain
 from callwright.types import Tool
 
@@ -41,6 +41,21 @@ def test_it_waits_while_a_longer_name_may_come() -> None:
     next(steps)
     tape.add("gers(")
     assert drain(steps) == "Search Managers"
+
+
+def test_a_name_with_more_white_space_after_it_than_a_glance_passes_is_read_whole_as_it_is_streamed() -> None:
+    for spaces, name in ((GLANCE, "Search Managers"), (GLANCE + 1, "Search")):
+        text = "Search Managers" + " " * spaces
+        assert drain(names.take(Tape(text, ended=True), OFFER, AFTER)) == name
+        tape = Tape()
+        steps = names.take(tape, OFFER, AFTER)
+        for char in text:
+            if next(steps, "taken") == "taken":
+                break
+            tape.add(char)
+        tape.ended = True
+        drain(steps)
+        assert tape.text[1 : tape.at] == name
 
 
 def test_a_header_begins_with_the_longest_name_that_a_space_a_tag_or_nothing_follows() -> None:

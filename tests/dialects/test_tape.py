@@ -62,6 +62,15 @@ STEPS: dict[str, Callable[[Tape], Steps[Any]]] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("text", "ahead", "ends"),
+    [("", 0, True), ("ab", 2, True), ("ab", 1, False), (" " * GLANCE, 0, True), ("a" + " " * (GLANCE + 1), 1, False)],
+)
+def test_a_reply_ends_where_nothing_but_a_glance_of_white_space_follows(text: str, ahead: int, ends: bool) -> None:
+    assert Tape(text, ended=True).ends(ahead) is ends
+    assert not Tape(text).ends(ahead)
+
+
 @pytest.mark.parametrize("name", STEPS)
 @given(st.lists(st.sampled_from([*"ab \n\"'\\{}[](),:<", "</a>", "</ab>", " " * 70]), max_size=20).map("".join))
 def test_a_step_takes_the_same_however_the_text_arrives(name: str, text: str) -> None:

@@ -11,7 +11,7 @@ from callwright.dialects.body import Body
 from callwright.dialects.marks import Marks
 from callwright.dialects.offer import Offer
 from callwright.dialects.pieces import Block, Meant, Reading, Steps
-from callwright.dialects.tape import GLANCE, Tape
+from callwright.dialects.tape import Tape
 from callwright.dialects.values import STOPPED, read_arguments
 from callwright.types import ToolCall
 
@@ -54,7 +54,7 @@ def _named(tape: Tape, offer: Offer) -> Steps[Meant | None]:
         tape.at += ahead
         text, closed = yield from tape.value()
         return read_arguments(name, text, closed, offer, at_end=tape.ended)
-    if tape.ended and len(tape.text) - tape.at <= GLANCE and not char:
+    if tape.ends():
         return Meant(name, "", [STOPPED], truncated=True)
     return Meant(name, "", [_NO_ARGS])
 

@@ -41,7 +41,7 @@ def _follows(tape: Tape, after: Marks, ahead: int) -> Steps[bool]:
         return True
     spaces = yield from tape.glance(ahead)
     if spaces < 0:
-        return tape.ended and tape.at + ahead >= len(tape.text.rstrip())
+        return tape.ends(ahead)
     return spaces > 0 and bool((yield from tape.marker(after, ahead + spaces)))
 
 

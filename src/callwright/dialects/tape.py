@@ -105,6 +105,11 @@ class Tape:
                 return -1
             yield
 
+    def ends(self, ahead: int = 0) -> bool:
+        """Whether the reply ends ``ahead`` characters on, no more white space aside than ``glance`` passes."""
+        rest = self.text[self.at + ahead : self.at + ahead + GLANCE + 1]
+        return self.ended and len(rest) <= GLANCE and not rest.strip()
+
     def marker(self, marks: Marks, ahead: int = 0) -> Steps[str]:
         """The marker that stands ``ahead`` characters on, not taken; "" where none does."""
         while True:
