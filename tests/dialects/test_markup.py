@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.dialects.reading import calls, found, one, rest
+from tests.dialects.reading import TOOLS, calls, found, merged, one, pieces, rest
 
-from callwright.dialects import write_calls
+from callwright.dialects import CallPiece, Parser, TextPiece, write_calls
 from callwright.types import ToolCall
 
 QWEN = (
@@ -87,3 +87,13 @@ def test_glm_pairs_survive_lost_tags() -> None:
     assert one(text).truncated
     nameless = "I call get_weather\nget_weather\n<arg_key>city</arg_key><arg_value>x</arg_value></tool_call>"
     assert one(nameless).problems == ("the opening tag is missing",)
+
+
+@pytest.mark.parametrize("text", ["<function=f>x", "<function=f> x", '<function_calls>\n<invoke name="f">x'])
+def test_text_where_a_tag_should_be_ends_a_call_whole_as_streamed(text: str) -> None:
+    parser = Parser(TOOLS)
+    whole = merged(parser.read(text))
+    assert whole == merged(pieces(text))
+    assert isinstance(whole[0], CallPiece)
+    assert not whole[0].truncated
+    assert whole[1:] == [TextPiece("x", False)]

@@ -139,8 +139,9 @@ class Markup:
 
     def _at_end(self) -> bool:
         """Whether the text ends here, or inside the tag that begins here."""
-        rest = len(self._tape.text) - self._tape.at
-        return self._tape.ended and rest <= _MAX_TAG and ">" not in self._tape.text[self._tape.at :]
+        rest = self._tape.text[self._tape.at : self._tape.at + _MAX_TAG + 1]
+        inside = len(rest) <= _MAX_TAG and ">" not in rest and rest.lstrip()[:1] in ("", "<")
+        return self._tape.ended and inside
 
     def _done(self, call: _Call | None, problems: list[str], closed: bool = False) -> None:
         if call is None:
