@@ -10,6 +10,7 @@ from tests.dialects.reading import TOOLS, merged
 from callwright.dialects import DIALECTS, CallPiece, Parser, parse_calls, write_calls
 from callwright.dialects.offer import Offer
 from callwright.dialects.strict import ATTEMPTS
+from callwright.dialects.tape import GLANCE
 from callwright.types import Tool, ToolCall
 
 CALLS = [ToolCall("1", "get_weather", {"city": "São Paulo", "days": 3}), ToolCall("2", "f", {})]
@@ -67,6 +68,15 @@ def test_what_is_read_strictly_is_what_the_readers_read(text: str) -> None:
     """By characters no strict attempt sees a whole call, and so every piece is the readers'."""
     parser, slow = Parser(TOOLS), Parser(TOOLS)
     assert merged(parser.read(text)) == merged([p for c in text for p in slow.feed(c)] + slow.close())
+
+
+@pytest.mark.parametrize("dialect", STRICT)
+def test_more_white_space_than_a_reader_looks_across_is_read_strictly_as_by_the_readers(dialect: str) -> None:
+    text = write_calls(CALLS[:1], dialect)
+    for at in (i + 1 for i, char in enumerate(text) if char in "[{}]"):
+        gaping = text[:at] + "\n" * (GLANCE + 1) + text[at:]
+        parser, slow = Parser(TOOLS), Parser(TOOLS)
+        assert merged(parser.read(gaping)) == merged([p for c in gaping for p in slow.feed(c)] + slow.close())
 
 
 @settings(max_examples=300)

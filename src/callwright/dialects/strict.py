@@ -14,6 +14,7 @@ from callwright.dialects import mistral
 from callwright.dialects.markup import PAIR
 from callwright.dialects.offer import Offer
 from callwright.dialects.tagged import ENVELOPES, NOTHING
+from callwright.dialects.tape import GLANCE
 from callwright.dialects.untagged import MAX_UNDECIDED
 from callwright.jsontext import JsonError, parse
 from callwright.types import Json, JsonObject
@@ -31,10 +32,7 @@ def _calls(text: str) -> tuple[Plain, bool] | None:
     use, with nothing beside name and arguments."""
     if text[:1] not in _VALUES:
         return None
-    try:
-        value = parse(text)
-    except JsonError:
-        return None
+    value = _value(text)
     if type(value) is dict:
         call = _call(value)
         return ([call], False) if call is not None else None
@@ -56,6 +54,18 @@ def _call(value: JsonObject) -> tuple[str, JsonObject] | None:
     return name, given
 
 
+def _value(text: str) -> Json:
+    """The value that a text is; None where it is none, or where a reader, who looks no further ahead than a glance,
+    would not see that its list begins with an object, or what closes it."""
+    bare = text.rstrip()
+    if len(text) - len(bare) > GLANCE or text[1 : GLANCE + 2].isspace():
+        return None
+    try:
+        return parse(bare)
+    except JsonError:
+        return None
+
+
 def _enveloped(opening: str) -> Attempt:
     """At one JSON value between the tags of this row of ``ENVELOPES``."""
     envelope = ENVELOPES[opening]
@@ -65,7 +75,7 @@ def _enveloped(opening: str) -> Attempt:
 
     def attempt(text: str, at: int, _offer: Offer, _ended: bool) -> Strict | None:
         end = text.find(closing, at + start)
-        found = _calls(text[at + start : end].strip()) if end >= 0 else None
+        found = _calls(text[at + start : end].lstrip()) if end >= 0 else None
         if found is None or found[0][0][0] == NOTHING:
             return None
         return several if found[1] else family, found[0], end + len(closing)
@@ -109,10 +119,7 @@ def _mistral(text: str, at: int, offer: Offer, ended: bool) -> Strict | None:
 
 
 def _object(text: str) -> JsonObject | None:
-    try:
-        value = parse(text)
-    except JsonError:
-        return None
+    value = _value(text)
     return value if type(value) is dict else None
 
 
