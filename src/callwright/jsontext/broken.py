@@ -76,24 +76,24 @@ def mend(text: str | bytes) -> Mended:
         except JsonError as exc:
             refused = exc
     opened = _OPENING.search(body)
-    whole = complete(body[opened.start() :], None if opened.start() else refused) if opened else None
-    if opened and not opened.start():
-        if whole and not body[whole.end :].strip(_SURPLUS):
-            return _taken(body, Span(0, whole.end, True), whole, problems)
+    if opened is None:
+        raise refused
+    start = opened.start()
+    whole = complete(body[start:], None if start else refused)
+    if not start and (whole is None or body[whole.end :].strip(_SURPLUS)):
         found = list(problems)
         try:
             return Mended(parse(_tidied(body, found)), tuple(found))
         except JsonError:
             pass
-    if opened and whole:
-        span = Span(opened.start(), opened.start() + whole.end, True)
-        return _taken(body, span, whole, problems)
-    return _from_span(body, problems, refused)
+    if whole:
+        return _taken(body, start, whole, problems)
+    return _from_span(body, start, problems)
 
 
-def _taken(body: str, span: Span, whole: Complete, problems: list[str]) -> Mended:
+def _taken(body: str, start: int, whole: Complete, problems: list[str]) -> Mended:
     """A value that needs nothing but commas, without what stands around it."""
-    _note_around(body, span, problems)
+    _note_around(body, Span(start, start + whole.end, True), problems)
     if whole.commas:
         problems.append("a missing comma put in")
     return Mended(whole.value, tuple(problems))
@@ -110,10 +110,9 @@ def _unfenced(text: str, problems: list[str]) -> str:
     return found[2].strip()
 
 
-def _from_span(body: str, problems: list[str], refused: JsonError) -> Mended:
-    span = first_span(body)
-    if span is None:
-        raise refused
+def _from_span(body: str, start: int, problems: list[str]) -> Mended:
+    span = first_span(body, start)
+    assert span is not None  # a bracket opens there
     inside = body[span.start : span.end]
     _note_around(body, span, problems)
     try:
