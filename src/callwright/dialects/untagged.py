@@ -48,8 +48,10 @@ def may_begin(text: str, at: int, ended: bool, offer: Offer) -> bool | None:
     name = NAME.match(text, i, i + MAX_NAME)
     assert name is not None
     end = name.end()
-    if end - i == MAX_NAME or (end == len(text) and not ended):
-        return True if end - i == MAX_NAME else None
+    if end - i == MAX_NAME:
+        return True
+    if end == len(text) and not ended:
+        return None
     return text[end : end + 1] == "("
 
 
