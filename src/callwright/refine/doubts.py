@@ -86,10 +86,9 @@ def _about_text(leaf: str, schema: Json, situation: Situation) -> str:
 
 def _spoken_of(key: str, situation: Situation) -> str:
     """What a yes-or-no is about, where the request speaks of it and denies nothing; else \"\"."""
-    if _DENIED.search(situation.low):
-        return ""
     about = [word for word in words(key) if len(word) > 2 and word not in _ASKING]
-    return about[0] if about and all(situation.sources.mentions(word) for word in about) else ""
+    asked = bool(about) and all(situation.sources.mentions(word) for word in about)
+    return about[0] if asked and not _DENIED.search(situation.low) else ""
 
 
 def _within_code(leaf: str, said: list[str]) -> bool:

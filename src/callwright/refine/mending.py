@@ -330,8 +330,9 @@ class Mending:
             return True
         if any(key in other and other[key] != value for other in self.others):
             return True
-        about = [*words(key), *(words(value) if isinstance(value, str) else ())]
-        about += [w for w in formats.other_words(value) if w.isalpha()] if isinstance(value, str) else []
+        about = [*words(key)]
+        if isinstance(value, str):
+            about += [*words(value), *filter(str.isalpha, formats.other_words(value))]
         return any(len(w) > 3 and w not in GENERIC and self.situation.sources.mentions(w) for w in about)
 
     def _compiled(self) -> Compiled:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright.flow import words
+from callwright.gate import keys
 from callwright.gate.spellings import NONE, calendar_day
 from callwright.refine import stated_siblings, stated_texts
 from callwright.refine.talk import (
@@ -62,7 +63,6 @@ _ID_SAID = re.compile(
     r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"
     r"(?:[\"'`]([^\"'`\n]{1,80})[\"'`]|#?([A-Za-z_-]*\d[\w-]*))"
 )
-_KEY_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
 _NAMED = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")
@@ -187,7 +187,7 @@ def _said_option(option: str, low: str) -> bool:
 
 def _labelled(key: str, types: frozenset[str], part: JsonObject, talk: Talk) -> list[Json]:
     """What stands right after the key's words and a link: "city: Oslo", "user id is 7"."""
-    label = said_pattern([w.lower() for w in _KEY_WORD.findall(key)], talk.low)
+    label = said_pattern(keys.words(key), talk.low)
     if not label:
         return []
     link = f"(?:{_LINK}|\\s+(?:of|to|at)\\s+)" if types & {"integer", "number"} else _LINK
