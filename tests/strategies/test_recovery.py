@@ -257,6 +257,23 @@ async def test_a_write_that_rested_on_a_stale_value_stays_and_is_told() -> None:
     assert "not taken back" in " ".join(done.answer.missing)
 
 
+async def test_a_write_that_several_stale_results_name_is_told_once() -> None:
+    class Wrote(StaleLookup):
+        layers = (["find_order"], ["order_depot", "send_note"], ["order_status"])
+
+        def tools(self) -> list[FakeTool]:
+            return [*super().tools(), FakeTool("send_note", {"order_id": TEXT}, output={"sent": True}, effects=WRITE)]
+
+        def calls(self, shown: str, results: str) -> list[dict[str, Any]]:
+            note = [call("send_note", order_id="O12")] if "- send_note(" in shown else []
+            return [*super().calls(shown, results), *note]
+
+    done = await Wrote().run(allow=["*"])
+    assert [e.data["written"] for e in done.events if e.kind == "stale"][:2] == [["r3"], ["r3"]]
+    assert [m.partition(" was done")[0] for m in done.answer.missing] == ["send_note: r3"]
+    assert done.answer.text.count("not taken back") == 1
+
+
 async def test_a_dead_tool_is_replaced_by_one_that_gives_the_same_without_a_question() -> None:
     scene = DeadTwin()
     done = await scene.run()

@@ -26,7 +26,10 @@ class Mark:
     """All that a run holds at one point of a branch, as :meth:`Executor.mark` saw it."""
 
     came: tuple[ToolResult, ...]
-    results: tuple[ToolResult, ...]
+    stale: frozenset[str]
+    made_good: frozenset[str]
+    outlived: frozenset[str]
+    refusals: tuple[Refusal, ...]
     skips: tuple[Skip, ...]
     postponed: dict[str, int]
     held: dict[str, tuple[CheckedCall, ...]]
@@ -52,15 +55,13 @@ class Executor:
         consent: Consent | None = None,
     ) -> None:
         self.came: list[ToolResult] = []  # every result, stale ones too
-        self.results: list[ToolResult] = []  # those that count
-        self.stale: set[str] = set()  # ids of the others
+        self.stale: set[str] = set()  # ids of those that no longer count
         self.made_good: set[str] = set()  # tools of whose calls another gave what they should have given
-        self.outdated: list[Skip] = []  # writes that rested on what no longer counts
         self.refusals: list[Refusal] = []  # calls that the gate refused for good, whatever a later result may hold
         self.skips: list[Skip] = []
         self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
         self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
-        self.sources = sources
+        self._outlived: set[str] = set()  # ids of writes that rested on what no longer counts
         self._gate = gate
         self._trace = trace
         names = tuple(tool.name for tool in gate.tools)
@@ -70,18 +71,29 @@ class Executor:
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
     @property
+    def results(self) -> list[ToolResult]:
+        """Those that count."""
+        return [result for result in self.came if result.id not in self.stale]
+
+    @property
+    def outdated(self) -> list[Skip]:
+        """Writes that rested on what no longer counts, each once."""
+        told = "was done with a value that has since turned out to be another, and is not taken back"
+        return [Skip(r.tool, f"{r.id} {told}", r.slot, refused=True) for r in self.came if r.id in self._outlived]
+
+    @property
+    def sources(self) -> Sources:
+        """Where the values of calls may come from."""
+        return self._shared.sources
+
+    @property
     def repairs(self) -> dict[str, int]:
         """Edits made without the model (tier1), questions about calls (tier2), repeated executions (repeat), and
         steps taken where all that did not help (recovery)."""
         return self._shared.repairs
 
-    @property
-    def mends(self) -> bool:
-        """Whether calls are mended (RETO, section 3.4)."""
-        return self._shared.mends
-
     def without_repair(self) -> None:
-        """Mend no call of this run: what the schema refuses is left out, what fails has failed."""
+        """Mend no call of this run (RETO, section 3.4): what a schema refuses is left out, what fails has failed."""
         self._shared.mends = False
 
     def mark(self) -> Mark:
@@ -89,7 +101,10 @@ class Executor:
         shared = self._shared
         return Mark(
             came=tuple(self.came),
-            results=tuple(self.results),
+            stale=frozenset(self.stale),
+            made_good=frozenset(self.made_good),
+            outlived=frozenset(self._outlived),
+            refusals=tuple(self.refusals),
             skips=tuple(self.skips),
             postponed=dict(self.postponed),
             held={name: tuple(calls) for name, calls in self.held.items()},
@@ -105,12 +120,12 @@ class Executor:
         Calls keep their numbers, budgets their losses, the trace its events; the world stays as the calls left it.
         """
         shared = self._shared
-        self.came, self.results, self.skips = [*mark.came], [*mark.results], [*mark.skips]
+        self.came, self.refusals, self.skips = [*mark.came], [*mark.refusals], [*mark.skips]
+        self.stale, self.made_good, self._outlived = {*mark.stale}, {*mark.made_good}, {*mark.outlived}
         self.postponed = dict(mark.postponed)
         self.held = {name: [*calls] for name, calls in mark.held.items()}
-        self.sources = shared.sources = mark.sources.copy()
         self._gate = mark.gate
-        shared.seen, shared.unmended = dict(mark.seen), set(mark.unmended)
+        shared.sources, shared.seen, shared.unmended = mark.sources.copy(), dict(mark.seen), set(mark.unmended)
 
     def skip(self, skips: Iterable[Skip]) -> None:
         """Record tools that were offered and not called."""
@@ -135,10 +150,8 @@ class Executor:
         """
         self._trace.add("stale", results=sorted(stale), by=by, reason=reason, written=sorted(written))
         self.stale |= {*stale}
-        told = "was done with a value that has since turned out to be another, and is not taken back"
-        self.outdated += [Skip(r.tool, f"{r.id} {told}", r.slot, refused=True) for r in self.came if r.id in written]
-        self.results = [r for r in self.results if r.id not in self.stale]
-        self.sources = self._shared.sources = self.sources.without(stale)
+        self._outlived |= {*written}
+        self._shared.sources = self.sources.without(stale)
         self.reopen(stale)
 
     def reopen(self, calls: Container[str]) -> None:
@@ -192,7 +205,6 @@ class Executor:
         for course in courses:
             self._merge(course)
         self.came += results
-        self.results += results
         for result in results:
             if result.ok:
                 self.sources.add_result(result)

@@ -68,7 +68,7 @@ class _Node:
 
     @property
     def found(self) -> int:
-        return sum(result.ok for result in self.mark.results)
+        return len(self.mark.sources.results)
 
 
 @dataclass(frozen=True, slots=True)
