@@ -324,7 +324,7 @@ def _with_outdated(answer: Answer, executor: Executor) -> Answer:
 def _what_is_missing(executor: Executor) -> tuple[Skip, ...]:
     """The skips an answer should know of: calls that were refused and that no later call made good; where nothing was
     found at all, every skip."""
-    found = {r.tool for r in executor.results if r.ok}
+    found = executor.succeeded
     good = found | executor.made_good
     missing = (s for s in executor.skips if not found or (s.refused and s.tool not in good))
     return (*missing, *executor.outdated)
@@ -332,7 +332,7 @@ def _what_is_missing(executor: Executor) -> tuple[Skip, ...]:
 
 def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
     executor = job.executor
-    found = any(r.ok for r in executor.results)
+    found = bool(executor.succeeded)
     status: Status = "abstained" if not found else "partial" if answer.missing or limit else "answered"
     cost = Cost(budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs))
     job.trace.add("answer", **to_json(answer))

@@ -76,6 +76,11 @@ class Executor:
         return [result for result in self.came if result.id not in self.stale]
 
     @property
+    def succeeded(self) -> set[str]:
+        """The tools that gave a result which counts."""
+        return {result.tool for result in self.results if result.ok}
+
+    @property
     def outdated(self) -> list[Skip]:
         """Writes that rested on what no longer counts, each once."""
         told = "was done with a value that has since turned out to be another, and is not taken back"

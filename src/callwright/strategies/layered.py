@@ -61,7 +61,7 @@ class Layered:
         """The second pass, then what still waits for a value goes as it is, unless it is known to write."""
         await close_gaps(job, self._layer, index)
         await recovery.after((index, index), finished, last=True)
-        out = {r.tool for r in job.executor.results if r.ok} | {t.name for t in job.tools if _writes(t)}
+        out = job.executor.succeeded | {t.name for t in job.tools if _writes(t)}
         await job.executor.release([name for name in job.executor.held if name not in out])
 
     async def _chosen(self, job: Job) -> tuple[Tool, ...]:
@@ -81,7 +81,7 @@ class Layered:
     def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
         """Slots whose call lacked a value that results since then may hold; each is offered once more."""
         executor = job.executor
-        succeeded = {r.tool for r in executor.results if r.ok}
+        succeeded = executor.succeeded
         waiting = {
             name
             for name, seen in executor.postponed.items()

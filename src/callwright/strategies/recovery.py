@@ -203,7 +203,7 @@ class Recovery:
         self._judged |= {r.id for r in job.executor.came}
         job.executor.reopen({f.call.id for many in self._again.values() for f in many})
         open_ = {slot.tool for slot in job.plan.slots if slot.id not in finished}
-        called = {r.tool for r in job.executor.results if r.ok}
+        called = job.executor.succeeded
         named = {tool for tools in waits.values() for tool in tools} - called
         tools = [t for t in job.tools if t.name in open_ | named | waits.keys()]
         names = [t.name for t in tools]

@@ -69,7 +69,7 @@ async def _repeat_for_the_others(job: Job) -> None:
 def _open(job: Job) -> tuple[Gap, ...]:
     tool = {slot.id: slot.tool for slot in job.plan.slots}
     edges = ((tool[a], tool[b]) for a, b in job.plan.edges)
-    good = {r.tool for r in job.executor.results if r.ok}
+    good = job.executor.succeeded
     waiting = [Gap(f"{name} waits: {_why(job, name)}", name) for name in job.executor.held if name not in good]
     return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
 
@@ -115,7 +115,7 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     found since, nothing could tell the model more than it knew. For anything else the tool itself.
     """
     feeds = claims(job.tools)
-    good = {r.tool for r in job.executor.results if r.ok}
+    good = job.executor.succeeded
     wanted: set[str] = set()
     for gap in found:
         sources = {c.producer for c in feeds if c.consumer == gap.tool}
