@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from callwright.gate import Refusal, Sources, diagnose
-from callwright.gate.keys import words
 from callwright.gate.sources import fold
 from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
 
@@ -84,9 +83,9 @@ def origin(failed: Failed, sources: Sources, asked: Sources) -> ToolResult | Non
             text = _text(value)
             if value is None or isinstance(value, bool) or asked.holds(value):
                 continue
-            leaves = [leaf for leaf in sources.leaves if _text(leaf.value) == text]
-            alike = [leaf for leaf in leaves if leaf.path and words(leaf.path[-1])[-1:] == words(key)[-1:]]
-            found = {leaf.result for leaf in alike or (leaves if len(text) >= _TELLING else [])}
+            found = {leaf.result for leaf in sources.leaves_under(key) if _text(leaf.value) == text}
+            if not found and len(text) >= _TELLING:
+                found = {leaf.result for leaf in sources.leaves if _text(leaf.value) == text}
             if len(found) == 1:
                 return by_id[found.pop()]
     return None

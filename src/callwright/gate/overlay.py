@@ -189,7 +189,7 @@ def _like_a_key(found: re.Match[str], text: str) -> bool:
 
 def _value_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[OverlayChange]:
     for found in _SUGGESTED.finditer(text):
-        meant = [next(filter(None, quoted)) for quoted in _IN_QUOTES.findall(found["list"])]
+        meant = _in_quotes(found["list"])
         key = _refused(text[: found.start()], arguments) or _subject(text, found.start(), tool, arguments)
         if meant and key and key not in meant:
             yield OverlayChange(key, "enum", meant)
@@ -237,9 +237,12 @@ def _date_pattern(style: str) -> str:
 
 def _refused(text: str, arguments: JsonObject) -> str:
     """The key whose value the text names last, in quotes."""
-    quoted = [next(filter(None, found)) for found in _IN_QUOTES.findall(text)]
     keys = {value: key for key, value in arguments.items() if isinstance(value, str)}
-    return next((keys[value] for value in reversed(quoted) if value in keys), "")
+    return next((keys[value] for value in reversed(_in_quotes(text)) if value in keys), "")
+
+
+def _in_quotes(text: str) -> list[str]:
+    return [next(filter(None, quoted)) for quoted in _IN_QUOTES.findall(text)]
 
 
 def _subject(text: str, at: int, tool: Tool, arguments: JsonObject) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from callwright.gate.keys import words
@@ -185,9 +185,12 @@ class Sources:
 
     def under(self, key: str) -> list[Json]:
         """The values that results hold under a name which ends like this argument's, each once, in order."""
+        return list({canonical(leaf.value): leaf.value for leaf in self.leaves_under(key)}.values())
+
+    def leaves_under(self, key: str) -> Iterator[Leaf]:
+        """What results hold under a name which ends like this argument's, in order."""
         last = words(key)[-1:]
-        held = (leaf.value for leaf in self.leaves if leaf.path and words(leaf.path[-1])[-1:] == last)
-        return list({canonical(value): value for value in held}.values())
+        return (leaf for leaf in self.leaves if leaf.path and words(leaf.path[-1])[-1:] == last)
 
     def days(self) -> list[str]:
         """The ISO 8601 days that results hold, each once, in order."""
