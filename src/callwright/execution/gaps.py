@@ -15,7 +15,7 @@ from callwright.gate.diagnose import points_at_arguments
 from callwright.gate.sources import fold
 from callwright.gate.spellings import calendar_day
 from callwright.lineage import inherited
-from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
 
 _TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")
 _POSSESSIVE = re.compile(r"['’](?:s|d|m|ll|re|ve)?$")
@@ -29,7 +29,7 @@ _MALFORMED = re.compile(r"\b(?:invalid|must|should|expected|format|form|use|try|
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE = re.compile(rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}} {_MONTH} \d{{4}}\b|\b{_MONTH} \d{{1,2}}, \d{{4}}\b")
 _JOINS = frozenset({"and", "or", "in", "for", "to", "at", "from", "also", "&"})
-_NOTE = 200
+NOTE = 200  # characters of an error, where it is told
 _TELLING = 4  # characters of a value that can tell where it comes from
 
 
@@ -59,6 +59,11 @@ def gaps(
     return sure or tuple(failed)  # a failure that names no way out is often that of a call nobody needed
 
 
+def failure_gap(tool: str, arguments: JsonObject, message: str, named: tuple[str, ...] = ()) -> Gap:
+    """The gap that a failed call leaves."""
+    return Gap(f"{tool}({canonical(arguments)[1:-1]}) failed: {message[:NOTE]}", tool, named)
+
+
 def names_another(message: str, tool: str, tools: Iterable[str]) -> tuple[str, ...]:
     """The other tools that an error text names: "find it with find_airports"."""
     words = set(re.findall(r"[\w.\-]*\w", message))
@@ -81,8 +86,8 @@ def _failed(query: str, results: Sequence[ToolResult], tools: Sequence[str]) -> 
             continue
         if any(_IDENTIFIER.search(v) and fold(v) in fold(query) for v in _texts(result.arguments)):
             continue
-        note = f"{result.tool}({canonical(result.arguments)[1:-1]}) failed: {failure.message[:_NOTE]}"
-        found.append(Gap(note, result.tool, names_another(failure.message, result.tool, tools)))
+        named = names_another(failure.message, result.tool, tools)
+        found.append(failure_gap(result.tool, result.arguments, failure.message, named))
     return found
 
 
@@ -152,11 +157,7 @@ def _distinct(results: Sequence[ToolResult]) -> list[set[str]]:
 
 
 def _scalars(value: Json) -> set[str]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return set().union(*map(_scalars, value))
-    return set() if value is None or isinstance(value, bool) else {canonical(value)}
+    return {canonical(leaf) for leaf in scalars(value) if leaf is not None and not isinstance(leaf, bool)}
 
 
 def _forgotten(query: str, results: Sequence[ToolResult]) -> list[Gap]:
@@ -265,8 +266,4 @@ def _form(name: str) -> tuple[int, bool, bool]:
 
 def _texts(value: Json) -> list[str]:
     """Every text inside a JSON value."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for inner in value.values() for text in _texts(inner)]
-    return [text for inner in value for text in _texts(inner)] if isinstance(value, list) else []
+    return [leaf for leaf in scalars(value) if isinstance(leaf, str)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from callwright.execution.gaps import Gap, names_another
+from callwright.execution.gaps import NOTE, Gap, failure_gap, names_another
 from callwright.execution.origins import Failed, Renewal, of_refusal, of_result, origin, rests_on
 from callwright.execution.substitutes import substitutes
 from callwright.gate import Sources
@@ -26,7 +26,6 @@ from callwright.strategies.second_pass import AskLayer
 from callwright.types import JsonObject, Tool, ToolCall, ToolResult, canonical
 
 WAYS = ("retry", "substitute", "replan")
-_NOTE = 200  # characters of an error
 
 
 class Recovery:
@@ -188,23 +187,22 @@ class Recovery:
 
     def _layered_anew(self, left: Sequence[Failed], finished: set[str]) -> None:
         """Tools that came too early are offered again, in a plan of what is left; each once in a run."""
+        job = self._job
+        open_ = {slot.tool for slot in job.plan.slots if slot.id not in finished}
         waits: dict[str, tuple[str, ...]] = {}
         for failed in left:
             name = failed.call.tool
             if name not in self._again and not failed.final and not failed.empty:
-                waits[name] = (*waits.get(name, ()), *self._still_to_come(failed, finished))
+                waits[name] = (*waits.get(name, ()), *self._still_to_come(failed, open_))
         waits = {name: named for name, named in waits.items() if named}
         first = next((failed for failed in left if failed.call.tool in waits), None)
         if first is None or not self._step("replan", first, waits={k: sorted(set(v)) for k, v in waits.items()}):
             return
-        job = self._job
         self._waits |= waits
         self._again |= {name: [f for f in left if f.call.tool == name] for name in waits}
         self._judged |= {r.id for r in job.executor.came}
         job.executor.reopen({f.call.id for many in self._again.values() for f in many})
-        open_ = {slot.tool for slot in job.plan.slots if slot.id not in finished}
-        called = job.executor.succeeded
-        named = {tool for tools in waits.values() for tool in tools} - called
+        named = {tool for tools in waits.values() for tool in tools} - job.executor.succeeded
         tools = [t for t in job.tools if t.name in open_ | named | waits.keys()]
         names = [t.name for t in tools]
         why = {
@@ -213,26 +211,26 @@ class Recovery:
         }
         job.revise(finished, lambda: relayered(job.planner.plan(job.query, tools), names, waits, why))
 
-    def _still_to_come(self, failed: Failed, finished: Collection[str]) -> tuple[str, ...]:
+    def _still_to_come(self, failed: Failed, open_: Collection[str]) -> tuple[str, ...]:
         """The tools that may give what the call lacked and have not been heard yet, or not before it was made.
 
-        None where the failure blames no value and names no tool: then an order was not what was wrong.
+        ``open_`` are the tools of slots that are not finished. None where the failure blames no value and names no
+        tool: then an order was not what was wrong.
         """
         job = self._job
         tool = self._tools[failed.call.tool]
         named = names_another(failed.message, tool.name, self._tools)
         may_help = dict.fromkeys((*named, *(feeders(tool, failed.blamed, job.tools) if failed.blamed else ())))
-        good = [r for r in job.executor.results if r.ok]
-        open_ = {slot.tool for slot in job.plan.slots if slot.id not in finished}
-        beside = {r.tool for r in good if r.slot in _layer_of(job, failed.call.slot)}
-        called = {r.tool for r in good}
+        layer = _layer_of(job, failed.call.slot)
+        beside = {r.tool for r in job.executor.results if r.ok and r.slot in layer}
+        called = job.executor.succeeded
         return tuple(name for name in may_help if name in open_ or name in beside or name not in called)
 
     def _step(self, step: str, failed: Failed, **more: object) -> bool:
         """One step from the budget. What is tried and why is recorded."""
         if not self._job.executor.granted():
             return False
-        told = {"tool": failed.call.tool, "failed": failed.call.id, "message": failed.message[:_NOTE], **more}
+        told = {"tool": failed.call.tool, "failed": failed.call.id, "message": failed.message[:NOTE], **more}
         self._job.trace.add("recovery", step=step, **told)
         return True
 
@@ -244,5 +242,4 @@ def _layer_of(job: Job, slot: str) -> frozenset[str]:
 
 
 def _gap(failed: Failed) -> Gap:
-    note = f"{failed.call.tool}({canonical(failed.arguments)[1:-1]}) failed: {failed.message[:_NOTE]}"
-    return Gap(note, failed.call.tool)
+    return failure_gap(failed.call.tool, failed.arguments, failed.message)
