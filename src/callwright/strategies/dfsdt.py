@@ -27,8 +27,8 @@ from dataclasses import dataclass, replace
 from callwright.execution.bind import Bound
 from callwright.execution.executor import Mark
 from callwright.execution.questions import LimitReached
-from callwright.plan import Plan, Slot
-from callwright.strategies.job import Job
+from callwright.plan import Plan
+from callwright.strategies.job import Job, step_id
 from callwright.types import Skip, ToolCall, ToolResult, canonical
 
 NO_SANDBOX = "it may write, and a branch that is given up cannot be taken back: dfsdt writes only in a sandbox"
@@ -137,15 +137,12 @@ class _Search:
         """Execute one call as the next step of the branch; outside a sandbox only if it only reads."""
         job = self.job
         self.steps += 1
-        slot = Slot(f"{call.tool}@{self.steps}", call.tool, frozenset(s.id for s in job.plan.slots[-1:]))
         names = {tool.name for tool in job.tools}
         allowed = {tool.name for tool in job.tools if job.sandbox or tool.effects.read_only}
         if call.tool in names - allowed:
-            job.executor.skip([Skip(call.tool, NO_SANDBOX, slot.id, refused=True)])
+            job.executor.skip([Skip(call.tool, NO_SANDBOX, step_id(call, self.steps), refused=True)])
             return []
-        if call.tool in names:
-            job.plan = job.plan.grown(slot)
-        return await job.executor.settle([replace(call, slot=slot.id)], allowed)
+        return await job.step(call, self.steps, allowed)
 
     def _is_news(self, skip: Skip, before: list[Skip]) -> bool:
         """Whether a refusal is an observation to go on from: the next question shows it, and none did before."""

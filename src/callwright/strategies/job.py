@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Container, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from callwright.execution.bind import Bound, View, question, read
@@ -11,10 +11,10 @@ from callwright.execution.executor import Executor
 from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
 from callwright.limits import Limits
-from callwright.plan import Plan
+from callwright.plan import Plan, Slot
 from callwright.protocols import Planner
 from callwright.trace import Trace
-from callwright.types import Message, Tool
+from callwright.types import Message, Tool, ToolCall, ToolResult
 
 
 @dataclass(slots=True)
@@ -89,6 +89,13 @@ class Job:
         self.plan.require_sound(t.name for t in self.tools)
         self.record_plan(actor="", turn=turn)
 
+    async def step(self, call: ToolCall, number: int, allowed: Collection[str]) -> list[ToolResult]:
+        """One call behind all others: the plan grows by its slot, unless its tool is none of those ``allowed``."""
+        slot = Slot(step_id(call, number), call.tool, frozenset(s.id for s in self.plan.slots[-1:]))
+        if call.tool in allowed:
+            self.plan = self.plan.grown(slot)
+        return await self.executor.settle([replace(call, slot=slot.id)], allowed)
+
     def record_plan(self, **answer: Any) -> None:
         """Write the plan as it now stands into the trace."""
         self.trace.add(
@@ -100,6 +107,11 @@ class Job:
             edges=self.plan.edges,
             layers=[[slot.id for slot in layer] for layer in self.plan.layers],
         )
+
+
+def step_id(call: ToolCall, number: int) -> str:
+    """The slot of a strategy's nth step."""
+    return f"{call.tool}@{number}"
 
 
 class Strategy(Protocol):

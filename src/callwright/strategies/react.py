@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from callwright.plan import Plan, Slot
+from callwright.plan import Plan
 from callwright.strategies.job import Job
-from callwright.types import ToolCall, ToolResult
 
 _FRUITLESS = 3  # turns in a row that lead to no new result: the model is going round in circles
 
@@ -24,16 +21,9 @@ class ReAct:
             if not bound.calls:
                 job.trace.add("note", text="the model finished" if bound.finished else "the model made no call")
                 break
-            results = await self._step(job, bound.calls[0])
+            results = await job.step(bound.calls[0], len(job.plan.slots) + 1, {t.name for t in job.tools})
             fruitless = 0 if results else fruitless + 1
             if fruitless >= _FRUITLESS:
                 job.trace.add("note", text=f"stopped: {fruitless} turns in a row brought nothing new")
                 break
         job.record_plan()
-
-    async def _step(self, job: Job, call: ToolCall) -> list[ToolResult]:
-        names = {t.name for t in job.tools}
-        slot = Slot(f"{call.tool}@{len(job.plan.slots) + 1}", call.tool, frozenset(s.id for s in job.plan.slots[-1:]))
-        if call.tool in names:
-            job.plan = job.plan.grown(slot)
-        return await job.executor.settle([replace(call, slot=slot.id)], names)
