@@ -70,23 +70,20 @@ class Job:
         return bound
 
     def make_plan(self, tools: Sequence[Tool]) -> None:
-        """Set the plan: what the planner says of these tools, or what it said before a crash."""
-        if told := self.ledger.next("", "plan"):
-            self.plan = Plan.from_slots(told["slots"])
-            turn = told["turn"]
-        else:
-            self.plan = self.planner.plan(self.query, tools)
-            turn = self.ledger.turn("")
-        self.plan.require_sound(t.name for t in tools)
-        self.record_plan(actor="", turn=turn)
+        """Set the plan: what the planner says of these tools."""
+        self._set_plan(lambda: self.planner.plan(self.query, tools), tools)
 
     def revise(self, finished: Container[str], fresh: Callable[[], Plan]) -> None:
-        """The next revision: finished slots stay, ``fresh`` makes the rest, or what it said before a crash."""
+        """The next revision: finished slots stay, ``fresh`` makes the rest."""
+        self._set_plan(lambda: self.plan.revised(finished, fresh()), self.tools)
+
+    def _set_plan(self, made: Callable[[], Plan], tools: Sequence[Tool]) -> None:
+        """The plan as it is made, or as it was made before a crash."""
         if told := self.ledger.next("", "plan"):
             self.plan, turn = Plan.from_slots(told["slots"], told["revision"]), told["turn"]
         else:
-            self.plan, turn = self.plan.revised(finished, fresh()), self.ledger.turn("")
-        self.plan.require_sound(t.name for t in self.tools)
+            self.plan, turn = made(), self.ledger.turn("")
+        self.plan.require_sound(t.name for t in tools)
         self.record_plan(actor="", turn=turn)
 
     async def step(self, call: ToolCall, number: int, allowed: Collection[str]) -> list[ToolResult]:
