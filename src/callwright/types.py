@@ -60,6 +60,12 @@ def scalars(value: Json) -> Iterator[Json]:
         yield value
 
 
+def required_keys(schema: JsonObject) -> tuple[str, ...]:
+    """What an object's schema says must be there; what is no list of names says nothing."""
+    found = schema.get("required")
+    return tuple(k for k in found if isinstance(k, str)) if isinstance(found, list) else ()
+
+
 def canonical(value: Any) -> str:
     """One text per JSON value: keys sorted, no spaces. What digests are taken of."""
     try:
@@ -145,8 +151,7 @@ class Tool:
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        found = self.input_schema.get("required")
-        return tuple(k for k in found if isinstance(k, str)) if isinstance(found, list) else ()
+        return required_keys(self.input_schema)
 
 
 @dataclass(frozen=True, slots=True)

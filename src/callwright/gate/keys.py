@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from callwright.gate.coerce import pointer_join
 from callwright.gate.schema import Node
 from callwright.recall import remembered
-from callwright.types import Edit, Json, JsonObject
+from callwright.types import Edit, Json, JsonObject, required_keys
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NEUTRAL = frozenset(
@@ -47,14 +47,8 @@ def declared_keys(schema: Json) -> frozenset[str] | None:
     if schema.get("additionalProperties", False) is not False:
         return None
     if isinstance(properties, dict) and (properties or "additionalProperties" in schema):
-        return frozenset(properties) | _required(schema)
+        return frozenset(properties).union(required_keys(schema))  # in the wild some are not among the properties
     return None
-
-
-def _required(schema: JsonObject) -> frozenset[str]:
-    """The keys that must be there; schemas in the wild forget to list some of them among the properties."""
-    named = schema.get("required")
-    return frozenset(k for k in named if isinstance(k, str)) if isinstance(named, list) else frozenset()
 
 
 def rename(value: Json, node: Node, path: str = "", depth: int = 0) -> tuple[Json, tuple[Edit, ...]]:
@@ -96,7 +90,7 @@ def _renamed(value: Json, node: Node, path: str, edits: list[Edit], depth: int) 
 def _pairs(value: JsonObject, node: Node) -> dict[str, str]:
     """unknown key -> missing key, only where each has no other partner."""
     properties = node.get("properties")
-    required = _required(node.schema)
+    required = required_keys(node.schema)
     unknown = [k for k in value if k not in properties and k not in required]
     missing = [k for k in properties if k not in value]
     if not unknown or not missing:

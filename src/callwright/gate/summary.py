@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.types import Json, JsonObject, Tool, canonical
+from callwright.types import Json, JsonObject, Tool, canonical, required_keys
 
 _MOST_TEXT = 160
 _MOST_OPTIONS = 30
@@ -51,7 +51,7 @@ def _lines(schema: Json, depth: int, root: JsonObject) -> list[str]:
     properties = schema.get("properties")
     if not isinstance(properties, dict) or depth > 3:
         return []
-    required = schema.get("required") if isinstance(schema.get("required"), list) else []
+    required = required_keys(schema)
     found: list[str] = []
     for name, part in properties.items():
         part = _followed(part, root)
