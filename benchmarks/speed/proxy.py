@@ -11,12 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import aiohttp
 
 Rows = dict[str, dict[str, list[float]]]
+Server = tuple[str, int]  # its address, its process
 HERE = Path(__file__).resolve().parent
 
 
@@ -114,26 +115,26 @@ async def first_tokens(url: str, count: int) -> list[float]:
     return times
 
 
-def measure(pids: dict[str, int], urls: dict[str, str], count: int, rounds: int) -> Rows:
+def measure(servers: dict[str, Server], count: int, rounds: int) -> Rows:
     """Every figure of every server in every round; within a round the servers follow each other, in turn forwards
     and backwards."""
-    rows: dict[str, dict[str, list[float]]] = {name: {} for name in pids}
-    for name in pids:
-        asyncio.run(load(urls[name], "whole", 50, 4))
-        asyncio.run(load(urls[name], "mend", 20, 4))
+    rows: dict[str, dict[str, list[float]]] = {name: {} for name in servers}
+    for url, _ in servers.values():
+        asyncio.run(load(url, "whole", 50, 4))
+        asyncio.run(load(url, "mend", 20, 4))
     for turn in range(rounds):
-        order = list(pids) if turn % 2 == 0 else list(reversed(pids))
+        order = list(servers) if turn % 2 == 0 else list(reversed(servers))
         for kind in ("whole", "stream", "mend"):
             for name in order:
-                before = cpu(pids[name])
-                seconds = asyncio.run(load(urls[name], kind, count, 16))
-                rows[name].setdefault(f"{kind} ms CPU", []).append((cpu(pids[name]) - before) / count * 1000)
+                url, pid = servers[name]
+                before = cpu(pid)
+                seconds = asyncio.run(load(url, kind, count, 16))
+                rows[name].setdefault(f"{kind} ms CPU", []).append((cpu(pid) - before) / count * 1000)
                 rows[name].setdefault(f"{kind} requests/s", []).append(count / seconds)
         for name in order:
-            rows[name].setdefault("first token ms", []).append(
-                statistics.median(asyncio.run(first_tokens(urls[name], 20))) * 1000
-            )
-    for name, pid in pids.items():
+            first = statistics.median(asyncio.run(first_tokens(servers[name][0], 20)))
+            rows[name].setdefault("first token ms", []).append(first * 1000)
+    for name, (_, pid) in servers.items():
         rows[name]["memory MiB"] = [memory(pid)]
     return rows
 
@@ -144,6 +145,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--litellm", help="the python of an environment with litellm[proxy]")
     given = parser.parse_args()
+    with side_by_side() as (up, servers), ExitStack() as more:
+        if given.litellm:
+            servers["litellm"] = more.enter_context(litellm(given.litellm, f"http://127.0.0.1:{up}"))
+        show(measure(servers, given.count, given.rounds))
+
+
+@contextmanager
+def side_by_side() -> Iterator[tuple[int, dict[str, Server]]]:
+    """The upstream's port, and in front of it the pass-through and the proxy."""
     up, bare, ours = free_port(), free_port(), free_port()
     base = f"http://127.0.0.1:{up}"
     proxy = [sys.executable, "-m", "callwright", "proxy", "--upstream", f"{base}/v1", "--guided", "off"]
@@ -152,17 +162,12 @@ def main() -> None:
         running([sys.executable, str(HERE / "servers.py"), "bare", str(bare), base], bare) as bare_pid,
         running([*proxy, "--port", str(ours)], ours) as our_pid,
     ):
-        pids = {"bare": bare_pid, "callwright": our_pid}
-        urls = {"bare": f"http://127.0.0.1:{bare}", "callwright": f"http://127.0.0.1:{ours}"}
-        if given.litellm:
-            with litellm(given.litellm, base) as (pid, url):
-                show(measure({**pids, "litellm": pid}, {**urls, "litellm": url}, given.count, given.rounds))
-        else:
-            show(measure(pids, urls, given.count, given.rounds))
+        bare_server, our_server = (f"http://127.0.0.1:{bare}", bare_pid), (f"http://127.0.0.1:{ours}", our_pid)
+        yield up, {"bare": bare_server, "callwright": our_server}
 
 
 @contextmanager
-def litellm(python: str, base: str) -> Iterator[tuple[int, str]]:
+def litellm(python: str, base: str) -> Iterator[Server]:
     """LiteLLM's proxy in front of the same upstream."""
     port = free_port()
     config = HERE / "litellm.yaml"
@@ -176,7 +181,7 @@ def litellm(python: str, base: str) -> Iterator[tuple[int, str]]:
     script = Path(python).with_name("litellm")
     try:
         with running([str(script), "--config", str(config), "--port", str(port), "--host", "127.0.0.1"], port) as pid:
-            yield pid, f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", pid
     finally:
         config.unlink(missing_ok=True)
 

@@ -11,12 +11,12 @@ import asyncio
 import os
 import random
 import statistics
-import sys
 import time
 from pathlib import Path
 
 import aiohttp
-from run import HERE, cpu, free_port, load, memory, request, running
+
+from proxy import Server, cpu, load, memory, request, side_by_side
 
 KINDS = ("whole", "stream", "mend")
 
@@ -51,8 +51,8 @@ def open_streams(pid: int, port: int) -> int:
     return sum(1 for r in rows if r[2].endswith(wanted) and r[3] == "01" and f"socket:[{r[9]}]" in owned)
 
 
-async def closing_times(servers: dict[str, tuple[str, int]], port: int, count: int) -> dict[str, list[float]]:
-    """Of each server (address, process): how long the upstream's connection outlives a client that leaves."""
+async def closing_times(servers: dict[str, Server], port: int, count: int) -> dict[str, list[float]]:
+    """Of each server: how long the upstream's connection outlives a client that leaves."""
     chance = random.Random(3)
     idle = {name: open_streams(pid, port) for name, (_, pid) in servers.items()}
     times: dict[str, list[float]] = {name: [] for name in servers}
@@ -90,18 +90,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--leave", type=int, default=1000, help="clients that leave")
     given = parser.parse_args()
-    up, plain, ours = free_port(), free_port(), free_port()
-    base = f"http://127.0.0.1:{up}"
-    proxy = [sys.executable, "-m", "callwright", "proxy", "--upstream", f"{base}/v1", "--guided", "off"]
-    with (
-        running([sys.executable, str(HERE / "peers.py"), "upstream", str(up)], up),
-        running([sys.executable, str(HERE / "peers.py"), "bare", str(plain), base], plain) as bare,
-        running([*proxy, "--port", str(ours)], ours) as pid,
-    ):
-        asyncio.run(load(f"http://127.0.0.1:{ours}", "mend", 600, 16))
+    with side_by_side() as (up, servers):
+        url, pid = servers["callwright"]
+        asyncio.run(load(url, "mend", 600, 16))
         print(f"warm      {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors", flush=True)
-        soak(f"http://127.0.0.1:{ours}", pid, given.minutes)
-        servers = {"callwright": (f"http://127.0.0.1:{ours}", pid), "bare": (f"http://127.0.0.1:{plain}", bare)}
+        soak(url, pid, given.minutes)
         left = asyncio.run(closing_times(servers, up, given.leave)) if given.leave else {}
         for name, unsorted in left.items():
             times = sorted(unsorted)
