@@ -92,8 +92,7 @@ def desk_date() -> Today:
 def sun_times(latitude: float, longitude: float, date: Day, timezone: Zone) -> SunTimes:
     """Local times of sunrise and sunset at a position on a date."""
     zone, day = parse_zone(timezone), parse_day(date)
-    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
-        raise ToolError("latitude must lie in -90..90 and longitude in -180..180")
+    check_position(latitude, longitude)
     place = Observer(latitude, longitude, 0.0)
     try:
         rise, sets = daylight(place, day, tzinfo=zone)
@@ -127,6 +126,7 @@ def convert_local_time(
 def twilight_times(latitude: float, longitude: float, date: Day, timezone: Zone, kind: Twilight) -> TwilightTimes:
     """Local times of dawn and dusk at a position on a date, for one kind of twilight."""
     zone, day = parse_zone(timezone), parse_day(date)
+    check_position(latitude, longitude)
     place = Observer(latitude, longitude, 0.0)
     try:
         rise, sets = (f(place, day, depression=DEPRESSION[kind], tzinfo=zone) for f in (dawn, dusk))
@@ -175,6 +175,12 @@ def parse_day(text: str) -> Date:
         return Date.fromisoformat(text)
     except ValueError as exc:
         raise ToolError(f"{text!r} is not a date of the form YYYY-MM-DD") from exc
+
+
+def check_position(latitude: float, longitude: float) -> None:
+    """Tells the model where these are no degrees on the Earth."""
+    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
+        raise ToolError("latitude must lie in -90..90 and longitude in -180..180")
 
 
 def parse_zone(name: str) -> ZoneInfo:

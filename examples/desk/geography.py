@@ -12,6 +12,7 @@ from astral.geocoder import database as cities
 
 from callwright.errors import ToolError
 
+from .daylight import check_position
 from .world import fold
 
 EARTH_KM = 6371.0088
@@ -148,14 +149,14 @@ def flight_bearing(origin: Iata, destination: Iata) -> Bearing:
 
 def position_distance(latitude_a: float, longitude_a: float, latitude_b: float, longitude_b: float) -> Length:
     """Great-circle distance between two positions, in kilometres."""
-    _check_position(latitude_a, longitude_a)
-    _check_position(latitude_b, longitude_b)
+    check_position(latitude_a, longitude_a)
+    check_position(latitude_b, longitude_b)
     return Length(kilometres=round(_great_circle(latitude_a, longitude_a, latitude_b, longitude_b), 1))
 
 
 def nearest_airports(latitude: float, longitude: float) -> NearAirports:
     """The five airports nearest to a position, nearest first."""
-    _check_position(latitude, longitude)
+    check_position(latitude, longitude)
     far = [(_great_circle(latitude, longitude, a["lat"], a["lon"]), a["iata"], a) for a in _airports().values()]
     rows = [
         NearAirport(iata=iata, name=a["name"], country=a["country"], kilometres=round(km, 1))
@@ -191,11 +192,6 @@ def _great_circle(lat_a: float, lon_a: float, lat_b: float, lon_b: float) -> flo
     lat1, lat2, turn = radians(lat_a), radians(lat_b), radians(lon_b - lon_a)
     half = sin((lat2 - lat1) / 2) ** 2 + cos(lat1) * cos(lat2) * sin(turn / 2) ** 2
     return 2 * EARTH_KM * asin(sqrt(half))
-
-
-def _check_position(latitude: float, longitude: float) -> None:
-    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
-        raise ToolError("latitude must lie in -90..90 and longitude in -180..180")
 
 
 def _airport(iata: str) -> airportsdata.Airport:

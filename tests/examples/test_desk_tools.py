@@ -67,6 +67,21 @@ def test_the_sun_rises_when_almanacs_say() -> None:
         daylight.sun_times(69.65, 18.96, "2025-06-21", "Europe/Oslo")
 
 
+@pytest.mark.parametrize(("latitude", "longitude"), [(95, 0), (10, 999), (float("nan"), 0)])
+def test_a_position_that_is_nowhere_is_told_to_the_model_by_every_tool_that_takes_one(
+    latitude: float, longitude: float
+) -> None:
+    where = (latitude, longitude)
+    for ask in (
+        lambda: daylight.sun_times(*where, "2025-06-21", "UTC"),
+        lambda: daylight.twilight_times(*where, "2025-06-21", "UTC", "civil"),
+        lambda: geography.position_distance(0, 0, *where),
+        lambda: geography.nearest_airports(*where),
+    ):
+        with pytest.raises(ToolError, match="latitude must lie in"):
+            ask()
+
+
 def test_local_times_follow_daylight_saving() -> None:
     summer = daylight.convert_local_time("2025-07-01", "12:00", "Europe/Oslo", "Asia/Tokyo")
     winter = daylight.convert_local_time("2025-01-01", "12:00", "Europe/Oslo", "Asia/Tokyo")
