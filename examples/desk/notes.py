@@ -69,8 +69,7 @@ def read_note(name: NoteName) -> Note:
 
 def write_note(name: NoteName, text: str) -> NoteSaved:
     """Write a note; a note of that name is replaced."""
-    if len(text) > 20_000:
-        raise ToolError("a note holds at most 20000 characters")
+    _check_length(text)
     path = _path(name)
     path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     return NoteSaved(name=path.name, characters=len(text))
@@ -80,8 +79,7 @@ def append_note(name: NoteName, text: str) -> NoteSaved:
     """Add lines at the end of a note that exists."""
     path = _existing(name)
     whole = path.read_text(encoding="utf-8").rstrip("\n") + "\n" + text.rstrip("\n") + "\n"
-    if len(whole) > 20_000:
-        raise ToolError("a note holds at most 20000 characters")
+    _check_length(whole)
     path.write_text(whole, encoding="utf-8")
     return NoteSaved(name=path.name, characters=len(whole))
 
@@ -91,6 +89,11 @@ def delete_note(name: NoteName) -> NoteDeleted:
     path = _existing(name)
     path.unlink()
     return NoteDeleted(deleted=path.name)
+
+
+def _check_length(text: str) -> None:
+    if len(text) > 20_000:
+        raise ToolError("a note holds at most 20000 characters")
 
 
 def _folder() -> Path:

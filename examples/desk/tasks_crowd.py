@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .gold import Gold, Task, clock, day, number, paired, pattern, text
 from .tasks_company import person, trip_to
+from .tasks_limits import BOOKED
 
 SERVED = ("git_log", "git_status", "convert_time", "get_current_time")  # of the two MCP servers
 
@@ -50,9 +51,7 @@ def kenji_hotel(g: Gold) -> str:
 def book_a_flight(g: Gold) -> str:
     person(g, "Ingrid Solberg")
     g.limitation, g.must = True, []
-    g.forbid(
-        r"(?<!not )(?<!nothing )\b(?:has been|is|was|have been|successfully) booked\b", r"\bi(?:'ve| have)? booked"
-    )
+    g.forbid(BOOKED, r"\bi(?:'ve| have)? booked")
     return "I cannot book flights: there is no tool for that. Nothing was booked."
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .faults import Fault
 from .gold import Gold, Task, clock, number, text
 from .tasks_company import PEOPLE, TRIPS, person, trip_to
-from .tasks_limits import DAYS, MONEY
+from .tasks_limits import BOOKED, DAYS, MONEY
 from .tasks_world import AIR, CASH, FINE, NEAR, SKY
 
 MANY = 32  # tools in view where there are many
@@ -357,9 +357,6 @@ def marta_trips(g: Gold) -> str:
     return "There are no trips of Marta Nowak, so there is no date to give."
 
 
-NO_FAULT: tuple[Fault, ...] = ()
-
-
 def lissabon(g: Gold) -> str:
     assert g.call("find_airports", city="Lissabon") == {"airports": []}
     code = g.call("find_airports", city="Lisbon")["airports"][0]["iata"]
@@ -393,7 +390,7 @@ def twenty_in_lisbon(g: Gold) -> str:
     span = {"date": "2025-06-25", "start": "10:00", "end": "11:00"}
     assert g.call("find_rooms", office_id=office, seats=20, **span)["free_rooms"] == []
     g.limitation, g.must = True, [["find_rooms", "list_rooms"]]
-    g.forbid(r"(?<!not )(?<!nothing )\b(?:has been|is|was|have been|successfully) booked\b")
+    g.forbid(BOOKED)
     return "There is no room for 20 people in the Lisbon office, so nothing was booked."
 
 
@@ -609,7 +606,6 @@ TASKS = (
         "On which date does Marta Nowak leave on her next trip?",
         (*TRIPS, "desk_date", "cancel_trip"),
         marta_trips,
-        NO_FAULT,
     ),
     Task(
         "lissabon",
@@ -633,8 +629,7 @@ TASKS = (
         "Book a meeting room for 20 people in the Lisbon office on 2025-06-25, 10:00 to 11:00, for Beatriz Lopes.",
         ("find_office", "find_rooms", "find_employee", "book_room", "list_rooms"),
         twenty_in_lisbon,
-        NO_FAULT,
-        MANY,
+        view=MANY,
     ),
     Task(
         "nairobi-zone",

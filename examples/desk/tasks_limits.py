@@ -7,6 +7,8 @@ from .gold import Gold, Task, number, pattern
 MONEY = r"(?:\d[\d,.]* ?(?:eur|nok|usd|jpy|cad|kes|euros?|dollars?|kroner|yen|shillings?|€|\$))|(?:[€$] ?\d)"
 DAYS = r"\d{4}-\d\d-\d\d|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:january|february|march|april|may|june|july|august)"
 
+BOOKED = r"(?<!not )(?<!nothing )\b(?:has been|is|was|have been|successfully) booked\b"
+
 
 def weather(g: Gold) -> str:
     g.limitation, g.must = True, []
