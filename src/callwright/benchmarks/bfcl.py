@@ -136,13 +136,18 @@ def _read(category: str) -> list[Task]:
     base = folder() / "bfcl_eval" / "data"
     rows = read_lines(base / f"BFCL_v4_{category}.json")
     answers = base / "possible_answer" / f"BFCL_v4_{category}.json"
-    truth = {row["id"]: row["ground_truth"] for row in read_lines(answers)} if answers.exists() else {}
+    truth = ground_truths(answers) if answers.exists() else {}
     return [_task(category, row, truth.get(row["id"], [])) for row in rows]
 
 
 def read_lines(path: Path) -> list[JsonObject]:
     """The rows of one file of the wheel."""
     return [parse(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+
+
+def ground_truths(path: Path) -> dict[str, list[Any]]:
+    """Task id -> gold, as a file of possible answers has it."""
+    return {row["id"]: row["ground_truth"] for row in read_lines(path)}
 
 
 def _task(category: str, row: JsonObject, answers: list[JsonObject]) -> Task:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic
 
@@ -63,7 +64,7 @@ class Bench(Generic[T]):
         """The limits of one strategy's runs."""
         return replace(self.limits, model_calls=self.model_calls.get(strategy, self.limits.model_calls))
 
-    @property
+    @cached_property
     def config(self) -> str:
         texts = {name: prompts.load(name) for name in prompts.names()}
         limits = [self.limits, self.model_calls]

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from callwright.benchmarks.bfcl import REQUIREMENT, folder, read_lines
+from callwright.benchmarks.bfcl import REQUIREMENT, folder, ground_truths, read_lines
 from callwright.benchmarks.comparison import compare, parser
 from callwright.benchmarks.multi_turn_worlds import World, WorldSource, calls_of, offered, verdict
 from callwright.benchmarks.task_sets import Half, Stage, halves, sha256
@@ -117,7 +117,7 @@ class MultiTurn:
     @cached_property
     def tasks(self) -> tuple[Turn, ...]:
         rows = {row["id"]: row for row in read_lines(folder() / DATA)}
-        gold = {row["id"]: row["ground_truth"] for row in read_lines(folder() / GOLD)}
+        gold = ground_truths(folder() / GOLD)
         half_of = {f"base_{name}": half for half, names in FROZEN.items() for name in names.split()}
         return tuple(_turn(rows, gold, name, half_of[name]) for name in sorted(half_of, key=sha256))
 
@@ -152,7 +152,7 @@ def _turn(rows: Mapping[str, JsonObject], gold: Mapping[str, list[list[str]]], n
 
 def eligible() -> list[Turn]:
     """The turns that may be drawn."""
-    gold = {row["id"]: row["ground_truth"] for row in read_lines(folder() / GOLD)}
+    gold = ground_truths(folder() / GOLD)
     return [turn for row in read_lines(folder() / DATA) for turn in _turns(row, gold[row["id"]])]
 
 

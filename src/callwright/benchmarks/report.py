@@ -136,6 +136,6 @@ def _number(value: float) -> str:
 
 def table(lines: Sequence[Sequence[str]]) -> str:
     """Rows of cells as Markdown, the first row as head; numbers stand to the right."""
-    head, *body = [["| " + " | ".join(cells) + " |"][0] for cells in lines]
+    head, *body = ["| " + " | ".join(cells) + " |" for cells in lines]
     rule = "|" + "|".join(["---"] + ["---:"] * (len(lines[0]) - 1)) + "|"
     return "\n".join([head, rule, *body])

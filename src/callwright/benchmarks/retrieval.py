@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +95,7 @@ def measure(search: Callable[[str], Sequence[str]], queries: Sequence[Query]) ->
 def report(results: Mapping[str, Groups], task: Task) -> str:
     """One table: mode by group, percent."""
     columns = [f"{name}@{k}" for name in MEASURES for k in KS]
-    counts = {group: sum(q.group == group for q in task.queries) for group in {q.group for q in task.queries}}
+    counts = Counter(q.group for q in task.queries)
     lines = [["mode", "group", "queries", *columns]]
     for mode, groups in results.items():
         for group, scores in groups.items():
