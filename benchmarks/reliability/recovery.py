@@ -19,6 +19,7 @@ from typing import Any
 
 from callwright import Orchestrator, Run
 from callwright.errors import Failure
+from callwright.models import open_model
 from callwright.plan import Plan
 from callwright.protocols import ChatRequest
 from callwright.strategies import Layered
@@ -292,11 +293,11 @@ def _value(said: str, results: Mapping[str, str]) -> str | None:
     return results.get(key, guess or None)
 
 
-async def solve(task: Task, ways: tuple[str, ...], model: Any, planned: bool) -> Run:
+async def solve(task: Task, ways: tuple[str, ...], model: Any) -> Run:
     setup = Orchestrator(
         [fake_source(*task.tools())],
         model=model or scripted(task),
-        planner=FixedPlan(task.layers) if planned else None,
+        planner=FixedPlan(task.layers),
         strategy=Layered(recover=ways),
     )
     return await setup.run(task.query)
@@ -312,11 +313,7 @@ async def main() -> int:
     asked.add_argument("--model", default="", help="a model spec; without it the scripted model")
     asked.add_argument("--tasks", default="", help="names with commas between; all without it")
     given = asked.parse_args()
-    model = None
-    if given.model:
-        from callwright.models import open_model
-
-        model = open_model(None if given.model == "local" else given.model)
+    model = open_model(given.model) if given.model else None
     settings = {"all": WAYS, **{f"no {way}": tuple(w for w in WAYS if w != way) for way in WAYS}, "none": ()}
     if model is not None:
         settings = {"all": WAYS, "none": ()}
@@ -325,7 +322,7 @@ async def main() -> int:
     for task in chosen:
         row = []
         for name, ways in settings.items():
-            run = await solve(task, ways, model, planned=True)
+            run = await solve(task, ways, model)
             good = solved(task, run)
             spent = (good, run.cost.model_calls, run.cost.calls, run.cost.repairs["recovery"])
             totals[name] = [a + b for a, b in zip(totals[name], spent, strict=True)]

@@ -108,9 +108,7 @@ def wrong() -> dict[str, Value]:
 REQUIRED_ELSEWHERE: Value = {
     "type": "object",
     "properties": {"query": {"type": "string"}},
-    "required": [
-        "query",
-        "account",
-    ],  # a key that is required and not among the properties: schemas in the wild do so
+    # one required key is not among the properties: schemas in the wild do so
+    "required": ["query", "account"],
 }
 LACKING: Value = {"query": "rain"}

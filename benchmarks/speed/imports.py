@@ -6,6 +6,8 @@ import statistics
 import subprocess
 import sys
 
+from timing import ratio
+
 SCRIPT = """
 import sys, time
 began = time.process_time_ns()
@@ -29,16 +31,16 @@ def table(rounds: int, peers: str | None) -> list[str]:
     """The table of imports, in Markdown. Every process is new; files are in the page cache after the first round."""
     rows = [(sys.executable, ""), (sys.executable, ASYNCIO), (sys.executable, OURS)]
     rows += [(peers, name) for name in ("langgraph.prebuilt", "pydantic_ai")] if peers else []
-    found: dict[str, list[tuple[float, float]]] = {name: [] for _, name in rows}
+    spent: dict[str, list[float]] = {name: [] for _, name in rows}
+    held: dict[str, list[float]] = {name: [] for _, name in rows}
     for turn in range(rounds + 1):
         for python, name in rows:
-            seen = fresh(python, name)
+            ms, mb = fresh(python, name)
             if turn:
-                found[name].append(seen)
+                spent[name].append(ms)
+                held[name].append(mb)
     lines = ["| import | ms CPU | to asyncio | MB of the process |", "|---|---:|---:|---:|"]
     for _, name in rows:
-        spent = [ms for ms, _ in found[name]]
-        shared = statistics.median(a / b for a, (b, _) in zip(spent, found[ASYNCIO], strict=True))
-        held = statistics.median(mb for _, mb in found[name])
-        lines.append(f"| {name or '(nothing)'} | {statistics.median(spent):.1f} | {shared:.2f} | {held:.1f} |")
+        middle, size = statistics.median(spent[name]), statistics.median(held[name])
+        lines.append(f"| {name or '(nothing)'} | {middle:.1f} | {ratio(spent, name, ASYNCIO):.2f} | {size:.1f} |")
     return [*lines, ""]
