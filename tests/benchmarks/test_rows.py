@@ -24,6 +24,13 @@ def test_a_half_written_line_is_not_read_and_gone_with_the_next_row(tmp_path: Pa
     assert path.read_bytes() == b'{"n":1}\n{"n":2}\n'
 
 
+def test_a_first_row_that_was_only_begun_is_gone_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"n":')
+    append_row(path, {"n": 2})
+    assert path.read_bytes() == b'{"n":2}\n'
+
+
 def test_a_line_that_is_no_row_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"task": 1}\nnonsense\n{"task": 2}\n')

@@ -34,6 +34,11 @@ def test_the_refiner_answers_what_the_careless_model_alone_does_not(tmp_path: Pa
     asked = len(model.requests)
     asyncio.run(run_missing(questions, invented_corpus(), model, out))
     assert len(model.requests) == asked
+    whole = out.read_bytes()
+    out.write_bytes(whole[:-20])  # killed while it wrote the last row
+    for _ in range(2):
+        assert asyncio.run(run_missing(questions, invented_corpus(), model, out)) == 0
+    assert len(read_rows(out)) == len(rows)
     assert "| rules | 1 | 1.00 | 1.00 | 2.00 | 1.00 |" in report(read_rows(out))
     assert report([]) == "No rows yet."
 

@@ -34,7 +34,7 @@ from callwright.benchmarks.refine_replies import Pair, generate, read_replies
 from callwright.benchmarks.refine_report import report
 from callwright.benchmarks.refine_spoiled import spoiled
 from callwright.benchmarks.refine_task import Examination, Found, Recorded, Score, Task
-from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.rows import append_row, read_rows
 from callwright.errors import CallwrightError, ConfigError
 from callwright.models import open_model
 from callwright.types import JsonObject, digest
@@ -104,7 +104,6 @@ def run_missing(
 ) -> int:
     """Read and score what has no row yet; rows are written reply by reply. Returns how many were made."""
     done = {key(row) for row in read_rows(results)}
-    results.parent.mkdir(parents=True, exist_ok=True)
     made = 0
     for task, reply in pairs:
         rows = []
@@ -113,12 +112,11 @@ def run_missing(
             if key(head) not in done:
                 found = timed(reader, reply, task)
                 rows.append({**head, **outcome(found, examinations[task.set].score(task, found))})
-        with results.open("ab") as out:
-            out.write(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+        for row in rows:
+            append_row(results, row)
+            if on_row is not None:
+                on_row(row, task)
         made += len(rows)
-        for row in rows if on_row else ():
-            assert on_row is not None
-            on_row(row, task)
     return made
 
 

@@ -15,14 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-import orjson
-
 from callwright.benchmarks.bfcl import PARALLEL, SINGLE, Bfcl
 from callwright.benchmarks.refine_read import READERS, Reader, timed
 from callwright.benchmarks.refine_score import same_calls
 from callwright.benchmarks.refine_task import Found, Recorded, Task
 from callwright.benchmarks.report import table
-from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.rows import append_row, read_rows
 from callwright.errors import ConfigError
 from callwright.gate import Gate
 from callwright.models.chat import Gathered
@@ -212,9 +210,7 @@ def _append(plan: Plan, kind: str, tallies: Mapping[str, Tally]) -> None:
     row: JsonObject = dict(zip(names, plan.key(kind), strict=True))
     row["tallies"] = {name: {count: getattr(t, count) for count in COUNTS} for name, t in tallies.items()}
     assert plan.results is not None
-    plan.results.parent.mkdir(parents=True, exist_ok=True)
-    with plan.results.open("ab") as out:
-        out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    append_row(plan.results, row)
 
 
 def measure_and_print(plan: Plan) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import SEEK_END
 from pathlib import Path
 
 import orjson
@@ -30,8 +31,9 @@ def append_row(path: Path, row: JsonObject) -> None:
     """One line, written at once, the file made if need be. What a killed bench left half-written is dropped first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as out:
-        out.seek(0)
-        whole = out.read().rpartition(b"\n")
-        if whole[2]:
-            out.truncate(len(whole[0]) + len(whole[1]))
+        if end := out.seek(0, SEEK_END):
+            out.seek(end - 1)
+            if out.read(1) != b"\n":
+                out.seek(0)
+                out.truncate(out.read().rfind(b"\n") + 1)
         out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))

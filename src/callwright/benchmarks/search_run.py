@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-import orjson
-
 from callwright import __version__
 from callwright.benchmarks.report import table
-from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.rows import append_row, read_rows
 from callwright.benchmarks.search_corpus import (
     Corpus,
     Question,
@@ -72,14 +70,12 @@ async def run_missing(
     config = digest([[p.text for p in corpus.passages], __version__])
     have = {(r["question"], r["refiner"], r["model"], r["config"]) for r in read_rows(results)}
     left = [(q, name) for q in questions for name in refiners if (_id(q), name, model.name, config) not in have]
-    results.parent.mkdir(parents=True, exist_ok=True)
     while left and not (limit_seconds and time.monotonic() - started >= limit_seconds):
         question, name = left.pop(0)
         found = await drive(converse(question.text, corpus, refiners[name]), model, refiner_model)
         row = {"question": _id(question), "refiner": name, "model": model.name, "config": config}
         row |= _outcome(question, found)
-        with results.open("ab") as out:
-            out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+        append_row(results, row)
         say(f"{question.id} {name}: {row['answer']!r} {'right' if row['contains'] else 'wrong'} ({len(left)} left)")
     return len(left)
 
