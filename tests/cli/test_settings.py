@@ -191,6 +191,76 @@ def test_no_key_goes_to_an_endpoint_that_a_file_chose_which_was_only_found(
     assert keys_after(said(home)) == ("s3cret", False)
 
 
+def test_no_key_that_the_users_own_file_names_goes_to_such_an_endpoint_either(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLWRIGHT_API_KEY", "")
+    monkeypatch.setenv("A_KEY", "s3cret")
+    written(home / "config" / "callwright", 'model = "http://mine:1/v1"\napi_key_env = "A_KEY"\n')
+    made = said(home)
+    assert any("no key goes to http://project:1/v1" in note for note in made.notes())
+    made.admit_key()
+    assert not os.environ.get("CALLWRIGHT_API_KEY")
+    said(home, {"model": "http://mine:1/v1"}).admit_key()
+    assert os.environ["CALLWRIGHT_API_KEY"] == "s3cret"
+
+
+def test_an_endpoint_that_only_looks_like_this_machine_gets_no_key(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for address in (
+        "http://localhost:1@elsewhere/v1",
+        "http://localhost.elsewhere/v1",
+        "https://localhost@elsewhere/v1",
+    ):
+        monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
+        written(home / "project", f'model = "{address}"')
+        said(home).admit_key()
+        assert "CALLWRIGHT_API_KEY" not in os.environ, address
+
+
+def test_an_endpoint_that_is_not_asked_takes_no_key_from_the_one_that_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
+    monkeypatch.setenv("CALLWRIGHT_EMBEDDINGS_KEY", "s3cret")
+    written(home / "project", 'encoder = "http://embeds:1/v1#e"\n[proxy]\nupstream = "http://behind:1/v1"\n')
+    made = said(home, {"model": "http://mine:1/v1"})
+    made.admit_key(["model"])
+    assert os.environ["CALLWRIGHT_API_KEY"] == os.environ["CALLWRIGHT_EMBEDDINGS_KEY"] == "s3cret"
+    made.admit_key(["encoder"])
+    assert os.environ["CALLWRIGHT_API_KEY"] == "s3cret"
+    assert "CALLWRIGHT_EMBEDDINGS_KEY" not in os.environ
+    made.admit_key(["proxy.upstream"])
+    assert "CALLWRIGHT_API_KEY" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("model", "key"),
+    [
+        ("http://project:1/v1", None),  # of the file, in general
+        ("http://served:1/v1#large", None),  # of one of its profiles
+        ("http://elsewhere:1/v1", "s3cret"),
+    ],
+)
+def test_a_run_that_goes_on_makes_no_files_endpoint_the_users_own(
+    home: Path, model: str, key: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
+    made = said(home, {"model": said(home).again(model)})
+    assert made.get("model") == model
+    made.admit_key(["model"])
+    assert os.environ.get("CALLWRIGHT_API_KEY") == key
+    assert said(home, {"model": said(home).again(None)}).get("model") == "http://project:1/v1"
+
+
+def test_a_run_from_a_folder_that_a_found_file_names_gets_no_key(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
+    written(home / "project", 'journal = "runs"')
+    said(home, {"model": said(home).again("http://elsewhere:1/v1")}).admit_key(["model"])
+    assert "CALLWRIGHT_API_KEY" not in os.environ
+
+
 def test_the_command_shows_the_settings_and_where_each_was_said(home: Path) -> None:
     done = callwright("config", "--config", home / "project" / "callwright.toml", "--profile", "both", HOME=str(home))
     assert done.returncode == 0, done.stderr

@@ -111,7 +111,7 @@ def run_command(
         "allow": allow,
         "journal": False if no_journal else journal,
     }
-    settings = effective({**given, **more, **limits}, config=config, profile=profile).announced()
+    settings = effective({**given, **more, **limits}, config=config, profile=profile).announced("model", "encoder")
     taken = settings.take("only", "model", "strategy", "planner", "encoder", "mode", "allow")
     code = run_query(
         query,
@@ -162,9 +162,10 @@ def resume_command(
     from callwright.cli.runs import resume_run, started_with
     from callwright.cli.settings import effective
 
-    found = effective({"journal": journal}, config=config, profile=profile).folder()
-    given = {"journal": journal, "allow": allow, "model": model or started_with(run, found)}
-    settings = effective(given, config=config, profile=profile).announced()
+    here = effective({"journal": journal}, config=config, profile=profile)
+    found = here.folder()
+    given = {"journal": journal, "allow": allow, "model": model or here.again(started_with(run, found))}
+    settings = effective(given, config=config, profile=profile).announced("model")
     allowed = settings.get("allow", [])
     code = resume_run(
         run, folder=found, tools=tools, model=model, changed=changed, html=html, as_json=as_json, allow=allowed
@@ -219,7 +220,7 @@ def plan(
     from callwright.cli.settings import effective
 
     given = {"tools": tools, "only": only, "planner": planner, "encoder": encoder}
-    said = effective(given, config=config, profile=profile).get
+    said = effective(given, config=config, profile=profile).announced("encoder").get
     if jsonl:
         plan_lines(said("planner"), said("encoder"))
     else:
@@ -323,7 +324,8 @@ def proxy_command(
 
     given = {"upstream": upstream, "model": model, "port": port, "host": host, "guided": guided}
     given |= {"reasks": reasks, "strict": strict}
-    settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile).announced()
+    settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile)
+    settings.announced("proxy.upstream")
     usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}
     start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY))})
 

@@ -4,22 +4,25 @@ nowhere, in this order. A profile goes before what its file and the others say i
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from callwright.cli.config import NAME, PROXY, SETTINGS, File, Setting, nearest, project_file, read, user_file
+from callwright.encoders.endpoint import KEY_VARIABLE
 from callwright.errors import ConfigError
+from callwright.http.egress import Target, parse_target
 from callwright.limits import LIMITS, Limit, Limits
+from callwright.proxy.access import LOOPBACK
 
 CONFIG, PROFILE = "CALLWRIGHT_CONFIG", "CALLWRIGHT_PROFILE"
 _LISTS = ("tools", "only", "allow")
 USUAL = {"model": "local", "strategy": "layered", "planner": "default"}
-_KEYS = ("CALLWRIGHT_API_KEY", "OPENAI_API_KEY")
-_HERE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)", re.I)
+_CHAT = ("CALLWRIGHT_API_KEY", "OPENAI_API_KEY")
+_KEYS = {"model": _CHAT, "proxy.upstream": _CHAT, "encoder": (KEY_VARIABLE,)}  # what each endpoint is sent
+ENDPOINTS = tuple(_KEYS)
 _NAMED = {"journal": "CALLWRIGHT_RUNS"}
 
 
@@ -52,23 +55,26 @@ class Settings:
         said = self.get("journal")
         return Path(said).expanduser() if said else None
 
-    def announced(self) -> Settings:
-        """Itself, ready to be acted on: told of on stderr, the endpoint's key in place. Raises ConfigError."""
-        for note in self.notes():
+    def announced(self, *asked: str) -> Settings:
+        """Itself, ready to be acted on: told of on stderr, the keys of the endpoints in place that ``asked`` names
+        (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError."""
+        for note in self.notes(asked):
             print(note, file=sys.stderr)
-        self.admit_key()
+        self.admit_key(asked)
         return self
 
-    def admit_key(self) -> None:
+    def admit_key(self, asked: Collection[str] = ENDPOINTS) -> None:
         """Have the endpoint asked with the key that ``api_key_env`` names. Raises ConfigError where there is none.
 
         An endpoint that a file chose which was only found gets no key: it may have come with somebody's project.
         """
-        if self._strangers():
-            for name in _KEYS:
+        strangers = self._strangers(asked)
+        for key in strangers:
+            for name in _KEYS[key]:
                 os.environ.pop(name, None)
         said = self.known.get("api_key_env")
-        if said is None:
+        chats = [key for key in asked if _KEYS[key] == _CHAT]
+        if said is None or not chats or any(key in strangers for key in chats):
             return
         if not os.environ.get(said.value):
             raise ConfigError(
@@ -77,18 +83,30 @@ class Settings:
             )
         os.environ["CALLWRIGHT_API_KEY"] = os.environ[said.value]
 
-    def _strangers(self) -> list[tuple[str, File]]:
-        """The endpoints beyond this machine that a file chose which was only found, each with its file."""
-        found = [file for file in self.files if not file.own]
-        said = [self.known[key] for key in ("model", "proxy.upstream") if key in self.known]
-        return [
-            (s.value, file)
-            for file in found
-            for s in said
-            if s.origin.startswith(str(file.path)) and "://" in s.value and not _HERE.match(s.value)
-        ]
+    def again(self, model: str | None) -> Setting | None:
+        """The model of a run that goes on, as said by whoever says it here: no file's endpoint becomes the user's by
+        having been asked before."""
+        if model is None:
+            return None
+        found = [said for file in self.files if not file.own for said in (file.general, *file.profiles.values())]
+        known = [said["model"] for said in (self.known, *found) if "model" in said]
+        place = self.known.get("journal", Setting(None, "the run"))
+        return next((said for said in known if said.value == model), Setting(model, place.origin))
 
-    def notes(self) -> list[str]:
+    def _strangers(self, asked: Collection[str]) -> dict[str, File]:
+        """Which of the endpoints lie beyond this machine and were chosen by a file that was only found, and it."""
+        found = [file for file in self.files if not file.own]
+        return {
+            key: file
+            for file in found
+            for key in asked
+            if key in self.known
+            and self.known[key].origin.startswith(str(file.path))
+            and "://" in self.known[key].value
+            and not _here(self.known[key].value)
+        }
+
+    def notes(self, asked: Collection[str] = ENDPOINTS) -> list[str]:
         """What a user should know before anything is done: which files were read, what was not taken from them."""
         said = ", ".join(str(file.path) for file in self.files)
         made = (
@@ -100,11 +118,11 @@ class Settings:
             made += [
                 f"not taken: {left} (only from {user_file()}, or with --config {file.path})" for left in file.left_out
             ]
-        if any(os.environ.get(name) for name in _KEYS):
-            made += [
-                f"no key goes to {url}: {file.path} was only found (--config {file.path} makes it yours)"
-                for url, file in self._strangers()
-            ]
+        for key, file in self._strangers(asked).items():
+            names = (*_KEYS[key], *([self.get("api_key_env", "")] if _KEYS[key] == _CHAT else []))
+            if any(os.environ.get(name) for name in names):
+                whose = f"{file.path} was only found (--config {file.path} makes it yours)"
+                made.append(f"no key goes to {self.known[key].value}: {whose}")
         return made
 
 
@@ -147,12 +165,13 @@ def effective(
     environ: Mapping[str, str] = os.environ,
     folder: Path | None = None,
 ) -> Settings:
-    """The settings of a command. ``given`` is what its command line said: None and empty lists are nothing said.
+    """The settings of a command. ``given`` is what its command line said: None and empty lists are nothing said, a
+    Setting was said elsewhere.
 
     Raises ConfigError for a file, a variable or a profile that makes no sense.
     """
     files = _files(config, environ, folder or Path.cwd())
-    said = {k: Setting(v, "the command line") for k, v in (given or {}).items() if v is not None and v != []}
+    said = {k: _said(v) for k, v in (given or {}).items() if v is not None and v != []}
     told = {**_variables(environ), **said}
     general: dict[str, Setting] = {}
     for file in reversed(files):
@@ -162,6 +181,10 @@ def effective(
         for file in reversed(files):
             general |= file.profiles.get(name, {})
     return Settings(_one_upstream(general, told), files, name, chosen)
+
+
+def _said(value: Any) -> Setting:
+    return value if isinstance(value, Setting) else Setting(value, "the command line")
 
 
 def _one_upstream(general: dict[str, Setting], told: dict[str, Setting]) -> dict[str, Setting]:
@@ -256,3 +279,9 @@ def _for_endpoint(model: str, models: Mapping[str, str]) -> str:
 def _address(model: str) -> tuple[str, str]:
     base, _, name = model.partition("#")
     return base.rstrip("/").lower() if "://" in base else base, name
+
+
+def _here(url: str) -> bool:
+    """Whether an endpoint is on this machine."""
+    target = parse_target(url.partition("#")[0])
+    return isinstance(target, Target) and target.host in LOOPBACK

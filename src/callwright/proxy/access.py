@@ -12,7 +12,7 @@ from callwright.errors import ConfigError
 from callwright.models.secret import Secret
 from callwright.proxy.events import Headers
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHORTEST = 16
 
 
@@ -28,7 +28,7 @@ class Access:
 
     def checked(self, host: str) -> Access:
         """Itself, if a proxy listening on ``host`` is safe with it. Raises ConfigError."""
-        if host not in _LOOPBACK and len(self.key.reveal()) < _SHORTEST:
+        if host not in LOOPBACK and len(self.key.reveal()) < _SHORTEST:
             raise ConfigError(
                 f"a proxy on {host} can be used by others, so it needs a key of at least {_SHORTEST} characters",
                 hint="set CALLWRIGHT_PROXY_KEY, or listen on 127.0.0.1",
@@ -68,9 +68,9 @@ def _keys(given: Mapping[bytes, bytes]) -> tuple[bytes, bytes]:
 def _is_local(host: bytes | str) -> bool:
     text = host.decode("latin-1") if isinstance(host, bytes) else host
     name = text.removeprefix("[").partition("]")[0] if text.startswith("[") else text.partition(":")[0]
-    return name in _LOOPBACK
+    return name in LOOPBACK
 
 
 def _is_local_peer(scope: Mapping[str, Any]) -> bool:
     client = scope.get("client")
-    return client is None or client[0] in _LOOPBACK or str(client[0]).startswith("127.")
+    return client is None or client[0] in LOOPBACK or str(client[0]).startswith("127.")
