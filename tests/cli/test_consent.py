@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint
+from tests.cli.terminal import in_a_terminal
 from tests.cli.test_app import callwright
 
 TOOLS = '''
@@ -67,27 +67,14 @@ def test_without_a_terminal_what_may_destroy_is_refused_unless_allowed(
 def test_in_a_terminal_the_user_is_asked_and_sees_where_arguments_come_from(
     home: Path, typed: str, deleted: bool
 ) -> None:
-    import pty
+    answers = [line.encode() + b"\n" for line in typed.split("\n")]
+
+    def answered(shown: bytes) -> bytes:
+        asked = shown.count(b"for this tool:") > len(typed.split("\n")) - len(answers)
+        return answers.pop(0) if answers and asked else b""
 
     with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.execv(sys.executable, [sys.executable, "-m", "callwright", *arguments(home, url)])
-        shown = b""
-        answers = [line.encode() + b"\n" for line in typed.split("\n")]
-        while True:
-            try:
-                piece = os.read(terminal, 4096)
-            except OSError:  # the other side has gone
-                break
-            if not piece:
-                break
-            shown += piece
-            if answers and shown.count(b"for this tool:") > len(typed.split("\n")) - len(answers):
-                os.write(terminal, answers.pop(0))
-        os.waitpid(pid, 0)
-        os.close(terminal)
-    text = shown.decode()
+        _, text = in_a_terminal(arguments(home, url), answered)
     assert "it may destroy something" in text
     assert 'note = "N-4711"   <- not in your request: from r1 of find_note' in text
     assert 'reason = "old"\r\n' in text

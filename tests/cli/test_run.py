@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import resource
-import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from tests.cli.endpoint import endpoint
+from tests.cli.endpoint import endpoint, served
+from tests.cli.terminal import in_a_terminal
 from tests.cli.test_app import ANSWER, CALLS, callwright
 
 TOOLS = '''
@@ -65,44 +64,17 @@ def silent(asked: threading.Event, status: int = 0) -> Iterator[str]:
         def log_message(self, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with served(Handler) as url:
+        try:
+            yield url
+        finally:
+            over.set()
 
 
 def interrupted(told: list[str], when: Callable[[], bool]) -> tuple[int, str]:
-    """What a command in a terminal of its own says and exits with, where Ctrl-C is typed as soon as ``when``."""
-    import pty
-    import select
-
-    pid, terminal = pty.fork()
-    if pid == 0:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells let it be ignored in the background
-        os.execv(sys.executable, [sys.executable, "-m", "callwright", *told])
-    shown, typed = b"", False
-    while True:
-        if not typed and when():
-            os.write(terminal, b"\x03")
-            typed = True
-        if not select.select([terminal], [], [], 0.05)[0]:
-            continue
-        try:
-            piece = os.read(terminal, 4096)
-        except OSError:  # the other side has gone
-            break
-        if not piece:
-            break
-        shown += piece
-    _, status = os.waitpid(pid, 0)
-    os.close(terminal)
-    return os.waitstatus_to_exitcode(status), shown.decode(errors="replace")
+    """What a command in a terminal says and exits with, where Ctrl-C is typed once, as soon as ``when``."""
+    left = [b"\x03"]
+    return in_a_terminal(told, lambda shown: left.pop() if left and when() else b"")
 
 
 def resumed(home: Path, said: str, url: str) -> str:
