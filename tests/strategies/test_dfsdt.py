@@ -15,9 +15,10 @@ from callwright import Limits, Orchestrator, Run
 from callwright.execution.journal import Journal, read
 from callwright.execution.resume import journal_path
 from callwright.protocols import Capabilities, ChatRequest
+from callwright.strategies import Job
 from callwright.strategies.dfsdt import NO_SANDBOX
 from callwright.testing import FakeTool, ScriptedModel, fake_source
-from callwright.types import READ_LOCAL, UNKNOWN, WRITE
+from callwright.types import READ_LOCAL, UNKNOWN, WRITE, ToolCall
 
 TEXT = {"type": "string"}
 QUERY = "How many people live in alpha, beta or gamma?"
@@ -84,6 +85,25 @@ async def test_nothing_that_a_dead_branch_returned_is_shown_later_or_counts_as_s
     )
     await search(model, hidden, use, limits=Limits(repairs=0))
     assert use.calls == [], "an identifier that only a dead branch returned was made up"
+
+
+async def test_what_was_superseded_on_a_dead_branch_counts_again_on_the_next() -> None:
+    class GoesBack:
+        name = "goes-back"
+
+        async def run(self, job: Job) -> None:
+            (first,) = await job.step(ToolCall("", "look", {"q": "alpha"}), 1, {"look"})
+            here = job.executor.mark()
+            (second,) = await job.step(ToolCall("", "look", {"q": "beta"}), 2, {"look"})
+            job.executor.supersede([first.id], second.id, "it says better", [first.id])
+            assert job.executor.results == [second]
+            job.executor.rewind(here)
+            assert job.executor.results == [first]
+
+    done = await Orchestrator([fake_source(look())], model=steps(), strategy=GoesBack()).run(QUERY)
+    assert [r.arguments["q"] for r in done.results] == ["alpha"]
+    assert done.stale == ()
+    assert done.answer.missing == ()
 
 
 async def test_the_second_child_is_shown_the_first_and_how_it_ended() -> None:
