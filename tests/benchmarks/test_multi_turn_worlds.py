@@ -29,7 +29,7 @@ Scenario = tuple[dict[str, Any], list[list[str]]]
 @pytest.fixture(scope="module")
 def scenarios() -> list[Scenario]:
     try:
-        gold = {row["id"]: row["ground_truth"] for row in bfcl.read_lines(bfcl.folder() / GOLD)}
+        gold = bfcl.ground_truths(bfcl.folder() / GOLD)
     except ConfigError as error:
         pytest.skip(f"needs shared data: BFCL's wheel ({error})")
     return [(row, gold[row["id"]]) for row in bfcl.read_lines(bfcl.folder() / DATA)]
