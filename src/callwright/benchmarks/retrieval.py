@@ -21,7 +21,7 @@ from callwright.encoders import open_encoder
 from callwright.errors import CallwrightError, ConfigError
 from callwright.jsontext import parse
 from callwright.metrics import all_at, ndcg_at, recall_at
-from callwright.retrieval import MODES, Mode, ToolIndex, needs_encoder
+from callwright.retrieval import MODES, Mode, ToolIndex, mode_named, needs_encoder
 from callwright.training.sources import data_root
 from callwright.types import Tool
 from callwright.wire.toolbench import tool_from_toolbench
@@ -125,11 +125,8 @@ def _searcher(index: ToolIndex, mode: Mode) -> Callable[[str], Sequence[str]]:
 
 
 def _modes(given: str) -> list[Mode]:
-    names = given.split(",")
-    unknown = [name for name in names if name not in MODES]
-    if unknown:
-        raise ConfigError(f"there is no retrieval mode {unknown[0]!r}", hint=f"modes: {', '.join(MODES)}")
-    return [mode for mode in MODES if mode in names]
+    named = [mode_named(name) for name in given.split(",")]
+    return [mode for mode in MODES if mode in named]
 
 
 def _options(arguments: Sequence[str] | None) -> Any:

@@ -14,7 +14,7 @@ from callwright.cli.jsonl import BadLine, answer_stream
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
 from callwright.protocols import Encoder
-from callwright.retrieval import MODES, Hit, Mode, ToolIndex, needs_encoder
+from callwright.retrieval import Hit, Mode, ToolIndex, mode_named, needs_encoder
 from callwright.retrieval.store import is_index, load, save
 from callwright.types import JsonObject, Tool
 
@@ -37,7 +37,7 @@ def retrieve(
     ``saved`` is the folder of an index: brought up to date with the sources and kept; without sources, used as it is.
     Raises ConfigError without sources or query.
     """
-    chosen = _mode(mode)
+    chosen = mode_named(mode)
     if not sources and not saved:
         raise ConfigError("retrieve needs tools to choose from", hint="callwright retrieve QUERY --tools SOURCE")
     if query is None and not jsonl:
@@ -61,13 +61,6 @@ def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -
     if index.fresh:
         save(index, saved)
     return index
-
-
-def _mode(name: str) -> Mode:
-    for mode in MODES:
-        if mode == name:
-            return mode
-    raise ConfigError(f"there is no retrieval mode {name!r}", hint=f"modes: {', '.join(MODES)}")
 
 
 async def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:

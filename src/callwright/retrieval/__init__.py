@@ -5,7 +5,7 @@ several scores at once: of its words and, with an encoder, of its meaning; of th
 asks for; of the tool, and of the tools that come from the same place.
 """
 
-from callwright.retrieval.features import MODES, Mode, needs_encoder
+from callwright.retrieval.features import MODES, Mode, mode_named, needs_encoder
 from callwright.retrieval.index import Hit, ToolIndex
 
-__all__ = ["MODES", "Hit", "Mode", "ToolIndex", "needs_encoder"]
+__all__ = ["MODES", "Hit", "Mode", "ToolIndex", "mode_named", "needs_encoder"]

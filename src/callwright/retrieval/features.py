@@ -62,6 +62,14 @@ class Fields:
     parent_vectors: Dense | None = None  # (P, D)
 
 
+def mode_named(name: str) -> Mode:
+    """The mode of a name. Raises ConfigError if there is none."""
+    found = next((mode for mode in MODES if mode == name), None)
+    if found is None:
+        raise ConfigError(f"there is no retrieval mode {name!r}", hint=f"modes: {', '.join(MODES)}")
+    return found
+
+
 def needs_encoder(mode: Mode) -> bool:
     """Whether a mode reads vectors."""
     return any(name.startswith("dense") for name in MODES[mode])

@@ -12,7 +12,7 @@ from callwright.errors import ConfigError
 from callwright.protocols import Encoder
 from callwright.retrieval.dense import Dense
 from callwright.retrieval.document import Document, document, document_digest
-from callwright.retrieval.features import MODES, Fields, Mode, features
+from callwright.retrieval.features import MODES, Fields, Mode, features, mode_named
 from callwright.retrieval.lexical import Lexical
 from callwright.types import Tool
 
@@ -92,14 +92,14 @@ class ToolIndex:
             return None
         import numpy as np
 
-        row_of = {d.digest: i for i, d in enumerate(self.documents)}
-        fresh = [d for d in documents if d.digest not in row_of]
-        known = {d.digest: len(self.documents) + i for i, d in enumerate(fresh)} | row_of
-        if not fresh:
-            return self.vectors[[known[d.digest] for d in documents]]
-        made = self.encoder.encode([d.text for d in fresh])
-        every = np.concatenate([self.vectors, made]) if len(self.vectors) else made
-        found: Scores = every[[known[d.digest] for d in documents]]
+        known = {d.digest for d in self.documents}
+        fresh = [d for d in documents if d.digest not in known]
+        every = self.vectors
+        if fresh:
+            made = self.encoder.encode([d.text for d in fresh])
+            every = np.concatenate([every, made]) if len(every) else made
+        row_of = {d.digest: row for row, d in enumerate((*self.documents, *fresh))}
+        found: Scores = every[[row_of[d.digest] for d in documents]]
         return found
 
     @property
@@ -116,16 +116,13 @@ class ToolIndex:
         ``mode`` is hybrid where the index has vectors, else lexical. Raises ConfigError for a mode there is not, or
         that needs vectors where there are none, or k < 1.
         """
-        mode = mode or ("lexical" if self.vectors is None else "hybrid")
-        if mode not in MODES:
-            raise ConfigError(f"there is no retrieval mode {mode!r}", hint=f"modes: {', '.join(MODES)}")
+        weights = MODES[mode_named(mode or ("lexical" if self.vectors is None else "hybrid"))]
         if k < 1:
             raise ConfigError(f"k must be at least 1, not {k}")
         if not self.documents or not request.strip():
             return ()
         import numpy as np
 
-        weights = MODES[mode]
         scores = self.features(request, tuple(weights)) @ np.array(list(weights.values()), np.float32)
         return tuple(Hit(self.documents[i].name, float(scores[i])) for i in _best(scores, k) if scores[i] > 0)
 
