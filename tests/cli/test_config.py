@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +147,16 @@ def test_the_nearest_file_upward_is_the_projects(tmp_path: Path) -> None:
 def test_the_users_file_lies_in_the_folder_for_configuration(tmp_path: Path) -> None:
     assert user_file({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "callwright" / NAME
     assert user_file({}) == Path.home() / ".config" / "callwright" / NAME
+
+
+def test_settings_are_read_without_loading_what_carries_a_run_out(tmp_path: Path) -> None:
+    path = written(tmp_path, 'mode = "native"\n[limits]\nturns = 3\n[proxy]\nguided = "on"\n')
+    told = f"""
+import sys
+from pathlib import Path
+from callwright.cli.settings import effective
+assert effective(config=Path({str(path)!r})).limits().turns == 3
+assert not {{"callwright.strategies", "callwright.execution", "aiohttp"}} & sys.modules.keys()
+"""
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

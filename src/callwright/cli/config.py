@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,7 +17,6 @@ from callwright.limits import LIMITS
 from callwright.planning import PLANNERS
 from callwright.protocols import ReplyMode
 from callwright.proxy.settings import Guided
-from callwright.strategies import STRATEGIES
 
 NAME = "callwright.toml"
 _SECRET = re.compile(r"(?i)(^|[_-])(key|api[_-]?key|token|secret|password|passwd|authorization)$")
@@ -26,14 +25,20 @@ _MOST_PORTS = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What may stand at one place. ``kind`` is also what a user is told; ``options`` are all there are, if they can
+    """What may stand at one place. ``kind`` is also what a user is told; ``options`` gives all there are, if they can
     be listed; ``near`` values may name a file, which is looked for beside the one that they stand in."""
 
     kind: str
     about: str
-    options: tuple[str, ...] = ()
+    options: Callable[[], tuple[str, ...]] = tuple
     near: bool = False
     most: int = 0
+
+
+def _strategies() -> tuple[str, ...]:
+    from callwright.strategies import STRATEGIES  # and all that carries a run out: not for commands that run nothing
+
+    return tuple(STRATEGIES)
 
 
 SETTINGS: Mapping[str, Key] = {
@@ -41,10 +46,10 @@ SETTINGS: Mapping[str, Key] = {
     "api_key_env": Key("a text", "the environment variable that holds the endpoint's key"),
     "tools": Key("a list of texts", "as --tools", near=True),
     "only": Key("a list of texts", "as --only"),
-    "strategy": Key("a text", "as --strategy", tuple(STRATEGIES)),
-    "planner": Key("a text", "as --planner", PLANNERS),
+    "strategy": Key("a text", "as --strategy", _strategies),
+    "planner": Key("a text", "as --planner", lambda: PLANNERS),
     "encoder": Key("a text", "as --encoder", near=True),
-    "mode": Key("a text", "as --mode", get_args(ReplyMode)),
+    "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
     "allow": Key("a list of texts", "as --allow"),
     "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
 }
@@ -53,7 +58,7 @@ PROXY: Mapping[str, Key] = {
     "model": Key("a text", "as --model of the proxy", near=True),
     "host": Key("a text", "as --host"),
     "port": Key("a whole number", "as --port", most=_MOST_PORTS),
-    "guided": Key("a text", "as --guided", get_args(Guided)),
+    "guided": Key("a text", "as --guided", lambda: get_args(Guided)),
     "reasks": Key("a whole number", "as --reasks", most=1_000),
     "strict": Key("true or false", "as --strict"),
 }
@@ -185,8 +190,9 @@ def _wrong(value: Any, key: Key) -> str:
     }
     if not fits[key.kind]:
         return f"takes {key.kind}, not {value!r}"
-    if key.options and value not in key.options:
-        return f"is {value!r}; there are: {', '.join(key.options)}"
+    options = key.options()
+    if options and value not in options:
+        return f"is {value!r}; there are: {', '.join(options)}"
     if key.most and not 0 <= value <= key.most:
         return f"is {value}, and must be 0 to {key.most}"
     return ""

@@ -211,7 +211,7 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Setting]:
         name = _NAMED.get(key, f"CALLWRIGHT_{key.upper()}")
         if environ.get(name) and key not in _LISTS and key != "api_key_env":
             value = environ[name]
-            options = SETTINGS[key].options
+            options = SETTINGS[key].options()
             if options and value not in options:
                 raise ConfigError(f"{name} is {value!r}", hint=f"there are: {', '.join(options)}")
             made[key] = Setting(value, name)
