@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.dialects.reading import TOOLS, calls, found, one, pieces, rest
 
+from callwright.dialects import CallPiece, Parser
 from callwright.dialects.offer import MAX_NAME, Offer
 from callwright.dialects.pieces import Block, Steps
 from callwright.dialects.tape import GLANCE, Tape
@@ -99,6 +100,14 @@ def test_a_call_that_stops_keeps_its_arguments_as_text() -> None:
 def test_too_much_that_nobody_names_is_let_go() -> None:
     text = '{"arguments": {"a": "' + "x" * 70_000 + '"}, "name": "f"}'
     assert [type(p).__name__ for p in pieces(text)] == ["TextPiece"]
+
+
+@pytest.mark.parametrize("opening", ["", "<tool_call>"])
+def test_a_value_whose_last_bracket_was_seen_does_not_stop_where_the_reply_ends(opening: str) -> None:
+    text = opening + '[{"name": "f", "arguments": {"a": "x";]'
+    whole = Parser(TOOLS).read(text)
+    assert whole == pieces(text)
+    assert [p.truncated for p in whole if isinstance(p, CallPiece)] == [False]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class Body:
         count = 0
         while True:
             text, closed = yield from self._tape.value(self._stops)
-            found = read_value(text, closed, self._offer, at_end=self._at_end())
+            found = read_value(text, closed, self._offer, at_end=not closed and self._at_end())
             if found is None:
                 return bool(self.calls)
             self.calls += found.calls

@@ -163,7 +163,7 @@ def _object(tape: Tape, offer: Offer, block: Block, before: str, after: str) -> 
     if not head:
         return False
     rest, closed = yield from tape.value(_STOPS, opened=after + "}", limit=0 if named else MAX_UNDECIDED)
-    at_end = tape.ended and tape.at >= len(tape.text)
+    at_end = not closed and tape.ended and tape.at >= len(tape.text)
     if not closed and not named:
         return True
     found = read_value(before + head + rest, closed, offer, at_end=at_end)
