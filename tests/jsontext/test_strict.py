@@ -84,3 +84,11 @@ def test_an_error_says_what_and_where() -> None:
 
 def test_the_last_of_two_equal_keys_wins() -> None:
     assert parse('{"a": 1, "a": 2}') == {"a": 2}
+
+
+def test_an_error_is_placed_by_characters_in_bytes_too() -> None:
+    text = '["héé" 1]'
+    for document, position in ((text, 7), (text.encode(), 7), (text.encode("latin-1"), 0)):
+        with pytest.raises(JsonError) as caught:
+            parse(document)
+        assert caught.value.position == position

@@ -19,7 +19,8 @@ _EXACT = json.JSONDecoder()  # used only on documents that orjson has found corr
 
 
 class JsonError(ValueError):
-    """The text is not a JSON document. ``position`` counts characters from 0 (bytes, where bytes were given)."""
+    """The text is not a JSON document. ``position`` counts characters from 0, in bytes too
+    (0 where they are not UTF-8)."""
 
     def __init__(self, reason: str, position: int = 0, line: int = 1, column: int = 1) -> None:
         super().__init__(f"{reason} at line {line}, column {column}")

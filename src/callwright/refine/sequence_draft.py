@@ -75,6 +75,13 @@ class Draft:
         self.texts[ref] = text
         self.edits.append(Edit(ref.pointer, ref.text, text, rule))
 
+    def leave(self, ref: Reference, message: str) -> None:
+        """Report a reference, as it was written: an edit of it is taken back."""
+        self.meant[ref] = None
+        if self.texts.pop(ref, None) is not None:
+            self.edits = [e for e in self.edits if e.path != ref.pointer or e.before != ref.text]
+        self.report(ref, message)
+
     def report(self, ref: Reference, message: str) -> None:
         """A reference that stays broken: a violation, and why nothing was done."""
         self.problems.append(Violation("ungrounded", message, ref.pointer, "reference", None, ref.text))

@@ -121,30 +121,34 @@ def _point_away(draft: Draft, ref: Reference, meaning: Meaning) -> None:
     if _score(producer, consumer, ref.parameter, meaning.output) > WRONG_CEILING:
         return
     target = _by_flow(draft, ref, WRONG_FLOOR)
-    label = _label_for(draft, target, ref) if target is not None and target.call < ref.call else ""
+    place = _numbers(draft) or range(len(draft.calls))
+    label = _label_for(draft, target, ref) if target is not None and place[target.call] < place[ref.call] else ""
     if target is not None and label and target.call != meaning.call:
         draft.point(ref, target, ref.renamed(label), "reference_relabelled")
 
 
 def doubt_forward(draft: Draft) -> None:
-    """References to a later call in a list whose labels count upwards: it was not shuffled. Where an earlier call
-    returns the same, either the order or the label is wrong and nobody can tell which: left alone and reported."""
-    numbers = [own[0] for own in draft.labels.given if own]
-    counted = [label_number(x) for x in numbers]
-    if (
-        len(numbers) < len(draft.labels.given)
-        or len({stem(x) for x in numbers}) > 1
-        or counted != sorted(set(counted))
-    ):
-        return
-    for ref, meaning in list(draft.meant.items()):
-        if meaning is None or meaning.call <= ref.call or not draft.labels.explicit(ref):
+    """References to a call numbered later, where one numbered earlier returns the same: either the order or the label
+    is wrong and nobody can tell which, so they are left as they were written and reported.
+
+    The numbers of the labels decide, not the places: a list gets the same doubts again once it has been sorted.
+    """
+    numbers = _numbers(draft)
+    for ref, meaning in list(draft.meant.items()) if numbers else ():
+        if meaning is None or numbers[meaning.call] <= numbers[ref.call] or not draft.labels.explicit(ref):
             continue
-        earlier = [i for i in range(ref.call) if (t := draft.tool(i)) is not None and _answers(draft, t, ref)]
-        if earlier:
-            said = f"'{ref.text}' takes the result of a later call, and an earlier one returns the same."
-            draft.meant[ref] = None
-            draft.report(ref, said)
+        earlier = (i for i, number in enumerate(numbers) if number < numbers[ref.call])
+        if any((t := draft.tool(i)) is not None and _answers(draft, t, ref) for i in earlier):
+            draft.leave(ref, f"'{ref.text}' takes the result of a later call, and an earlier one returns the same.")
+
+
+def _numbers(draft: Draft) -> list[int]:
+    """The number of each call's first label; empty where labels are missing, of several kinds or given twice."""
+    firsts = [own[0] for own in draft.labels.given if own]
+    numbers = [label_number(x) for x in firsts]
+    if len(firsts) < len(draft.calls) or len({stem(x) for x in firsts}) > 1 or len(set(numbers)) < len(numbers):
+        return []
+    return numbers
 
 
 def _answers(draft: Draft, producer: Tool, ref: Reference) -> bool:
