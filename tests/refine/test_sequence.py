@@ -206,7 +206,8 @@ def test_a_doubtful_reference_is_left_as_it_was_written_and_doubted_again() -> N
     assert list(done.calls) == [calls[1], calls[0], calls[2]]
     assert [(v.path, v.got) for v in done.problems] == [("/1/arguments/query", "$var1.geo_id$")]
     again = order(done.calls, TOOLS, query=QUERY)
-    assert again.calls == done.calls and len(again.problems) == 1
+    assert again.calls == done.calls
+    assert len(again.problems) == 1
 
 
 def test_a_reference_is_not_pointed_to_a_call_numbered_later() -> None:
