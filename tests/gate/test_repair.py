@@ -100,6 +100,14 @@ def test_a_repair_that_makes_the_same_mistake_is_refused() -> None:
     assert verdict.violations[0].keyword == "pattern"
 
 
+def test_a_repair_that_changes_nothing_lists_no_edit() -> None:
+    call = executed({"genre": "Comedy", "year": "2000"})
+    repair = fail(call, failure=Failure("tool_error", "missing required parameter 'language'"))
+    verdict, _ = play(repair, '{"genre": "Comedy", "year": "2000"}')
+    assert isinstance(verdict, Refusal)
+    assert [e.rule for e in verdict.edits] == ["overlay"]
+
+
 @pytest.mark.parametrize(
     ("error", "after"),
     [

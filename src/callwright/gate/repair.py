@@ -113,9 +113,10 @@ def _ask(case: _Case, gate: Gate, sources: Sources | None, grant: Grant, questio
             if not case.warned:
                 case, left = replace(case, error=f"{case.error}\n{copied.message}", warned=True), left + 1
             continue
-        mark = Edit("", case.arguments, arguments, "repair_model")
+        changed = arguments != case.arguments
+        marks = (Edit("", case.arguments, arguments, "repair_model"),) if changed else ()
         verdict = gate.check(replace(case.call, arguments=arguments), sources)
-        edits = (*case.last.edits, mark, *verdict.edits)
+        edits = (*case.last.edits, *marks, *verdict.edits)
         if isinstance(verdict, CheckedCall):
             return replace(verdict, edits=edits)
         last = replace(verdict, edits=edits)
