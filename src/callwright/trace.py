@@ -35,7 +35,7 @@ KINDS = (
     "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
     "recovery",  # step (retry, substitute, replan), tool, failed: what is tried after a call that nothing could mend
     "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them
-    "result",  # id, tool, content or failure, seconds, attempt; judged: the failure is our reading of the content
+    "result",  # id, tool, content or failure, seconds, attempt, simulated; judged: the failure is our reading of it
     "resolution",  # id, attempt, outcome, by: what became of a call in doubt
     "answer",  # text, statements, missing
     "limit",  # which limit ended what

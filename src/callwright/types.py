@@ -218,12 +218,18 @@ class CheckedCall:
             raise TypeError("a CheckedCall is made by callwright.gate only: call Gate.check()")
 
 
+Simulated: TypeAlias = Literal["", "recorded", "nearest", "model"]
+"""Who answered in a tool's place: a recording of this call, one of another call of the tool, or a model that imitates
+it; "" where the tool itself did. What is simulated proves nothing of the tool."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
     """What a tool source hands back for one call: a JSON value or the reason why there is none."""
 
     content: Json = None
     failure: Failure | None = None
+    simulated: Simulated = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +244,7 @@ class ToolResult:
     seconds: float = 0.0
     slot: str = ""
     attempt: int = 1
+    simulated: Simulated = ""
 
     @property
     def ok(self) -> bool:

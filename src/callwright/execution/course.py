@@ -326,7 +326,8 @@ def _recorded(told: Answer) -> ToolResult:
     """A result from the journal, as it was before it was judged."""
     failure = None if told["judged"] or told["failure"] is None else Failure(**told["failure"])
     fields = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt")
-    return ToolResult(**{name: told[name] for name in fields}, failure=failure)
+    simulated = told.get("simulated", "")  # journals of earlier versions do not say
+    return ToolResult(**{name: told[name] for name in fields}, failure=failure, simulated=simulated)
 
 
 def _resolved(call: CheckedCall, attempt: int, said: Answer) -> ToolResult:

@@ -58,6 +58,7 @@ async def invoke(
         seconds=time.monotonic() - started,
         slot=call.slot,
         attempt=attempt,
+        simulated=output.simulated,
     )
 
 
