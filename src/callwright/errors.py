@@ -12,6 +12,7 @@
     ├── ConfigError       a setting, file or flag makes no sense
     ├── TraceError        a trace file cannot be read or written
     ├── JournalError      a run's journal cannot be read, written or resumed
+    ├── EvidenceError     what is known of tools cannot be read or kept
     └── MissingExtra      an optional library is not installed
 
 ``ToolError`` is not in the tree: tool authors raise it to tell the *model* something.
@@ -141,6 +142,10 @@ class TraceError(CallwrightError):
 
 class JournalError(CallwrightError):
     """A run's journal cannot be read or written, or the run cannot be resumed from it as it was."""
+
+
+class EvidenceError(CallwrightError):
+    """What is known of tools cannot be read or kept."""
 
 
 class MissingExtra(CallwrightError):

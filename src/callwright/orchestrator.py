@@ -19,7 +19,6 @@ from typing import Any, Literal
 from callwright import __version__
 from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
-from callwright.catalog.credentials import in_every_form
 from callwright.errors import ConfigError, JournalError
 from callwright.execution.consent import Approve, Consent
 from callwright.execution.executor import Executor
@@ -41,6 +40,7 @@ from callwright.models import open_model
 from callwright.plan import Plan
 from callwright.planning import default_planner
 from callwright.protocols import ChatModel, Planner, ReplyMode
+from callwright.redaction import in_every_form
 from callwright.strategies import Job, Strategy, open_strategy
 from callwright.trace import Event, Sink, Trace
 from callwright.types import Answer, Message, Skip, Tool, ToolResult, Usage, to_json

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Protocol, TextIO
 
 from callwright.errors import TraceError
+from callwright.redaction import redacted
 from callwright.types import PLAIN, to_json
 
 VERSION = 1
@@ -147,15 +148,7 @@ class Trace:
 
     def redact(self, value: Any) -> Any:
         """A JSON value with every secret replaced, keys included."""
-        if not self.secrets:
-            return value
-        if isinstance(value, str):
-            for secret in self.secrets:
-                value = value.replace(secret, "[secret]") if secret else value
-            return value
-        if isinstance(value, dict):
-            return {self.redact(k): self.redact(v) for k, v in value.items()}
-        return [self.redact(v) for v in value] if isinstance(value, list) else value
+        return redacted(value, self.secrets)
 
 
 def recovery_text(data: Mapping[str, Any]) -> str:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from callwright.catalog.credentials import in_every_form, redacted
 from callwright.catalog.mcp_results import CONNECTION_CLOSED, failure_of, output_of
 from callwright.catalog.mcp_streams import watched
 from callwright.catalog.servers import Server, servers_from_config
 from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra
+from callwright.redaction import in_every_form, redacted
 from callwright.types import JsonObject, Tool, ToolOutput
 from callwright.wire.tools import tool_from_wire
 

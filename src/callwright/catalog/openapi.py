@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
-from callwright.catalog.credentials import secret_values
 from callwright.catalog.openapi_binding import Binding
 from callwright.catalog.openapi_document import (
     MAX_BYTES,
@@ -32,6 +31,7 @@ from callwright.catalog.openapi_security import Credentials, Scheme, credentials
 from callwright.errors import CatalogError, ConfigError, Failure
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.protocols import CALL_KEY
+from callwright.redaction import secret_values
 from callwright.types import JsonObject, Tool, ToolOutput
 
 _BASE_HINT = "write http(s)://host[:port]/path"

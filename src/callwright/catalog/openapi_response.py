@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from callwright.catalog.credentials import redacted
 from callwright.errors import Failure
 from callwright.http import HttpResponse, failure_for_status, retry_after
 from callwright.jsontext import JsonError, parse
+from callwright.redaction import redacted
 from callwright.types import Json, ToolOutput
 
 _MESSAGE_KEYS = (

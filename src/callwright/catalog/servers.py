@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from callwright.catalog.credentials import secret_values
 from callwright.errors import CatalogError
+from callwright.redaction import secret_values
 
 HINT = (
     'a server is {"command": "npx", "args": ["-y", "…"], "env": {…}, "cwd": "…"} or '

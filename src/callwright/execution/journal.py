@@ -4,8 +4,7 @@ The same events as the trace, and before every call that may write an ``intent``
 What is recorded between two commits is lost with the process, by design: at most one commit an effect, one a layer.
 
 One file a run, one writer (write-ahead log, ``synchronous=FULL``), guarded by a lock of the operating system that
-dies with its process and that a suspended process keeps: two processes never own one run. SQLite comes with apsw,
-because the one of Python is often older than 3.51.3, which mended a loss of data in the write-ahead log.
+dies with its process and that a suspended process keeps: two processes never own one run.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +22,7 @@ from typing import Any
 import apsw
 from filelock import FileLock, Timeout
 
+from callwright.database import opened, state_dir
 from callwright.errors import JournalError
 from callwright.trace import VERSION, Event
 from callwright.types import Json
@@ -37,7 +36,6 @@ CREATE TABLE event (
 ) WITHOUT ROWID;
 """
 _ENCODER = json.JSONEncoder(default=str)  # in ASCII: half a surrogate pair, which JSON may hold, is no UTF-8
-_OLDEST_SQLITE = (3, 51, 3)
 SUFFIX = ".run"
 
 
@@ -46,10 +44,7 @@ def runs_dir() -> Path:
     given = os.environ.get("CALLWRIGHT_RUNS")
     if given:
         return Path(given).expanduser()
-    if sys.platform == "win32" and os.environ.get("LOCALAPPDATA"):
-        return Path(os.environ["LOCALAPPDATA"]) / "callwright" / "runs"
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "callwright" / "runs"
+    return state_dir() / "runs"
 
 
 class Journal:
@@ -76,7 +71,7 @@ class Journal:
             lock = _locked(path)
             try:
                 _make(path, {"format": VERSION, "life": 1, "created": time.time(), "setup": dict(setup or {})})
-                database = _opened(path)
+                database = opened(path)
             except BaseException:
                 lock.release()
                 raise
@@ -91,7 +86,7 @@ class Journal:
         lock = _locked(place)
         try:
             with _writing(place):
-                database = _opened(place)
+                database = opened(place)
                 life = int(_meta(database)["life"]) + 1
                 database.execute("UPDATE meta SET value = ? WHERE key = 'life'", (json.dumps(life),))
         except BaseException:
@@ -242,23 +237,6 @@ def _meta(database: apsw.Connection) -> dict[str, Json]:
     if found.get("format", 0) > VERSION:
         raise JournalError(f"the journal has format {found['format']}, this Callwright reads up to {VERSION}")
     return found
-
-
-def _opened(path: Path) -> apsw.Connection:
-    if _number(_OLDEST_SQLITE) > apsw.SQLITE_VERSION_NUMBER:
-        raise JournalError(
-            f"SQLite {apsw.sqlite_lib_version()} may lose journal entries", hint="pip install --upgrade apsw"
-        )
-    database = apsw.Connection(str(path))
-    database.set_busy_timeout(5_000)  # a reader that checkpoints as it closes
-    database.pragma("journal_mode", "wal")
-    database.pragma("synchronous", "FULL")
-    return database
-
-
-def _number(version: Sequence[int]) -> int:
-    major, minor, patch = version
-    return major * 1_000_000 + minor * 1_000 + patch
 
 
 def _new_name() -> str:

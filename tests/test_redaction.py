@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.catalog.credentials import SHORTEST, in_every_form, redacted, secret_values
+from callwright.redaction import SHORTEST, in_every_form, masked, redacted, secret_values
 from callwright.trace import Trace
 
 
@@ -62,3 +62,15 @@ def test_secrets_are_taken_out_of_texts_and_keys_wherever_they_stand_and_nothing
     value = {"a": ["x-s3cret-y", 1, None, {"s3cret": True}], "b": 2.5}
     assert redacted(value, ["s3cret"]) == {"a": ["x-[secret]-y", 1, None, {"[secret]": True}], "b": 2.5}
     assert redacted(value, ()) == value
+
+
+def test_what_only_looks_like_a_secret_is_masked_where_it_is_kept_for_long() -> None:
+    said = {"apiKey": "k", "n": 1, "list": ["GET /x?token=abcd1234&q=1", "Authorization: Bearer abcdefgh12"]}
+    kept = {"apiKey": "[secret]", "n": 1, "list": ["GET /x?[secret]&q=1", "Authorization: [secret]"]}
+    assert masked(said) == kept
+    assert masked("my word", ["word"]) == "my [secret]"
+
+
+def test_what_speaks_of_no_secret_is_kept_as_it_is() -> None:
+    said = {"city": "Oslo", "tokens": True, "key": "", "text": "a token of love; the secret is out"}
+    assert masked(said) == said

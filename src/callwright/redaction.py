@@ -1,4 +1,4 @@
-"""Which configured values are secrets, and the forms in which they may come back to us. Pure."""
+"""Which values are secrets, the forms in which they may come back to us, and how they are taken out. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ SHORTEST = 4  # characters: to hide every "1" would make a trace unreadable and 
 _SPEAKS_OF_A_SECRET = re.compile(
     r"token|secret|passw|pwd|credential|authori[sz]ation|cookie|(^|[_-])(auth|pat)($|[_-])|key($|[_-])", re.IGNORECASE
 )
+_IN_TEXT = re.compile(
+    r"""\b(?:bearer|basic)\s+[\w.~+/=-]{8,}"""
+    r"""|(?:api[_-]?key|access[_-]?key|token|secret|passw(?:or)?d|pwd)["']?\s{0,3}[=:]\s{0,3}["']?[^\s"'&,;{}\[\]]{4,}""",
+    re.IGNORECASE,
+)
+_TAKEN_OUT = "[secret]"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9_-]* +(\S.*)")
 
 
@@ -41,13 +47,35 @@ def in_every_form(secrets: Iterable[str]) -> tuple[str, ...]:
 
 
 def redacted(value: Json, secrets: Sequence[str]) -> Json:
-    """The value with every secret in its texts replaced."""
+    """A JSON value with every one of these secrets replaced in its texts, keys included."""
     if not secrets:
         return value
     if isinstance(value, str):
         for secret in secrets:
-            value = value.replace(secret, "[secret]")
+            value = value.replace(secret, _TAKEN_OUT) if secret else value
         return value
     if isinstance(value, dict):
         return {redacted(k, secrets): redacted(v, secrets) for k, v in value.items()}
     return [redacted(v, secrets) for v in value] if isinstance(value, list) else value
+
+
+def masked(value: Json, secrets: Sequence[str] = ()) -> Json:
+    """The value as it may be kept for long: without these secrets, and without what only looks like one.
+
+    That is a text or number under a name that speaks of a credential, and ``token=…`` or ``Bearer …`` in a text.
+    """
+    return _unnamed(redacted(value, secrets))
+
+
+def _unnamed(value: Json) -> Json:
+    if isinstance(value, str):
+        return _IN_TEXT.sub(_TAKEN_OUT, value)
+    if isinstance(value, dict):
+        return {k: _TAKEN_OUT if _tells(k, v) else _unnamed(v) for k, v in value.items()}
+    return [_unnamed(v) for v in value] if isinstance(value, list) else value
+
+
+def _tells(name: Json, value: Json) -> bool:
+    if isinstance(value, bool | dict | list) or value is None or value == "":
+        return False
+    return bool(_SPEAKS_OF_A_SECRET.search(str(name)))

@@ -1,0 +1,23 @@
+"""What is known of each tool from trials and from runs, kept in one SQLite file that processes share.
+
+An :class:`Observation` is what one call showed; an :class:`EvidenceStore` keeps them under the digest of the tool, so
+that a tool that was changed starts anew; :class:`Health` is what they come to, the newest counting most.
+"""
+
+from callwright.evidence.health import Health, Rate, rated
+from callwright.evidence.observation import OUTCOMES, Observation, Outcome, excerpt, outcome_of
+from callwright.evidence.store import EvidenceStore, Retention, evidence_file
+
+__all__ = [
+    "OUTCOMES",
+    "EvidenceStore",
+    "Health",
+    "Observation",
+    "Outcome",
+    "Rate",
+    "Retention",
+    "evidence_file",
+    "excerpt",
+    "outcome_of",
+    "rated",
+]
