@@ -38,6 +38,8 @@ KINDS = (
     "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them
     "result",  # id, tool, content or failure, seconds, attempt, simulated; judged: the failure is our reading of it
     "resolution",  # id, attempt, outcome, by: what became of a call in doubt
+    "trial",  # observation, content, …: one call made to find out whether a tool works, before it is offered
+    "trials",  # ranking, observations, …: the candidates in the order that their trials gave them
     "answer",  # text, statements, missing
     "limit",  # which limit ended what
     "note",  # something a reader of the run should know

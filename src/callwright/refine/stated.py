@@ -126,6 +126,16 @@ def fill(
     return None
 
 
+def candidates(key: str, part: JsonObject, talk: Talk, used: Iterable[Json] = ()) -> list[Candidate]:
+    """Every value that the conversation may mean for a parameter, surest kind first: for those who can try them."""
+    made: dict[str, Candidate] = {}
+    for kind, values in _by_kind(key, part, talk, {spoken(v) for v in used}, (), ()):
+        for value in values:
+            if value is not NONE:
+                made.setdefault(canonical(value), Candidate(value, kind))
+    return list(made.values())
+
+
 def _by_kind(
     key: str, part: JsonObject, talk: Talk, taken: set[str], siblings: Sequence[Json], partners: Sequence[Json]
 ) -> Iterator[tuple[str, Iterable[Json]]]:

@@ -1,0 +1,291 @@
+"""Execute: one call of a trial, remembered, real or simulated, and what it showed (GRETEL, Algorithm 1, 5-15)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from callwright.errors import CallwrightError, Failure
+from callwright.evidence import Observation, excerpt
+from callwright.execution.invoke import Caller, invoke
+from callwright.execution.ledger import Ledger
+from callwright.flow import VERBS, words
+from callwright.gate import Gate, Refusal, Sources
+from callwright.jsontext import JsonError, parse
+from callwright.redaction import masked, redacted
+from callwright.trace import Trace
+from callwright.trials.arguments import Draft
+from callwright.trials.pacing import Pacer, Spending, host_of
+from callwright.trials.policy import TrialPolicy
+from callwright.trials.verdict import Verdict, judged
+from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult, members
+
+_TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
+_PROVED_NOTHING = frozenset({"rate_limit"})  # that we called too often is not the tool's doing
+
+
+class Simulates(Protocol):
+    """Who makes up a plausible reply: :class:`callwright.execution.simulate.Simulator`. Where it has none, the result
+    carries a failure."""
+
+    async def simulate(self, call: ToolCall, tool: Tool, query: str, error: Failure | None) -> ToolResult: ...
+
+
+class Remembers(Protocol):
+    """What trials ask of a store of evidence: :class:`callwright.evidence.EvidenceStore`."""
+
+    def record(self, observations: Sequence[Observation]) -> None: ...
+
+    def remembered(self, digest: str, arguments: JsonObject, newest_after: float) -> Observation | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One call and what it showed. ``proves`` is false where a failure may be that of a guess, or of our own haste.
+
+    ``content`` is the reply, ``whole`` whether all of it is there. ``called``: a real call left; ``remembered``: one
+    that left before.
+    """
+
+    observation: Observation
+    content: Json = None
+    whole: bool = False
+    proves: bool = True
+    blames_arguments: bool = False
+    again: bool = False
+    called: bool = False
+    remembered: bool = False
+
+    @property
+    def works(self) -> bool:
+        """Whether a real call succeeded."""
+        return self.observation.outcome == "functional_success" and not self.observation.simulated
+
+
+def may_be_tried(tool: Tool, policy: TrialPolicy) -> str:
+    """Why a tool may not be called in a trial; "" if it may.
+
+    It must be declared to read, which of sources that are not trusted is not believed; a name that says it removes is
+    believed before any declaration.
+    """
+    if policy.in_sandbox(tool):
+        return ""
+    if not tool.effects.read_only:
+        known = "may write" if tool.effects.declared else "is not known to be read-only"
+        return f"not tried: it {known}, and no sandbox is declared for it"
+    if set(words(tool.name)[:1]) & VERBS["remove"]:
+        return "not tried: its name says that it removes something, and no sandbox is declared for it"
+    return ""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Makes the calls of one round of trials. Never raises for the world."""
+
+    query: str
+    caller: Caller
+    gate: Gate
+    policy: TrialPolicy
+    evidence: Remembers | None = None
+    simulator: Simulates | None = None
+    secrets: Sequence[str] = ()
+    now: Callable[[], float] = time.time
+    trace: Trace = field(default_factory=Trace)
+    ledger: Ledger = field(default_factory=Ledger)
+    actor: str = "trials"
+    problems: list[str] = field(default_factory=list)
+    pacer: Pacer = field(init=False)
+    spending: Spending = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pacer, self.spending = Pacer(self.policy), Spending(self.policy)
+
+    async def make(self, tool: Tool, draft: Draft, sources: Sources, *, whole: bool = False) -> Attempt | str:
+        """Make one call, or say why it was not made. ``whole``: a reply of which only a part is remembered is no use.
+
+        What is on record of this run is not done again.
+        """
+        actor = f"{self.actor}:{tool.name}"
+        if told := self.ledger.next(actor, "trial"):
+            attempt = _recorded(told)
+            if attempt.called:
+                self.spending.spend(tool)
+        else:
+            made = await self._make(tool, draft, sources, whole)
+            if isinstance(made, str):
+                return made
+            attempt = self._without_secrets(made)
+            self.trace.add("trial", **members(attempt), actor=actor, turn=self.ledger.turn(actor))
+        return attempt
+
+    async def _make(self, tool: Tool, draft: Draft, sources: Sources, whole: bool) -> Attempt | str:
+        call = ToolCall(f"{self.actor}:{tool.name}", tool.name, draft.arguments)
+        verdict = self.gate.check(call, sources)
+        if isinstance(verdict, Refusal):
+            return self._refused(tool, draft, verdict)
+        if known := self._remembered(tool, verdict, draft, whole):
+            return known
+        if why := may_be_tried(tool, self.policy):
+            return await self._in_place_of(verdict, why)
+        if why := self._forbidden(tool):
+            return why
+        self.spending.spend(tool)
+        async with self.pacer.turn(tool):
+            result = await invoke(
+                verdict, self.caller, timeout=self.policy.tool_seconds, max_bytes=self.policy.result_bytes
+            )
+        return await self._judged(verdict, result, draft)
+
+    async def _in_place_of(self, call: CheckedCall, why: str) -> Attempt | str:
+        """A simulated reply of a tool that cannot be tried; else why it was not."""
+        if self.policy.simulate == "never":
+            return why
+        return await self._simulated(call, None, why) or why
+
+    def _forbidden(self, tool: Tool) -> str:
+        if host_of(tool) in self.pacer.refusing:
+            return f"not tried: {host_of(tool)} takes no more calls for now"
+        why = self.spending.refusal(tool)
+        if why and why not in self.problems:
+            self.problems.append(why)
+        return f"not tried: {why}" if why else ""
+
+    async def _judged(self, call: CheckedCall, result: ToolResult, draft: Draft) -> Attempt | str:
+        verdict = judged(result, call.tool, self.query)
+        if verdict.kind == "rate_limit" and (host := host_of(call.tool)):
+            self.pacer.refusing.add(host)
+        if verdict.outcome is None:  # known by its schema only: nothing was called
+            return await self._in_place_of(call, verdict.proof)
+        attempt = self._attempt(call, result, verdict, draft)
+        self._keep(attempt.observation)
+        failed = verdict.outcome != "functional_success"
+        if failed and (
+            self.policy.simulate == "every" or (self.policy.simulate == "transient" and verdict.transient)
+        ):
+            simulated = await self._simulated(call, verdict.failure, verdict.proof)
+            return replace(simulated, called=True) if simulated else attempt
+        return attempt
+
+    def _attempt(self, call: CheckedCall, result: ToolResult, verdict: Verdict, draft: Draft) -> Attempt:
+        guess = bool(draft.guessed) and verdict.blames_arguments
+        return Attempt(
+            observation=self._observed(call.tool, call.arguments, verdict, result),
+            content=result.content,
+            whole=True,
+            proves=not guess and verdict.kind not in _PROVED_NOTHING,
+            blames_arguments=verdict.blames_arguments,
+            again=verdict.transient and verdict.kind == "unavailable",
+            called=True,
+        )
+
+    def _refused(self, tool: Tool, draft: Draft, refusal: Refusal) -> Attempt:
+        """The gate refused the call: planned from what is at hand, it is no call of this tool."""
+        said = refusal.violations[0] if refusal.violations else None
+        proof = f"no valid call can be made: {said.message if said else 'refused by the gate'}"
+        verdict = Verdict("parameter_mismatch", said.kind if said else "schema", proof[:300], True)
+        seen = self._observed(tool, draft.arguments, verdict, None)
+        return Attempt(seen, proves=not draft.guessed, blames_arguments=True)
+
+    def _remembered(self, tool: Tool, call: CheckedCall, draft: Draft, whole: bool) -> Attempt | None:
+        """What the very same call showed not long ago, if that is still fresh and of use."""
+        if self.evidence is None:
+            return None
+        now, policy = self.now(), self.policy
+        try:
+            seen = self.evidence.remembered(tool.digest, call.arguments, now - policy.fresh)
+        except CallwrightError as error:
+            self._store_failed(error)
+            return None
+        if seen is None or (seen.simulated and policy.simulate == "never"):
+            return None
+        if (seen.kind in _TRANSIENT_KINDS or seen.simulated) and seen.at <= now - policy.fresh_transient:
+            return None
+        content, complete = _reread(seen.reply)
+        if whole and not complete:
+            return None
+        blames = seen.outcome != "execution_failure"
+        proves = not (draft.guessed and blames) and seen.kind not in _PROVED_NOTHING
+        return Attempt(seen, content, complete, proves, blames, remembered=True)
+
+    async def _simulated(self, call: CheckedCall, error: Failure | None, why: str) -> Attempt | None:
+        """A made-up reply that would serve; None where nobody makes one up, or it would not."""
+        if self.simulator is None:
+            return None
+        raw = ToolCall(call.id, call.tool.name, call.arguments)
+        try:
+            result = await self.simulator.simulate(raw, call.tool, self.query, error)
+        except CallwrightError as failed:
+            self.problems.append(f"{call.tool.name} could not be simulated: {failed.message}")
+            return None
+        verdict = judged(result, call.tool, self.query)
+        if verdict.outcome != "functional_success":
+            return None
+        verdict = replace(
+            verdict, kind="simulated", proof=f"{why}; a simulated reply stands in, which proves nothing"
+        )
+        seen = replace(self._observed(call.tool, call.arguments, verdict, result), simulated=True)
+        self._keep(seen)
+        return Attempt(seen, result.content, False)
+
+    def _observed(
+        self, tool: Tool, arguments: JsonObject, verdict: Verdict, result: ToolResult | None
+    ) -> Observation:
+        content = result.content if result is not None and result.content is not None else None
+        if content is None and verdict.failure is not None:
+            content = verdict.failure.message
+        return Observation(
+            tool=tool.name,
+            digest=tool.digest,
+            outcome=verdict.outcome or "execution_failure",
+            arguments=arguments,
+            reply="" if content is None else excerpt(content, self.secrets),
+            kind=verdict.kind,
+            proof=verdict.proof,
+            seconds=result.seconds if result is not None else 0.0,
+            simulated=bool(result.simulated) if result is not None else False,
+            origin="trial",
+            at=self.now(),
+        )
+
+    def _keep(self, observation: Observation) -> None:
+        """Put it into the store at once: what a killed process had found out is not lost."""
+        if self.evidence is not None:
+            try:
+                self.evidence.record([observation])
+            except CallwrightError as error:
+                self._store_failed(error)
+
+    def keep(self, observation: Observation) -> Attempt:
+        """A planning failure, which needs no call."""
+        self._keep(observation)
+        return self._without_secrets(Attempt(observation))
+
+    def _store_failed(self, error: CallwrightError) -> None:
+        """The store is a help, not a condition: without it every trial is made anew."""
+        self.problems.append(f"trials go without remembered evidence: {error.message}")
+        self.evidence = None
+
+    def _without_secrets(self, attempt: Attempt) -> Attempt:
+        seen = attempt.observation
+        safe = replace(
+            seen,
+            arguments=masked(seen.arguments, self.secrets),
+            proof=masked(seen.proof, self.secrets),
+            reply=masked(seen.reply, self.secrets),
+        )
+        return replace(attempt, observation=safe, content=redacted(attempt.content, self.secrets))
+
+
+def _reread(reply: str) -> tuple[Json, bool]:
+    """A remembered reply as a value, and whether all of it is there."""
+    try:
+        return parse(reply), True
+    except JsonError:
+        return reply, not reply.endswith("…") and reply[:1] not in ("{", "[")
+
+
+def _recorded(told: Any) -> Attempt:
+    fields = {name: told[name] for name in Attempt.__dataclass_fields__ if name != "observation"}
+    return Attempt(observation=Observation(**told["observation"]), **fields)

@@ -1,0 +1,104 @@
+"""A candidate on its way: what is known of it so far, and what it waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from callwright.trials.attempt import Attempt
+from callwright.trials.result import Ranked
+from callwright.trials.selection import Standing
+from callwright.types import Tool, ToolResult
+
+
+@dataclass(slots=True)
+class Candidate:
+    """One tool of the retriever's list. ``initial`` counts from 1.
+
+    ``closed``: no more is found out about it. ``note``: why nothing was. ``chained``: its inputs come from other
+    tools' replies, although the request states something for them that the tool did not take.
+    """
+
+    tool: Tool
+    initial: int
+    score: float
+    attempts: list[Attempt] = field(default_factory=list)
+    closed: bool = False
+    note: str = ""
+    chained: bool = False
+    fed_by: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> Attempt | None:
+        """The attempt that tells most: a real success, a simulated one, a proof, else the last."""
+        ordered = [
+            *(a for a in self.attempts if a.works),
+            *(a for a in self.attempts if a.observation.outcome == "functional_success"),
+            *(a for a in reversed(self.attempts) if a.proves),
+            *self.attempts[-1:],
+        ]
+        return ordered[0] if ordered else None
+
+    @property
+    def works(self) -> bool:
+        return any(a.works for a in self.attempts)
+
+    @property
+    def standing(self) -> Standing:
+        if not self.closed:
+            return "open"
+        best = self.best
+        return "failed" if best is not None and _disproved(best) and not self._doubtful else "kept"
+
+    @property
+    def _doubtful(self) -> bool:
+        """Whether one of the attempts failed with a guess: then none of them proves that nothing serves."""
+        return any(not a.proves for a in self.attempts)
+
+    @property
+    def result(self) -> ToolResult | None:
+        """The real reply, whole, for those that are fed by it."""
+        for a in self.attempts:
+            if a.works and a.whole:
+                return ToolResult(f"trial:{self.tool.name}", self.tool.name, a.observation.arguments, a.content)
+        return None
+
+    def ranked(self) -> Ranked:
+        """What is known of it, in the form of the result; the final place is not known yet."""
+        best = self.best
+        if best is None:
+            return Ranked(self.tool.name, self.initial, self.initial, None, False, self.note, self.score)
+        seen = best.observation
+        serves = seen.outcome == "functional_success"
+        known = serves or self.standing == "failed"
+        return Ranked(
+            name=self.tool.name,
+            initial=self.initial,
+            final=self.initial,
+            outcome=seen.outcome if known else None,
+            simulated=seen.simulated and serves,
+            justification=self._because(best, known),
+            score=self.score,
+            seconds=seen.seconds if serves and not seen.simulated else None,
+        )
+
+    def _because(self, best: Attempt, known: bool) -> str:
+        seen = best.observation
+        if not known:
+            return f"nothing proved: {self.note or seen.proof}"
+        head = _HEADS[seen.outcome] if not seen.simulated else "SIMULATED"
+        took = f" in {seen.seconds:.2f} s" if best.works and seen.seconds >= 0.01 else ""
+        after = f" (after {', '.join(self.fed_by)})" if self.fed_by and best.works else ""
+        again = " (remembered)" if best.remembered else ""
+        return f"{head}: {seen.proof}{took}{after}{again}"
+
+
+_HEADS = {
+    "functional_success": "SUCCESS",
+    "parameter_mismatch": "PARAMETER MISMATCH",
+    "semantic_mismatch": "SEMANTIC MISMATCH",
+    "execution_failure": "EXECUTION FAILURE",
+}
+
+
+def _disproved(attempt: Attempt) -> bool:
+    return attempt.proves and attempt.observation.outcome != "functional_success"

@@ -1,0 +1,238 @@
+"""What one parameter may hold, read from a request without a model; surest first.
+
+Unlike refinement, which must never be wrong, a trial may guess: it only reads, and what a guess brings back is
+judged as a guess. Identifiers, codes, credentials and numbers are not guessed at all: who has none has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from callwright.flow import STOP, VERBS, words
+from callwright.gate.grounding import is_identifier
+from callwright.refine import stated
+from callwright.refine.talk import NOT_NAMES, Talk, spoken, unique
+from callwright.trials.days import phrases, relative_days
+from callwright.types import Json, JsonObject, Tool
+
+SURE = 0.85  # share of right fills (refine/stated.py) from which a value is taken to be the one that was meant
+
+_KEYS = frozenset("key token secret password passwd credential credentials auth authorization authentication".split())
+_KEY_WORDS = frozenset("api access auth client bearer app private rapidapi subscription session secret user".split())
+_ID = frozenset("id uuid guid identifier asin isbn sku imei vin slug hash".split())
+_CODES = frozenset("code reference serial ticker symbol zip zipcode postcode postal iata icao iban".split())
+_DAYS = frozenset("date day birthday deadline checkin checkout arrival departure".split())
+_PLACES_ON_EARTH = frozenset("latitude longitude coordinate".split())
+_SEARCH = frozenset(
+    "query search keyword term text prompt question phrase sentence message input content q s".split()
+)
+_NEUTRAL_NUMBERS = {"page": 1, "offset": 0, "skip": 0, "start": 0, "cursor": 0, "limit": 10, "count": 10, "size": 10}
+_NEUTRAL_NUMBERS |= {"top": 10, "results": 10, "result": 10, "max": 10, "per": 10}
+_NEUTRAL_TEXTS = {"language": "en", "locale": "en-US", "lang": "en"}
+_FORMATS = frozenset("date date-time time email uri url uuid ipv4 ipv6 hostname binary byte".split())
+_TOKEN = re.compile(r"[^\W_][\w'’&-]*(?:\.\w+)*")
+_TOPIC = re.compile(
+    r"\b(?:about|regarding|concerning|named|called|titled|containing|matching|related to|on|for|of)\b", re.I
+)
+_ASKING = frozenset(w for group in VERBS.values() for w in group) | frozenset(
+    "current latest best recent popular available new today now please tell know like want need much many list "
+    "information detail details data something anything some any everything give me us help".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value that a parameter may take. ``sure``: it is what was meant, or whatever was meant leaves it open."""
+
+    value: Json
+    sure: bool
+    origin: str = "said"  # said | default | neutral | guess | the name of the tool that gave it
+
+
+@dataclass(slots=True)
+class Request:
+    """What was said: the request, after the conversation it ends; and the day on which it is said."""
+
+    query: str
+    today: date
+    earlier: str = ""
+    talk: Talk = field(init=False)
+    days: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        said = f"{self.earlier}\n{self.query}".strip()
+        self.talk = Talk(said)
+        self.days = [day.isoformat() for day in relative_days(said, self.today)]
+
+
+def values(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[Value]:
+    """The values for a parameter, best first; none where nothing that was said can be one.
+
+    ``part`` is its schema, ``used`` are the values of parameters that are settled.
+    """
+    made: dict[str, Value] = {}
+    for found in _values(key, part, request, tool, used):
+        made.setdefault(repr(found.value), found)
+    return list(made.values())
+
+
+def is_credential(key: str) -> bool:
+    """Whether a parameter is a key that its caller must own, by its name: "api_key", "access_token"."""
+    named = words(key)
+    if not named or named[-1] not in _KEYS:
+        return False
+    return named[-1] not in ("key", "token") or len(named) == 1 or bool(set(named[:-1]) & _KEY_WORDS)
+
+
+def is_typed(key: str, part: JsonObject) -> bool:
+    """Whether a parameter takes only what has a form of its own (an id, a code, a number, a day, an address): where
+    nothing that was said has that form, nothing that was said can be its value."""
+    named, types = set(words(key)), _types(part)
+    if named & (_ID | _CODES | _DAYS | _PLACES_ON_EARTH | {"email", "mail", "url", "uri", "phone", "ip"}):
+        return True
+    if part.get("format") in _FORMATS or isinstance(part.get("pattern"), str):
+        return True
+    return bool(types & {"integer", "number"}) or is_credential(key)
+
+
+def _values(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]) -> Iterator[Value]:
+    if "const" in part:
+        yield Value(part["const"], True, "default")
+        return
+    if is_credential(key):
+        return
+    types = _types(part)
+    if "array" in types and "string" not in types:
+        yield from _members(key, part, request, tool, used)
+        return
+    yield from _said(key, part, request, used)
+    if "default" in part:
+        yield Value(part["default"], True, "default")
+    if isinstance(part.get("enum"), list) and part["enum"]:
+        yield from _options(part["enum"], request)
+    elif "boolean" in types:
+        yield Value(False, True, "neutral")
+    elif types & {"integer", "number"}:
+        yield from _neutral_number(key, part)
+    elif "string" in types:
+        yield from _texts(key, part, request, tool, used)
+
+
+def _said(key: str, part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
+    """What was said for it, then what may have been."""
+    if words(key)[-1:] == ("date",) or set(words(key)) & _DAYS or part.get("format") == "date":
+        yield from _days(part, request, used)
+    one = stated.fill(key, part, request.talk, used)
+    if one is not None and not _speaks_of_a_day(one.value, request):
+        yield Value(one.value, one.confidence(alone=True) >= SURE)
+    for found in stated.candidates(key, part, request.talk, used):
+        if not _speaks_of_a_day(found.value, request):
+            yield Value(found.value, False)
+
+
+def _days(part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
+    taken = {spoken(v)[:10] for v in used}
+    days = [day for day in unique([*request.talk.dates, *request.days]) if day not in taken]
+    stamp = "T00:00:00Z" if part.get("format") == "date-time" else ""
+    if "string" in _types(part):
+        yield from (Value(day + stamp, len(days) == 1 or i == 0) for i, day in enumerate(days))
+
+
+def _speaks_of_a_day(value: Json, request: Request) -> bool:
+    low = spoken(value)
+    return (
+        any(low in phrase.lower() for phrase in phrases(request.talk.text))
+        if low and isinstance(value, str)
+        else False
+    )
+
+
+def _options(options: Sequence[Json], request: Request) -> Iterator[Value]:
+    """Options not said in so many words: those that share a word with the request, then the first."""
+    said = set(words(request.talk.text))
+    for option in options:
+        if isinstance(option, str) and said & (set(words(option)) - STOP):
+            yield Value(option, False, "guess")
+    yield Value(options[0], False, "guess")
+
+
+def _neutral_number(key: str, part: JsonObject) -> Iterator[Value]:
+    """How many and from where, which nobody says and every tool understands."""
+    named = words(key)
+    if set(named) & _ID:
+        return
+    for word in (named[-1:] + named[:1]) if named else ():
+        if word in _NEUTRAL_NUMBERS:
+            most, least = part.get("maximum"), part.get("minimum")
+            value = _NEUTRAL_NUMBERS[word]
+            value = min(value, most) if isinstance(most, int) else value
+            yield Value(max(value, least) if isinstance(least, int) else value, True, "neutral")
+            return
+
+
+def _texts(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]) -> Iterator[Value]:
+    """A search gets what the request is about; any other free text the words that nothing else explains."""
+    named = words(key)
+    for word in named[-1:]:
+        if word in _NEUTRAL_TEXTS:
+            yield Value(_NEUTRAL_TEXTS[word], True, "neutral")
+            return
+    if is_typed(key, part):
+        return
+    left = residue(request, tool, used)
+    if set(named) & _SEARCH:
+        topic = [m.end() for m in _TOPIC.finditer(request.query)][:1]
+        yield from (Value(request.query[at:].strip(" .?!"), False, "guess") for at in topic)
+        if left:
+            yield Value(" ".join(left), False, "guess")
+        yield Value(request.query.strip(), False, "guess")
+        return
+    yield from (Value(text, False, "guess") for text in left)
+
+
+def residue(request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[str]:
+    """Runs of words of the request that say neither what the tool does, nor how it is asked for, nor a value in use:
+    "Oslo" in "weather in Oslo tomorrow" for a tool that tells the weather."""
+    text = request.query
+    for phrase in (*phrases(text), *(v for v in used if isinstance(v, str))):
+        text = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ; ", text, flags=re.I)
+    explained = {*words(tool.name), *words(tool.description), *STOP, *_ASKING, *NOT_NAMES}
+    runs: list[str] = []
+    end = -9
+    for m in _TOKEN.finditer(text):
+        own = words(m[0])
+        if not own or m[0].lower() in NOT_NAMES or set(own) <= explained:
+            continue
+        if runs and text[end : m.start()] == " ":
+            runs[-1] += f" {m[0]}"
+        else:
+            runs.append(m[0])
+        end = m.end()
+    return unique(runs)
+
+
+def _members(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]) -> Iterator[Value]:
+    """A list: the members of one that was said, else what one member may be."""
+    items = part.get("items")
+    inner = items if isinstance(items, dict) else {}
+    if _types(inner) & {"string"}:
+        for row in request.talk.lists[:1]:
+            yield Value([m.strip("\"'`“”") for m in row], False)
+    yield from (Value([v.value], v.sure, v.origin) for v in values(key, inner, request, tool, used))
+    if not part.get("minItems"):
+        yield Value([], False, "guess")
+
+
+def _types(part: JsonObject) -> frozenset[str]:
+    named = part.get("type")
+    if named is None:
+        return frozenset({"object"}) if "properties" in part else frozenset({"string"})
+    return frozenset(map(str, named)) if isinstance(named, list) else frozenset({str(named)})
+
+
+def looks_like_an_id(key: str, value: Json) -> bool:
+    """Whether an argument holds an identifier, which no reply may change."""
+    return is_identifier(key, value)

@@ -1,0 +1,70 @@
+"""The model-free evaluator: classes first, then the retriever, then speed."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.evidence import OUTCOMES
+from callwright.trials import Ranked
+from callwright.trials.ranking import ranked, standing_class
+
+CASES = st.lists(
+    st.tuples(
+        st.sampled_from([None, *OUTCOMES]),
+        st.booleans(),
+        st.sampled_from([0.0, 0.2, 0.5, 0.9]),
+        st.one_of(st.none(), st.floats(0, 5)),
+    ),
+    max_size=8,
+)
+
+
+def made(rows: list[tuple]) -> list[Ranked]:  # type: ignore[type-arg]
+    rows = sorted(rows, key=lambda row: -row[2])
+    return [
+        Ranked(f"t{i}", i, i, outcome, simulated and outcome == "functional_success", "", score, seconds)
+        for i, (outcome, simulated, score, seconds) in enumerate(rows, 1)
+    ]
+
+
+@given(CASES, st.randoms(use_true_random=False))
+def test_the_ranking_is_a_permutation_ordered_by_class(rows: list[tuple], rng: random.Random) -> None:  # type: ignore[type-arg]
+    candidates = made(rows)
+    by_name = {one.name: one for one in candidates}
+    preferred = rng.sample(sorted(by_name), k=rng.randint(0, len(by_name)))
+    order = ranked(candidates, preferred)
+    assert sorted(order) == sorted(by_name)
+    classes = [standing_class(by_name[name]) for name in order]
+    assert classes == sorted(classes), "simulated never stands above a real success, nor a failure above anything"
+
+
+@given(CASES, st.randoms(use_true_random=False))
+def test_the_order_in_which_candidates_come_in_changes_nothing(rows: list[tuple], rng: random.Random) -> None:  # type: ignore[type-arg]
+    candidates = made(rows)
+    shuffled = rng.sample(candidates, k=len(candidates))
+    assert ranked(shuffled) == ranked(candidates)
+
+
+def test_of_tools_that_the_retriever_scored_alike_the_faster_comes_first() -> None:
+    slow = Ranked("slow", 1, 1, "functional_success", score=0.5, seconds=0.9)
+    fast = Ranked("fast", 2, 2, "functional_success", score=0.5, seconds=0.1)
+    better = Ranked("better", 3, 3, "functional_success", score=0.4, seconds=0.01)
+    assert ranked([slow, fast, better]) == ["fast", "slow", "better"]
+
+
+def test_scores_of_nothing_are_no_tie() -> None:
+    slow = Ranked("slow", 1, 1, "functional_success", seconds=0.9)
+    fast = Ranked("fast", 2, 2, "functional_success", seconds=0.1)
+    assert ranked([slow, fast]) == ["slow", "fast"]
+
+
+def test_a_preferred_order_moves_tools_within_their_class_only() -> None:
+    works, also, failed = (
+        Ranked("works", 1, 1, "functional_success", score=0.9),
+        Ranked("also", 2, 2, "functional_success", score=0.8),
+        Ranked("failed", 3, 3, "execution_failure", score=0.7),
+    )
+    assert ranked([works, also, failed], ["failed", "also", "works"]) == ["also", "works", "failed"]
