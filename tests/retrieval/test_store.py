@@ -11,7 +11,7 @@ from tests.retrieval.conftest import WordEncoder, tool
 
 from callwright.errors import ConfigError
 from callwright.retrieval import MODES, ToolIndex
-from callwright.retrieval.store import is_index, load, save
+from callwright.retrieval.store import FORMAT, is_index, load, save
 from callwright.types import Tool
 
 REQUESTS = ["the weather forecast of Oslo", "book a hotel and find flights. Then translate a text.", "money", "xyzzy"]
@@ -29,9 +29,11 @@ def test_saving_and_loading_changes_nothing(tools: list[Tool], encoder: WordEnco
             assert loaded.search(request, mode=mode) == index.search(request, mode=mode)
 
 
-def test_vectors_are_memory_mapped(tools: list[Tool], encoder: WordEncoder, tmp_path: Path) -> None:
+def test_vectors_and_scores_are_memory_mapped(tools: list[Tool], encoder: WordEncoder, tmp_path: Path) -> None:
     save(ToolIndex.build(tools, encoder), tmp_path)
-    assert isinstance(load(tmp_path, encoder).vectors, np.memmap)
+    loaded = load(tmp_path, encoder)
+    assert isinstance(loaded.vectors, np.memmap)
+    assert isinstance(loaded.fields.tools.scored.base, np.memmap)
 
 
 def test_a_loaded_index_is_updated_like_a_built_one(tools: list[Tool], encoder: WordEncoder, tmp_path: Path) -> None:
@@ -77,6 +79,20 @@ def test_what_is_no_index_is_said(tmp_path: Path) -> None:
     assert is_index(tmp_path)
     with pytest.raises(ConfigError, match="another version"):
         load(tmp_path)
-    (tmp_path / "index.json").write_text(json.dumps({"format": 1, "data": "gone"}))
+    (tmp_path / "index.json").write_text(json.dumps({"format": FORMAT, "data": "gone", "encoder": None}))
     with pytest.raises(ConfigError, match="cannot be read"):
         load(tmp_path)
+
+
+def test_what_is_there_already_is_not_written_again(tools: list[Tool], encoder: WordEncoder, tmp_path: Path) -> None:
+    save(ToolIndex.build(tools, encoder), tmp_path)
+    written = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*")}
+    save(ToolIndex.build(tools, encoder), tmp_path)
+    save(load(tmp_path), tmp_path)
+    assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*")} == written, "nor are vectors dropped"
+    other = WordEncoder()
+    other.name = "other"
+    save(load(tmp_path, other), tmp_path)
+    other.read.clear()
+    load(tmp_path, other)
+    assert not other.read, "vectors of another encoder are kept in place of the first one's"

@@ -58,8 +58,7 @@ def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -
         return load(saved, encoder)
     before = load(saved, encoder) if is_index(saved) else ToolIndex.build((), encoder)
     index = before.synced(tools)
-    if index.fresh:
-        save(index, saved)
+    save(index, saved)
     return index
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from callwright.errors import ConfigError
 from callwright.protocols import Encoder
 from callwright.retrieval.dense import Dense
 from callwright.retrieval.document import Document, document, document_digest
+from callwright.retrieval.documents import Change, Documents
 from callwright.retrieval.features import MODES, Fields, Mode, features, mode_named
 from callwright.retrieval.lexical import Lexical
 from callwright.types import Tool
@@ -38,16 +38,16 @@ class ToolIndex:
 
     def __init__(
         self,
-        documents: Sequence[Document],
+        documents: Iterable[Document],
         encoder: Encoder | None = None,
         vectors: Scores | None = None,
         fields: Fields | None = None,
     ) -> None:
-        """``documents`` are ordered by name, ``vectors`` (N, D) are those of their texts by ``encoder``.
+        """``vectors`` (N, D) are those of the documents' texts by ``encoder``, in the order of their names.
 
         ``fields`` is the searchable form where it was made before; else it is made on first use.
         """
-        self.documents = tuple(documents)
+        self.documents = documents if isinstance(documents, Documents) else Documents.of(documents)
         self.encoder = encoder
         self.vectors = vectors
         self._fields = fields
@@ -65,47 +65,40 @@ class ToolIndex:
         """The index with these tools, new or changed, and without those named; only new texts are read."""
         given = tuple(tools)
         _one_name_each(given)
-        kept = {d.name: d for d in self.documents}
-        for name in without:
-            kept.pop(name, None)
-        for tool in given:
-            known = kept.get(tool.name)
-            if known is None or known.digest != document_digest(tool):
-                kept[tool.name] = document(tool)
-        return self._of(kept.values())
+        known = {name: self.documents.digests[at] for name, at in self.documents.place.items()}
+        fresh = {tool.name: document(tool) for tool in given if known.get(tool.name) != document_digest(tool)}
+        gone = (set(without) & known.keys()) - {tool.name for tool in given}
+        return self._changed(self.documents.updated(fresh, gone)) if fresh or gone else self
 
     def synced(self, tools: Iterable[Tool]) -> ToolIndex:
         """The index of exactly these tools."""
         given = tuple(tools)
         names = {tool.name for tool in given}
-        return self.updated(given, without=[d.name for d in self.documents if d.name not in names])
+        return self.updated(given, without=[name for name in self.documents.names if name not in names])
 
-    def _of(self, documents: Iterable[Document]) -> ToolIndex:
-        ordered = tuple(sorted(documents, key=lambda d: d.name))
-        if ordered == self.documents:
-            return self
-        return ToolIndex(ordered, self.encoder, self._vectors_of(ordered))
+    def _changed(self, change: Change) -> ToolIndex:
+        """The index after a change; what can be searched already is updated, not made anew."""
+        vectors = self._vectors_after(change)
+        if self._fields is None:
+            return ToolIndex(change.documents, self.encoder, vectors)
+        said = {at: found.terms for at, found in change.fresh.items()}
+        words = self._fields.tools.updated(change.moved, said, len(change.documents))
+        return ToolIndex(change.documents, self.encoder, vectors, _fields(words, change.documents, vectors))
 
-    def _vectors_of(self, documents: Sequence[Document]) -> Scores | None:
+    def _vectors_after(self, change: Change) -> Scores | None:
         """The documents' vectors: those that are here as they are, the others encoded."""
         if self.encoder is None or self.vectors is None:
             return None
         import numpy as np
 
-        known = {d.digest for d in self.documents}
-        fresh = [d for d in documents if d.digest not in known]
-        every = self.vectors
-        if fresh:
-            made = self.encoder.encode([d.text for d in fresh])
-            every = np.concatenate([every, made]) if len(every) else made
-        row_of = {d.digest: row for row, d in enumerate((*self.documents, *fresh))}
-        found: Scores = every[[row_of[d.digest] for d in documents]]
-        return found
-
-    @property
-    def fresh(self) -> bool:
-        """Whether it was made here, at least in part, rather than loaded as it is."""
-        return self._fields is None
+        made = self.encoder.encode([found.text for found in change.fresh.values()])
+        width = made.shape[1] if len(made) else self.vectors.shape[1]
+        every = np.empty((len(change.documents), width), np.float32)
+        stayed = change.moved >= 0
+        if stayed.any():
+            every[change.moved[stayed]] = self.vectors[stayed]
+        every[list(change.fresh)] = made
+        return every
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -124,33 +117,33 @@ class ToolIndex:
         import numpy as np
 
         scores = self.features(request, tuple(weights)) @ np.array(list(weights.values()), np.float32)
-        return tuple(Hit(self.documents[i].name, float(scores[i])) for i in _best(scores, k) if scores[i] > 0)
+        return tuple(Hit(self.documents.names[i], float(scores[i])) for i in _best(scores, k) if scores[i] > 0)
 
     def features(self, request: str, wanted: Sequence[str]) -> Scores:
         """:func:`callwright.retrieval.features.features` of every document, in the order of ``documents``."""
         return features(self.fields, request, wanted, self.encoder)
 
-    @cached_property
+    @property
     def fields(self) -> Fields:
-        """The searchable form."""
-        if self._fields is not None:
-            return self._fields
-        import numpy as np
+        """The searchable form, made on first use."""
+        if self._fields is None:
+            words = Lexical.build([found.terms for found in self.documents])
+            self._fields = _fields(words, self.documents, self.vectors)
+        return self._fields
 
-        parents = sorted({d.parent for d in self.documents})
-        place = {parent: i for i, parent in enumerate(parents)}
-        said: list[list[str]] = [[] for _ in parents]
-        for found in self.documents:
-            said[place[found.parent]].append(found.terms)
-        parent_of = np.array([place[d.parent] for d in self.documents], np.int32)
-        vectors = self.vectors
-        return Fields(
-            tools=Lexical.build([d.terms for d in self.documents]),
-            parents=Lexical.build([" ".join(texts) for texts in said]),
-            parent_of=parent_of,
-            tool_vectors=None if vectors is None else Dense(vectors),
-            parent_vectors=None if vectors is None else Dense.means(vectors, parent_of, len(parents)),
-        )
+
+def _fields(words: Lexical, documents: Documents, vectors: Scores | None) -> Fields:
+    import numpy as np
+
+    parents = {parent: i for i, parent in enumerate(sorted(set(documents.parents)))}
+    parent_of = np.array([parents[parent] for parent in documents.parents], np.int32)
+    return Fields(
+        tools=words,
+        parents=words.grouped(parent_of, len(parents)),
+        parent_of=parent_of,
+        tool_vectors=None if vectors is None else Dense(vectors),
+        parent_vectors=None if vectors is None else Dense.means(vectors, parent_of, len(parents)),
+    )
 
 
 def _one_name_each(tools: Sequence[Tool]) -> None:

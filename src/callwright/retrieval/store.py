@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from callwright.errors import ConfigError, boundary
 from callwright.jsontext import JsonError, parse
 from callwright.protocols import Encoder
 from callwright.retrieval.dense import Dense
-from callwright.retrieval.document import Document
+from callwright.retrieval.documents import Documents
 from callwright.retrieval.features import Fields
 from callwright.retrieval.index import ToolIndex
 from callwright.retrieval.lexical import Lexical
@@ -23,7 +24,7 @@ from callwright.types import JsonObject, digest
 if TYPE_CHECKING:
     from numpy import ndarray
 
-FORMAT = 1  # of the files; goes up when they cannot be read by what was before
+FORMAT = 2  # of the files; goes up when they cannot be read by what was before
 
 _HEAD = "index.json"
 
@@ -31,21 +32,24 @@ _HEAD = "index.json"
 def save(index: ToolIndex, folder: Path) -> None:
     """Write an index to a folder, in place of the one that is there. One writer at a time.
 
-    Raises ConfigError if the folder cannot be written.
+    Nothing is written where the folder holds these tools already, and the vectors if there are any. Raises
+    ConfigError if the folder cannot be written.
     """
     name = None if index.encoder is None or index.vectors is None else index.encoder.name
-    data = digest([FORMAT, name, [d.digest for d in index.documents]])
-    head = {"format": FORMAT, "data": data, "tools": len(index), "encoder": name}
+    tools = digest([FORMAT, index.documents.digests])
     with boundary(ConfigError, f"the index {folder} cannot be written", hint="name another folder"):
+        if _holds(folder, tools, name):
+            return
         folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / data).is_dir():
-            part = folder / f"{data}.{os.getpid()}.part"
-            _write(index, part)
-            part.rename(folder / data)
-        _swap(folder / _HEAD, head)
+        data = digest([tools, name])
+        part = folder / f"{data}.{os.getpid()}.part"
+        _write(index, part)
+        shutil.rmtree(folder / data, ignore_errors=True)  # left by a writer that was stopped
+        part.rename(folder / data)
+        _swap(folder / _HEAD, {"format": FORMAT, "data": data, "tools": tools, "encoder": name})
         for old in folder.iterdir():
             if old.is_dir() and old.name != data:
-                shutil.rmtree(old)
+                shutil.rmtree(old, ignore_errors=True)  # Windows keeps what is mapped: the next writer clears it
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> ToolIndex:
@@ -58,13 +62,9 @@ def load(folder: Path, encoder: Encoder | None = None) -> ToolIndex:
     head = _head(folder)
     data = folder / head["data"]
     with boundary(ConfigError, f"the index {folder} cannot be read", hint="delete the folder and build it anew"):
-        documents = tuple(Document(*row) for row in parse((data / "documents.json").read_bytes()))
+        documents = Documents.load(data)
         parent_of = np.load(data / "parent_of.npy", mmap_mode="r")
-        words = Fields(
-            tools=Lexical.load(data / "tools", len(documents)),
-            parents=Lexical.load(data / "parents", int(parent_of.max(initial=-1)) + 1),
-            parent_of=parent_of,
-        )
+        words = Fields(Lexical.load(data / "tools"), Lexical.load(data / "parents"), parent_of)
         if encoder is None:
             return ToolIndex(documents, fields=words)
         if head["encoder"] != encoder.name:
@@ -80,6 +80,15 @@ def is_index(folder: Path) -> bool:
     return (folder / _HEAD).is_file()
 
 
+def _holds(folder: Path, tools: str, encoder: str | None) -> bool:
+    if not is_index(folder):
+        return False
+    with suppress(ConfigError):
+        head = _head(folder)
+        return head["tools"] == tools and encoder in (None, head["encoder"])
+    return False
+
+
 def _head(folder: Path) -> JsonObject:
     try:
         head = parse((folder / _HEAD).read_bytes())
@@ -92,12 +101,10 @@ def _head(folder: Path) -> JsonObject:
 
 def _write(index: ToolIndex, folder: Path) -> None:
     import numpy as np
-    import orjson
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    rows = [[d.name, d.digest, d.parent, d.terms, d.text] for d in index.documents]
-    (folder / "documents.json").write_bytes(orjson.dumps(rows))
+    index.documents.save(folder)
     fields = index.fields
     fields.tools.save(folder / "tools")
     fields.parents.save(folder / "parents")
