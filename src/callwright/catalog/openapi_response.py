@@ -11,7 +11,10 @@ from callwright.errors import Failure
 from callwright.http import HttpResponse, failure_for_status, retry_after
 from callwright.jsontext import JsonError, parse
 from callwright.redaction import redacted
-from callwright.types import Json, ToolOutput
+from callwright.types import Json, Simulated, ToolOutput
+
+SIMULATED_HEADER = "x-callwright-simulated"
+"""A virtual tool server says in this header who answered in the tool's place; see ``types.Simulated``."""
 
 _MESSAGE_KEYS = (
     *("message", "error_description", "detail", "title", "status_message", "error", "reason", "errors"),
@@ -23,6 +26,12 @@ _TEXTUAL = ("text/", "application/xml", "application/yaml", "application/javascr
 
 def output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> ToolOutput:
     """``what`` names the operation in errors; ``secrets`` are taken out of whatever the server echoes."""
+    said = response.headers.get(SIMULATED_HEADER)
+    how: Simulated = "recorded" if said == "recorded" else "nearest" if said == "nearest" else "model" if said else ""
+    return replace(_output_of(response, what, secrets, now), simulated=how)
+
+
+def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> ToolOutput:
     if not response.ok:
         return ToolOutput(failure=_failure(response, what, secrets, now))
     if not response.body:

@@ -26,6 +26,7 @@ from callwright.cli.options import (
     Tools,
     limited,
 )
+from callwright.cli.serving import simulate_command
 
 app = typer.Typer(
     name="callwright",
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.add_typer(train, name="train")
 app.add_typer(bench, name="bench")
+app.command("simulate")(simulate_command)
 
 
 class PlanFormat(StrEnum):

@@ -1,0 +1,194 @@
+"""What tools really answered, kept to be answered again: from traces, journals, ToolBench's files and live calls.
+
+A recording is a trace: a ``run.start`` that holds the tools, and ``result`` events. The trace or the journal of any
+run is therefore one, and :class:`RecordingSource` writes one while tools are called.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from callwright.errors import CatalogError, ConfigError, Failure
+from callwright.execution import journal
+from callwright.execution.recording_toolbench import is_toolbench_runs, read_toolbench_runs
+from callwright.protocols import ToolSource
+from callwright.trace import Event, Sink, Trace, read_jsonl
+from callwright.types import Effects, JsonObject, Simulated, Tool, ToolOutput, canonical, members
+
+_LIKE_ENOUGH = 1  # equal arguments that the nearest call must share, where the call has any
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One call and what came of it. ``digest`` is the tool's at that time, "" where nobody noted it."""
+
+    tool: str
+    arguments: JsonObject
+    output: ToolOutput
+    digest: str = ""
+    seconds: float = 0.0
+
+
+class Recording:
+    """Calls that were made and their replies. Of several of one call the latest success counts, else the latest.
+
+    ``tools`` are those that it describes, by name; ``problems`` say what could not be taken over.
+    """
+
+    def __init__(
+        self, calls: Iterable[Recorded] = (), tools: Iterable[Tool] = (), problems: Sequence[str] = ()
+    ) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+        self.problems = tuple(problems)
+        self._calls: dict[str, dict[tuple[str, str], Recorded]] = {}
+        for call in calls:
+            held = self._calls.setdefault(call.tool, {})
+            key = (call.digest, canonical(call.arguments))
+            if key not in held or call.output.failure is None or held[key].output.failure is not None:
+                held[key] = call
+
+    @classmethod
+    def read(cls, *paths: Path | str) -> Recording:
+        """The recordings in files: traces (``.jsonl``), journals (``.run``), ToolBench's runs (``.json``, a folder).
+
+        Raises TraceError, JournalError or ConfigError where a file is none of these.
+        """
+        parts = [_read(Path(path).expanduser()) for path in paths]
+        calls = [call for part in parts for call in part]
+        return cls(calls, [t for p in parts for t in p.tools.values()], [s for p in parts for s in p.problems])
+
+    @classmethod
+    def of_events(cls, events: Iterable[Event]) -> Recording:
+        """What the events of a trace or a journal tell of calls. Results that were made up before stay marked."""
+        tools: dict[str, Tool] = {}
+        calls = []
+        for event in events:
+            if event.kind == "run.start":
+                tools |= {tool.name: tool for tool in map(_tool, event.data.get("tools", ()))}
+            elif event.kind == "result":
+                known = tools.get(event.data["tool"])
+                calls.append(_recorded(event.data, known.digest if known else ""))
+        return cls(calls, tools.values())
+
+    def __iter__(self) -> Iterator[Recorded]:
+        return (call for held in self._calls.values() for call in held.values())
+
+    def __len__(self) -> int:
+        return sum(map(len, self._calls.values()))
+
+    def find(self, tool: Tool, arguments: JsonObject) -> ToolOutput | None:
+        """The reply to this very call of this very tool (digest), or of its name where no digest was noted."""
+        held = self._calls.get(tool.name, {})
+        wanted = canonical(arguments)
+        found = held.get((tool.digest, wanted)) or held.get(("", wanted))
+        return _marked(found.output, "recorded") if found else None
+
+    def nearest(self, tool: Tool, arguments: JsonObject) -> ToolOutput | None:
+        """The reply to the recorded call of this tool that shares the most arguments; successes come first.
+
+        None where no call shares any: a reply about something else altogether would mislead.
+        """
+        given = {(key, canonical(value)) for key, value in arguments.items()}
+        ranked = sorted(
+            self.examples(tool), key=lambda c: (-len(given & _pairs(c)), c.output.failure is not None, len(_pairs(c)))
+        )
+        if not ranked or len(given & _pairs(ranked[0])) < min(_LIKE_ENOUGH, len(given)):
+            return None
+        return _marked(ranked[0].output, "nearest")
+
+    def examples(self, tool: Tool, most: int | None = None) -> list[Recorded]:
+        """Recorded calls of this tool as it is now, or of its name where no digest was noted."""
+        held = self._calls.get(tool.name, {})
+        return [call for (digest, _), call in held.items() if digest in ("", tool.digest)][:most]
+
+
+class RecordingSource:
+    """A tool source in front of another: passes every call on and keeps what came of it. ``sink``: where to."""
+
+    def __init__(self, source: ToolSource, sink: Sink) -> None:
+        self._source, self._sink = source, sink
+        self._trace = Trace(sinks=(sink,))
+
+    @property
+    def name(self) -> str:
+        return self._source.name
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(getattr(self._source, "secrets", ()))
+
+    async def open(self) -> Sequence[Tool]:
+        tools = await self._source.open()
+        self._trace.secrets = self.secrets
+        start_recording(self._trace, tools)
+        return tools
+
+    async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
+        began = time.monotonic()
+        output = await self._source.call(tool, arguments)
+        record(self._trace, tool, arguments, output, time.monotonic() - began)
+        return output
+
+    async def aclose(self) -> None:
+        await self._source.aclose()
+
+
+def start_recording(trace: Trace, tools: Sequence[Tool]) -> None:
+    """Begin a recording: the event that says which tools these are."""
+    trace.add("run.start", query="", tools=tools)
+
+
+def record(trace: Trace, tool: Tool, arguments: JsonObject, output: ToolOutput, seconds: float) -> None:
+    """Keep one call in a recording."""
+    trace.add(
+        "result",
+        id=f"call_{len(trace.events)}",
+        tool=tool.name,
+        arguments=arguments,
+        **members(output),
+        seconds=round(seconds, 4),
+        judged=False,
+    )
+
+
+def _read(path: Path) -> Recording:
+    if path.suffix == journal.SUFFIX:
+        return Recording.of_events(journal.read(path, every=True, texts=False)[1])
+    if path.suffix == ".jsonl":
+        return Recording.of_events(read_jsonl(path))
+    if is_toolbench_runs(path):
+        runs = read_toolbench_runs(path)
+        calls = [Recorded(c.tool, c.arguments, c.output, tool.digest) for c, tool in runs.calls]
+        return Recording(calls, runs.tools, runs.problems)
+    raise ConfigError(
+        f"{path} is no recording",
+        hint="a trace (.jsonl), a journal (.run), or ToolBench's runs and answers (.json, or a folder of them)",
+    )
+
+
+def _tool(told: JsonObject) -> Tool:
+    try:
+        known = {f.name for f in fields(Tool)} - {"effects"}
+        effects = Effects(**told.get("effects", {}))
+        return Tool(**{key: value for key, value in told.items() if key in known}, effects=effects)
+    except TypeError as error:
+        raise CatalogError(f"the recording describes a tool that cannot be read: {error}") from None
+
+
+def _recorded(told: Any, digest: str) -> Recorded:
+    failure = None if told.get("judged") or told.get("failure") is None else Failure(**told["failure"])
+    output = ToolOutput(told.get("content"), failure, told.get("simulated", ""))
+    return Recorded(told["tool"], told["arguments"], output, digest, float(told.get("seconds", 0.0)))
+
+
+def _marked(output: ToolOutput, how: Simulated) -> ToolOutput:
+    """A reply as it is answered again. What a model made up remains what a model made up."""
+    return ToolOutput(output.content, output.failure, "model" if output.simulated == "model" else how)
+
+
+def _pairs(call: Recorded) -> set[tuple[str, str]]:
+    return {(key, canonical(value)) for key, value in call.arguments.items()}

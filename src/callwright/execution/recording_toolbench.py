@@ -1,0 +1,156 @@
+"""Real replies in ToolBench's files: the runs of ToolEval (StableToolBench's baselines) and ToolBench's answers.
+
+The runs as published cut every message to 100 characters; a reply that is cut is none, and is counted as left out.
+ToolBench's answers hold replies as they came, cut only beyond 1,024 or 2,048 characters.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callwright.errors import ConfigError
+from callwright.jsontext import JsonError, parse
+from callwright.types import JsonObject, Tool, ToolOutput
+from callwright.wire.tools import tool_from_wire
+
+WHERE = "the runs of ToolEval and the answers of ToolBench: github.com/OpenBMB/ToolBench"
+_FINISH = "Finish"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCall:
+    """One call of a published run. ``output`` is ToolBench's own dress, ``{"error": …, "response": …}``."""
+
+    tool: str
+    arguments: JsonObject
+    output: ToolOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The calls whose replies are whole, each with its tool; every tool that was on offer; what was left out."""
+
+    calls: tuple[tuple[RunCall, Tool], ...]
+    tools: tuple[Tool, ...]
+    problems: tuple[str, ...]
+
+
+def is_toolbench_runs(path: Path) -> bool:
+    """Whether a file, or the first JSON file below a folder, holds such runs."""
+    files = sorted(path.rglob("*.json"))[:1] if path.is_dir() else [path] if path.suffix == ".json" else []
+    return any(_rows(_parsed(file)) for file in files)
+
+
+def read_toolbench_runs(path: Path) -> Runs:
+    """The runs of a file, or of every JSON file below a folder. Raises ConfigError for what is not JSON."""
+    files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+    rows = [row for file in files for row in _rows(_parsed(file))]
+    tools: dict[str, Tool] = {}
+    calls: list[tuple[RunCall, Tool]] = []
+    cut = unknown = 0
+    for row in rows:
+        offered = {tool.name: tool for tool in map(_tool, _specs(row)) if tool.name != _FINISH}
+        tools |= offered
+        for name, arguments, reply in _called(row):
+            if name == _FINISH:
+                continue
+            made = _whole(name, arguments, reply)
+            if name not in offered:
+                unknown += 1
+            elif made is None:
+                cut += 1
+            else:
+                calls.append((made, offered[name]))
+    return Runs(tuple(calls), tuple(tools.values()), tuple(_left_out(path, cut, unknown)))
+
+
+def _left_out(path: Path, cut: int, unknown: int) -> Iterator[str]:
+    if cut:
+        yield f"{path.name}: {cut} replies left out: they are cut off, or their arguments are no JSON object"
+    if unknown:
+        yield f"{path.name}: {unknown} calls left out: of tools that were not on offer"
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        return parse(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}", hint=WHERE) from None
+    except JsonError as error:
+        raise ConfigError(f"{path} is not JSON: {error}", hint=WHERE) from None
+
+
+def _rows(document: Any) -> list[Mapping[str, Any]]:
+    """The runs of one document: a map from query ids to runs, or one answer."""
+    if not isinstance(document, Mapping):
+        return []
+    if "answer_generation" in document:
+        return [document]
+    rows = [row for row in document.values() if isinstance(row, Mapping)]
+    return [row for row in rows if "available_tools" in row and isinstance(row.get("answer"), Mapping)]
+
+
+def _specs(row: Mapping[str, Any]) -> list[JsonObject]:
+    found = row["answer_generation"].get("function") if "answer_generation" in row else row["available_tools"]
+    return [spec for spec in found or () if isinstance(spec, dict) and spec.get("name")]
+
+
+def _tool(spec: JsonObject) -> Tool:
+    """A tool as ToolBench shows it to a model; names in ``required`` that no property has are dropped."""
+    schema = {k: v for k, v in (spec.get("parameters") or {}).items() if k != "optional"}
+    schema["required"] = [n for n in schema.get("required") or () if n in (schema.get("properties") or {})]
+    return tool_from_wire({**spec, "parameters": schema}, source="toolbench")
+
+
+def _called(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Every call of a run: name, arguments, reply; None where a message is cut. Dead branches are real too."""
+    if "answer_generation" in row:
+        yield from _of_tree(row.get("tree", {}).get("tree") or {}, "")
+        return
+    waiting = list(row["answer"].get("answer_details") or ())
+    while waiting:
+        node = waiting.pop()
+        waiting += node.get("next") or ()
+        if node.get("role") == "tool":
+            message = _literal(node.get("message"))
+            read = message if isinstance(message, Mapping) else {}
+            name = str(read.get("name") or _named(str(node.get("message"))))
+            yield name, read.get("arguments"), read.get("response")
+
+
+def _of_tree(node: Mapping[str, Any], action: str) -> Iterator[tuple[str, Any, Any]]:
+    kind, said = node.get("node_type"), str(node.get("description") or "")
+    if kind == "Action Input" and action and node.get("observation") is not None:
+        yield action, said, node["observation"]
+    for child in node.get("children") or ():
+        yield from _of_tree(child, said if kind == "Action" else action)
+
+
+def _named(message: str) -> str:
+    """The tool that a cut message begins with: ``{'name': 'x', …``."""
+    _, _, rest = message.partition("'name': '")
+    return rest.partition("'")[0]
+
+
+def _whole(name: str, arguments: Any, reply: Any) -> RunCall | None:
+    given = _literal(arguments) if arguments != "" else {}
+    answered = _literal(reply)
+    if not isinstance(given, dict) or not isinstance(answered, dict):
+        return None
+    return RunCall(name, given, ToolOutput(answered))
+
+
+def _literal(text: Any) -> Any:
+    """A JSON value or a Python literal; None where the text is neither."""
+    if not isinstance(text, str):
+        return text
+    for read in (parse, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return None
