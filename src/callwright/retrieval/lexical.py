@@ -175,6 +175,6 @@ def _scored(starts: Array, texts: Array, counts: Array, lengths: Array) -> Array
 
     holding = np.diff(starts)
     idf = np.log1p((len(lengths) - holding + 0.5) / (holding + 0.5))
-    average = max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
+    average = lengths.mean() or 1.0 if len(lengths) else 1.0
     damping = K1 * (1 - B + B * lengths / average)
     return np.asarray(np.repeat(idf, holding) * counts / (counts + damping[texts]), np.float32)
