@@ -15,7 +15,8 @@ settings.load_profile("shared")
 
 @pytest.fixture(scope="session", autouse=True)
 def runs_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Programs that tests start keep their runs here, not in the user's folder."""
+    """Programs that tests start keep their runs and what they learn of tools here, not in the user's folder."""
     os.environ["CALLWRIGHT_RUNS"] = str(tmp_path_factory.mktemp("runs"))
+    os.environ["CALLWRIGHT_EVIDENCE"] = str(tmp_path_factory.mktemp("state") / "evidence.db")
     yield
-    del os.environ["CALLWRIGHT_RUNS"]
+    del os.environ["CALLWRIGHT_RUNS"], os.environ["CALLWRIGHT_EVIDENCE"]

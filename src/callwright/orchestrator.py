@@ -19,7 +19,8 @@ from typing import Any, Literal
 from callwright import __version__
 from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
-from callwright.errors import ConfigError, JournalError
+from callwright.errors import ConfigError, EvidenceError, JournalError
+from callwright.evidence import EvidenceStore, Recorder
 from callwright.execution.consent import Approve, Consent
 from callwright.execution.executor import Executor
 from callwright.execution.journal import Journal
@@ -100,6 +101,8 @@ class Orchestrator:
     without either they are refused. ``dry_run``: nothing that may write leaves; the skips say what would have been
     called. ``sandbox`` declares that the tools act on something that is thrown away (a copy, a simulator): only then
     does a strategy that goes back and tries again (``dfsdt``) make calls that may write. It gives no leave.
+
+    ``evidence`` is a store of what is known of tools: every real call of every run goes into it.
     """
 
     def __init__(
@@ -119,6 +122,7 @@ class Orchestrator:
         allow: Sequence[str] = (),
         dry_run: bool = False,
         sandbox: bool = False,
+        evidence: EvidenceStore | None = None,
     ) -> None:
         self._sources = tools
         self._model_spec = model
@@ -131,6 +135,7 @@ class Orchestrator:
         self._mode = mode
         self._journal = journal
         self._sandbox = sandbox
+        self._evidence = evidence
         self._consent = Consent(approve, allow, dry_run=dry_run)
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
@@ -220,8 +225,9 @@ async def _run(
     start = ledger.start
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
     sinks = (journal, *setup._sinks) if journal else setup._sinks  # another's full disk must not lose what was done
+    lost: list[EvidenceError] = []
     secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
-    trace = Trace(sinks, secrets, ledger.clock)
+    trace = Trace((*sinks, *_recorders(setup, lost)), secrets, ledger.clock)
     tools, kept_back = _offered(setup, catalog, query, conversation)
     mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
     sandbox = start.get("sandbox", False) if start else setup._sandbox
@@ -266,8 +272,14 @@ async def _run(
         await setup._strategy.run(job)
     except LimitReached as reached:
         limit = reached.limit
+    for error in lost:
+        trace.add("note", text=f"what this run shows of its tools is not kept: {error.message}")
     answer = await _answer(job)
     return _finished(setup, job, answer, budget, limit)
+
+
+def _recorders(setup: Orchestrator, lost: list[EvidenceError]) -> tuple[Sink, ...]:
+    return (Recorder(setup._evidence, lost.append),) if setup._evidence is not None else ()
 
 
 def _offered(

@@ -16,10 +16,12 @@ from callwright.cli.options import (
     AsJson,
     Config,
     Encoder,
+    Evidence,
     Html,
     Journals,
     Jsonl,
     Model,
+    NoEvidence,
     Only,
     Planner,
     Profile,
@@ -27,6 +29,7 @@ from callwright.cli.options import (
     limited,
 )
 from callwright.cli.serving import simulate_command
+from callwright.cli.tools import catalogue
 
 app = typer.Typer(
     name="callwright",
@@ -38,6 +41,7 @@ app = typer.Typer(
 )
 app.add_typer(train, name="train")
 app.add_typer(bench, name="bench")
+app.add_typer(catalogue, name="tools")
 app.command("simulate")(simulate_command)
 
 
@@ -97,6 +101,8 @@ def run_command(
         bool, typer.Option("--sandbox", help="What the tools change is thrown away: dfsdt may try writes too.")
     ] = False,
     no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")] = False,
+    evidence: Evidence = None,
+    no_evidence: NoEvidence = False,
     config: Config = None,
     profile: Profile = None,
     *,
@@ -112,6 +118,7 @@ def run_command(
         "mode": mode and mode.value,
         "allow": allow,
         "journal": False if no_journal else journal,
+        "evidence": False if no_evidence else evidence,
     }
     settings = effective({**given, **more, **limits}, config=config, profile=profile).announced("model", "encoder")
     taken = settings.take("only", "model", "strategy", "planner", "encoder", "mode", "allow")
@@ -120,6 +127,7 @@ def run_command(
         settings.get("tools", []),
         limits=settings.limits(),
         journal=settings.journal(),
+        evidence=settings.evidence(),
         trace=trace,
         html=html,
         as_json=as_json,
@@ -157,6 +165,8 @@ def resume_command(
     allow: Allow = None,
     html: Html = None,
     as_json: AsJson = False,
+    evidence: Evidence = None,
+    no_evidence: NoEvidence = False,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
@@ -167,11 +177,10 @@ def resume_command(
     here = effective({"journal": journal}, config=config, profile=profile)
     found = here.folder()
     given = {"journal": journal, "allow": allow, "model": model or here.again(started_with(run, found))}
+    given["evidence"] = False if no_evidence else evidence
     settings = effective(given, config=config, profile=profile).announced("model")
-    allowed = settings.get("allow", [])
-    code = resume_run(
-        run, folder=found, tools=tools, model=model, changed=changed, html=html, as_json=as_json, allow=allowed
-    )
+    more = {"allow": settings.get("allow", []), "evidence": settings.evidence(), "html": html, "as_json": as_json}
+    code = resume_run(run, folder=found, tools=tools, model=model, changed=changed, **more)
     raise typer.Exit(code)
 
 
@@ -358,17 +367,6 @@ def doctor_command(
     from callwright.cli.doctor import examine
 
     raise typer.Exit(examine(upstream, model, as_json=as_json, context=context))
-
-
-@app.command("tools")
-def tools_command(
-    tools: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print an OpenAI-style tool list.")] = False,
-) -> None:
-    """List the tools of one or more sources, with their effects and what could not be imported."""
-    from callwright.cli.tools import list_tools
-
-    list_tools(tools, as_json)
 
 
 @app.command()

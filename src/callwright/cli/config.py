@@ -52,6 +52,7 @@ SETTINGS: Mapping[str, Key] = {
     "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
     "allow": Key("a list of texts", "as --allow"),
     "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
+    "evidence": Key("a text or false", "as --evidence; false is --no-evidence", near=True),
 }
 PROXY: Mapping[str, Key] = {
     "upstream": Key("a text", "as --upstream"),

@@ -43,6 +43,10 @@ Allow = Annotated[
 Journals = Annotated[
     Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")
 ]
+Evidence = Annotated[
+    Path | None, typer.Option("--evidence", help="File of what is known of tools; default: in the user's state.")
+]
+NoEvidence = Annotated[bool, typer.Option("--no-evidence", help="Learn nothing of tools, and use nothing learned.")]
 Html = Annotated[Path | None, typer.Option(help="Write the run page here.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the run as JSON.")]
 Jsonl = Annotated[bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")]

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from callwright.cli.consent import in_terminal
+from callwright.cli.evidence import kept
 from callwright.cli.live import Live
 from callwright.cli.view import write
 from callwright.errors import CallwrightError, ConfigError, JournalError
@@ -36,6 +37,7 @@ def run_query(
     html: Path | None = None,
     as_json: bool = False,
     journal: bool | Path = True,
+    evidence: bool | Path = True,
     allow: Sequence[str] = (),
     dry_run: bool = False,
     sandbox: bool = False,
@@ -65,6 +67,7 @@ def run_query(
             on_text=live.on_text,
             only=only,
             journal=journal,
+            evidence=stack.enter_context(kept(evidence)),
             approve=in_terminal(live),
             allow=allow,
             dry_run=dry_run,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright.cli.consent import in_terminal
+from callwright.cli.evidence import kept
 from callwright.cli.live import Live
 from callwright.cli.run import prepare, print_run, resumable
 from callwright.cli.view import write
@@ -74,6 +75,7 @@ def resume_run(
     html: Path | None = None,
     as_json: bool = False,
     allow: Sequence[str] = (),
+    evidence: bool | Path = True,
 ) -> int:
     """Go on with a run, with the tools and the model it was started with unless others are named."""
     path = journal_path(run, folder or True).absolute()
@@ -100,6 +102,7 @@ def resume_run(
             only=setup["only"],
             approve=in_terminal(live),
             allow=allow,
+            evidence=stack.enter_context(kept(evidence)),
         )
         done = orchestrator.resume_sync(path, changed=changed)
     print_run(done, as_json)

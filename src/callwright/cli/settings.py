@@ -55,6 +55,11 @@ class Settings:
         said = self.get("journal")
         return Path(said).expanduser() if said else None
 
+    def evidence(self) -> bool | Path:
+        """Where what is learned of tools is kept: a file, the default one (True), or nowhere."""
+        said = self.get("evidence")
+        return Path(said).expanduser() if said else said is not False
+
     def announced(self, *asked: str) -> Settings:
         """Itself, ready to be acted on: told of on stderr, the keys of the endpoints in place that ``asked`` names
         (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError."""

@@ -1,51 +1,57 @@
-"""``callwright tools``: what the sources offer."""
+"""``callwright tools``: what sources offer, what is known of tools, and which of them work for a request."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
-from rich.console import Console
-from rich.table import Table
+import typer
+from typer.core import TyperGroup
 
-from callwright.catalog import Catalog, open_catalog
-from callwright.types import Effects, Tool
-from callwright.wire.tools import tool_to_openai
+from callwright.cli.options import Config, Evidence, Profile
 
-
-def list_tools(sources: Sequence[str], as_json: bool) -> None:
-    """Print the tools of all sources: a table, or an OpenAI-style list."""
-    asyncio.run(_list(sources, as_json))
+_OFFERED = "list"
 
 
-async def _list(sources: Sequence[str], as_json: bool) -> None:
-    async with open_catalog(sources) as catalog:
-        if as_json:
-            import orjson
+class _ListsByDefault(TyperGroup):
+    """``tools SOURCE…`` is ``tools list SOURCE…``."""
 
-            print(orjson.dumps([tool_to_openai(t) for t in catalog.tools], option=orjson.OPT_INDENT_2).decode())
-        else:
-            _table(catalog)
-
-
-def _table(catalog: Catalog) -> None:
-    console = Console()
-    table = Table("Tool", "Arguments", "Effects", "Source", "Description", show_edge=False)
-    for tool in catalog.tools:
-        description = " ".join(tool.description.split())
-        table.add_row(tool.name, _arguments(tool), effects_text(tool.effects), tool.source, description[:90])
-    console.print(table)
-    console.print(f"{len(catalog.tools)} tools")
-    for problem in catalog.problems:
-        console.print(f"not imported: {problem}", style="yellow", markup=False)
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        named = next((a for a in args if not a.startswith("-")), None)
+        if named is not None and named not in self.commands:
+            args = [_OFFERED, *args]
+        return super().parse_args(ctx, args)
 
 
-def _arguments(tool: Tool) -> str:
-    return ", ".join(name if name in tool.required else f"{name}?" for name in tool.properties)
+catalogue = typer.Typer(
+    cls=_ListsByDefault,
+    no_args_is_help=True,
+    help="List the tools of sources (tools SOURCE…), what is known of them, and which work for a request.",
+)
 
 
-def effects_text(effects: Effects) -> str:
-    """``read``, ``write`` or ``destructive``, with what softens or widens it."""
-    kind = "read" if effects.read_only else "destructive" if effects.destructive else "write"
-    idempotent = " idempotent" if effects.idempotent and not effects.read_only else ""
-    return kind + idempotent + (" open-world" if effects.open_world else "")
+@catalogue.command(_OFFERED)
+def list_command(
+    sources: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print an OpenAI-style tool list.")] = False,
+) -> None:
+    """List the tools of one or more sources, with their effects and what could not be imported."""
+    from callwright.cli.offered import list_tools
+
+    list_tools(sources, as_json)
+
+
+@catalogue.command("health")
+def health_command(
+    names: Annotated[list[str] | None, typer.Argument(help="Only these tools, with examples; none: all.")] = None,
+    evidence: Evidence = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON, examples included.")] = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Show what is known of tools from trials and runs: success rate, latency, failures."""
+    from callwright.cli.health import show_health
+    from callwright.cli.settings import effective
+
+    kept = effective({"evidence": evidence}, config=config, profile=profile).evidence()
+    show_health(names or [], kept if isinstance(kept, Path) else None, as_json)

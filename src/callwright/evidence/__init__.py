@@ -6,6 +6,7 @@ that a tool that was changed starts anew; :class:`Health` is what they come to, 
 
 from callwright.evidence.health import Health, Rate, rated
 from callwright.evidence.observation import OUTCOMES, Observation, Outcome, excerpt, outcome_of
+from callwright.evidence.recorder import Recorder
 from callwright.evidence.store import EvidenceStore, Retention, evidence_file
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Observation",
     "Outcome",
     "Rate",
+    "Recorder",
     "Retention",
     "evidence_file",
     "excerpt",

@@ -1,0 +1,23 @@
+"""``tools``: a source without a word before it is listed, the other commands have names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.test_app import TOOLS, callwright
+
+
+def test_sources_are_listed_with_and_without_saying_so(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    shown = [callwright("tools", *words, tmp_path / "tools.py").stdout for words in ([], ["list"])]
+    assert shown[0] == shown[1]
+    assert "stock" in shown[0]
+    rows = json.loads(callwright("tools", "--json", tmp_path / "tools.py").stdout)
+    assert [row["function"]["name"] for row in rows] == ["stock", "order"]
+
+
+def test_the_help_names_what_there_is() -> None:
+    said = callwright("tools", "--help").stdout
+    assert "health" in said
+    assert "list" in said
