@@ -176,8 +176,9 @@ def resume_command(
 
     here = effective({"journal": journal}, config=config, profile=profile)
     found = here.folder()
-    given = {"journal": journal, "allow": allow, "model": model or here.again(started_with(run, found))}
-    given["evidence"] = False if no_evidence else evidence
+    asked = model or here.again(started_with(run, found))
+    kept = False if no_evidence else evidence
+    given = {"journal": journal, "allow": allow, "evidence": kept, "model": asked}
     settings = effective(given, config=config, profile=profile).announced("model")
     more = {"allow": settings.get("allow", []), "evidence": settings.evidence(), "html": html, "as_json": as_json}
     code = resume_run(run, folder=found, tools=tools, model=model, changed=changed, **more)
