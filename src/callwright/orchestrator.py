@@ -318,15 +318,17 @@ async def _answer(job: Job) -> Answer:
         job.query, results, skips, mode=job.questions.mode, char_limit=job.limits.result_chars, mend=mend
     )
     try:
-        return _with_outdated(await job.questions.converse(dialogue), job.executor)
+        return _with_certain(await job.questions.converse(dialogue), job.executor)
     except LimitReached as reached:
         return abstain(results, skips, f"the run's limit of {reached.limit} was reached before the answer")
 
 
-def _with_outdated(answer: Answer, executor: Executor) -> Answer:
-    """The answer, and under what is missing the writes that rested on a value which was wrong: said for certain."""
-    told = tuple(f"{s.tool}: {s.reason}" for s in executor.outdated)
-    if not told or any(note in part for note in told for part in answer.missing):
+def _with_certain(answer: Answer, executor: Executor) -> Answer:
+    """The answer, and under what is missing what must be said for certain, whatever the model says: the writes that
+    rested on a value which was wrong, and the calls that were not given leave."""
+    left = (s for s in (*executor.outdated, *executor.denied) if not any(s.reason in part for part in answer.missing))
+    told = tuple(f"{s.tool}: {s.reason}" for s in left)
+    if not told:
         return answer
     head = "" if answer.missing else "\n\nMissing:"
     text = answer.text + head + "".join(f"\n- {note}" for note in told)

@@ -11,6 +11,11 @@ from tests.cli.endpoint import endpoint
 from tests.cli.terminal import in_a_terminal
 from tests.cli.test_app import callwright
 
+from callwright.cli.consent import shown
+from callwright.execution.consent import Proposal
+from callwright.gate import Gate
+from callwright.types import CheckedCall, Tool, ToolCall
+
 TOOLS = '''
 import pathlib
 from callwright import DESTRUCTIVE, READ, tool
@@ -60,6 +65,30 @@ def test_without_a_terminal_what_may_destroy_is_refused_unless_allowed(
         done = callwright(*arguments(home, url), *more)
     assert (home / "deleted").exists() is deleted, done.stderr
     assert said in done.stderr
+
+
+def test_a_dry_run_prints_what_would_be_called_with_its_arguments(home: Path) -> None:
+    with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
+        done = callwright(*arguments(home, url), "--dry-run")
+    assert 'these would be called:\n  delete_note {"note":"N-4711","reason":"old"}\n' in done.stdout
+
+
+def test_what_nobody_could_be_asked_about_is_named_with_the_option_that_allows_it(home: Path) -> None:
+    with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
+        done = callwright(*arguments(home, url))
+    assert "to give leave beforehand: --allow delete_note" in done.stderr
+
+
+def test_what_a_source_says_cannot_steer_the_terminal_or_push_the_question_away() -> None:
+    tool = Tool("send\x1b[2J\nmail", input_schema={"type": "object"})
+    arguments = {"a\n\x1b[8m": "x\u202etxt.exe", "text": "y" * 5_000}
+    call = Gate([tool]).check(ToolCall("r1", tool.name, arguments))
+    assert isinstance(call, CheckedCall)
+    text = shown(Proposal(call, "it may destroy something"))
+    assert not {"\x1b", "\u202e"} & {*text}
+    assert len(text.strip().splitlines()) == 4
+    assert len(text) < 1_500
+    assert "4002 more characters" in text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX terminal")

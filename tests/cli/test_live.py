@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 from rich.console import Console
 
@@ -12,9 +13,9 @@ from callwright.trace import Trace
 from callwright.types import Edit, Skip, ToolResult, to_json
 
 
-def told(width: int = 200) -> str:
+def told(width: int = 200, terminal: bool = False) -> str:
     out = io.StringIO()
-    with Live(Console(file=out, width=width)) as live:
+    with Live(Console(file=out, width=width, force_terminal=terminal or None, color_system=None)) as live:
         trace = Trace((live,))
         trace.add("layer", index=1, total=1, slots=[])
         trace.add("call.refused", id="r1", violations=[{"message": "city is [missing]"}], edits=[])
@@ -22,6 +23,7 @@ def told(width: int = 200) -> str:
         trace.add("result", **to_json(ToolResult("r1", "f", {"n": 5}, content={"a": "[bold]x[/bold]"})))
         trace.add("result", **to_json(ToolResult("r2", "g", {}, failure=Failure("timeout", "too slow"))))
         trace.add("skip", **to_json(Skip("h", "not needed")))
+        trace.add("skip", **to_json(Skip("k", "no \x1b]0;title\x07, no \x9b31m colour, no \u202e order")))
         trace.add("limit", limit="repairs", purpose="repair")
         live.on_text("some text")
     return out.getvalue()
@@ -38,8 +40,10 @@ def test_everything_that_happened_is_told_as_it_was() -> None:
         "not needed",
     ):
         assert part in text
-    assert "\x1b" not in text
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & {*text}, "what tools say cannot steer the terminal"
 
 
 def test_a_narrow_terminal_cuts_lines_instead_of_folding_them() -> None:
-    assert all(len(line) <= 40 for line in told(width=40).splitlines())
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told(width=40, terminal=True)).splitlines()
+    assert any(line.endswith("…") for line in lines)
+    assert all(len(line) <= 40 for line in lines)

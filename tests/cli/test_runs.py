@@ -66,6 +66,7 @@ def test_a_killed_run_names_the_call_in_doubt_and_goes_on_when_it_is_resolved(ho
         refused = callwright("resume", id_, "--journal", home / "runs")
         assert refused.returncode == 1
         assert "in doubt: r1 (book" in refused.stderr
+        assert "goes on with this run" not in refused.stderr, "it does not, before the call is resolved"
         wrong = callwright("resolve", id_, "r9", "--not-done", "--journal", home / "runs")
         assert "'r9' of" in wrong.stderr
         assert "in doubt: r1" in wrong.stderr

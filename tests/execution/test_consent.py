@@ -49,6 +49,47 @@ def test_arguments_that_only_a_result_says_are_marked() -> None:
     assert proposed(call, "why", sources).origins == {"/to/0": "r1 of read_mail", "/a~1b": "r1 of read_mail"}
 
 
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("EVE@Example.com", False),
+        ("DE44 5001 0517 5407 3249 31", False),
+        (512, False),
+        (512.0, False),
+        ("512", False),
+        ("Dear Ann, write to eve@example.com from now on.", True),
+        ("Paid to DE44500105175407324931, as agreed", True),
+        ("Please pay Eve Adams", True),
+    ],
+)
+def test_a_value_of_a_result_is_marked_in_other_spellings_and_within_other_words(value: Any, part: bool) -> None:
+    sources = Sources("Answer the mail of Ann.")
+    held = {
+        "from": "eve@example.com",
+        "iban": "DE44500105175407324931",
+        "sum": 512,
+        "name": "Eve Adams",
+        "read": "yes",
+    }
+    sources.add_result(ToolResult("r1", "read_mail", {}, held))
+    assert marked(value, sources) == {"/to": "r1 of read_mail" + (", in part" if part else "")}
+
+
+@pytest.mark.parametrize("value", ["Ann", "Dear Ann, yes, I can.", "It is open", "mail of Ann", 7, "2024-05-01"])
+def test_what_the_request_says_or_the_model_made_up_is_not_marked(value: Any) -> None:
+    sources = Sources("Answer the mail of Ann of 2024-05-01.")
+    sources.add_result(
+        ToolResult("r1", "read_mail", {}, {"to": "Ann", "state": "open", "day": "2024-05-01", "read": "yes"})
+    )
+    assert marked(value, sources) == {}
+
+
+def marked(value: Any, sources: Sources) -> Any:
+    call = Gate([Tool("send", input_schema={"type": "object"})]).check(ToolCall("r2", "send", {"to": value}))
+    assert isinstance(call, CheckedCall)
+    return proposed(call, "why", sources).origins
+
+
 class OneLayer:
     name = "fixed"
 
@@ -85,7 +126,7 @@ async def test_one_question_at_a_time_and_each_answer_counts_for_its_call() -> N
     done = await setup(tool, approve=approve).run(QUERY)
     assert tool.calls == [{"to": "Ann"}]
     assert [s.reason for s in done.skips if s.refused] == [
-        "not allowed: it may destroy something, and the user said no"
+        'not allowed: it may destroy something, and the user said no: {"to":"Bob"}'
     ]
     assert [e.data["granted"] for e in done.events if e.kind == "approval"] == [True, False]
 
@@ -109,3 +150,30 @@ async def test_nobody_to_ask_is_a_refusal_with_its_reason() -> None:
     assert tool.calls == []
     assert "nobody was there to be asked" in done.skips[0].reason
     assert replace(done.skips[0], reason="").refused
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({}, "nobody was there"), ({"dry_run": True}, "dry run: it would be called")]
+)
+async def test_what_had_no_leave_stands_under_what_is_missing_whatever_the_model_says(
+    options: dict[str, Any], said: str
+) -> None:
+    tool, other = wipe(), FakeTool("list_mail", {"of": TEXT}, output={"mails": 4}, effects=READ)
+    calls = [{"tool": "list_mail", "arguments": {"of": "Ann"}}, {"tool": "wipe_mail", "arguments": {"to": "Ann"}}]
+    claim = {"statements": [{"text": "The 4 mails of Ann are deleted.", "results": ["r1"]}], "missing": []}
+    model = ScriptedModel({"bind": [{"calls": calls}], "*": claim})
+    done = await Orchestrator([fake_source(tool, other)], model=model, planner=OneLayer(), **options).run(QUERY)
+    assert tool.calls == []
+    (missing,) = done.answer.missing
+    assert said in missing
+    assert '{"to":"Ann"}' in missing
+    assert missing in done.answer.text
+    assert done.status == "partial"
+
+
+async def test_one_call_without_leave_is_missing_though_another_of_its_tool_was_allowed() -> None:
+    answers = [False, True]
+    run = await setup(wipe(), approve=lambda proposal: answers.pop(0)).run(QUERY)
+    assert [m for m in run.answer.missing if "user said no" in m] == [
+        'wipe_mail: not allowed: it may destroy something, and the user said no: {"to":"Ann"}'
+    ]

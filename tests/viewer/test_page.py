@@ -91,6 +91,25 @@ def test_the_page_shows_raw_edited_executed_and_what_came_back() -> None:
     assert "Cut off and discarded" in html
 
 
+def test_the_page_says_which_results_no_longer_count_and_who_let_a_call_leave() -> None:
+    trace = Trace()
+    trace.add("call.raw", id="r1", tool="send", arguments={"to": HOSTILE})
+    asked = {
+        "id": "r1",
+        "why": "it may write",
+        "origins": {"/to": f"r0 of {HOSTILE}"},
+        "granted": False,
+        "by": "user",
+    }
+    trace.add("approval", tool="send", arguments={}, **asked)
+    trace.add("stale", results=["r1"], by="r2", reason=HOSTILE, written=[])
+    html = page(trace.events)
+    assert ">stale</span>" in html
+    assert "it may write; user: not allowed" in html
+    assert "/to is not in the request: from r0 of" in html
+    assert HOSTILE not in html
+
+
 @pytest.mark.parametrize("text", [HOSTILE, "\x00\ud800", "]]>", "<!--"])
 def test_nothing_from_a_run_becomes_markup(text: str) -> None:
     tags = _Tags()

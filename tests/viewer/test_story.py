@@ -55,3 +55,23 @@ def test_a_run_without_layers_has_one_stage_per_question() -> None:
         trace.add("call.raw", id=f"r{number}", tool="t", arguments={})
     story = read_story(trace.events)
     assert [(s.title, [c.id for c in s.calls]) for s in story.stages] == [("Turn 1", ["r1"]), ("Turn 2", ["r2"])]
+
+
+def test_what_no_longer_counts_and_what_was_asked_stand_at_their_calls() -> None:
+    trace = Trace()
+    trace.add("layer", index=1, total=1, slots=[])
+    for number in (1, 2):
+        trace.add("call.raw", id=f"r{number}", tool="t", arguments={}, slot="t")
+        trace.add("result", **_result(f"r{number}"))
+    trace.add("stale", results=["r1", "gone"], by="r2", reason="it says something else", written=[])
+    trace.add("approval", id="r2", tool="t", arguments={}, why="it may write", origins={}, granted=True, by="user")
+    trace.add("resolution", id="r2", attempt=1, outcome="done", by="user")
+    trace.add("model", purpose="answer")
+    trace.add("model", purpose="answer.restate")
+    story = read_story(trace.events)
+    first, second = story.stages[0].calls
+    assert (first.stale, second.stale) == ("since r2: it says something else", "")
+    assert first.asked is None
+    assert second.asked is not None
+    assert "r2 was in doubt: done, said the user" in story.stages[0].notes
+    assert len(story.closing) == 2, "a statement put again belongs to the answer"

@@ -274,7 +274,7 @@ def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "")
     """The honest answer where nothing could be said: why, what failed, and what tools did return, word for word."""
     missing = [_failed(r) for r in results if not r.ok]
     missing += [f"{_call(r)} returned nothing" for r in results if r.ok and _empty(r.content)]
-    missing += [f"{s.tool} was skipped: {s.reason}" for s in skips]
+    missing += [f"{s.tool} was skipped: {s.reason.rstrip('. ')}" for s in skips]
     found = [_found(r) for r in results if r.ok and not _empty(r.content)]
     reasons = "; ".join(missing) or ("" if why else "no tool was called")
     said = ": ".join(part for part in ("I could not answer this from the tools' results", why, reasons) if part) + "."

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import partial
 
 from callwright.catalog.functions import in_thread
-from callwright.cli.live import Live
+from callwright.cli.live import Live, plain
 from callwright.execution.consent import Approve, Proposal
 from callwright.types import canonical
 
+_SHOWN = 1_000  # characters of one value
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
@@ -36,13 +37,23 @@ def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
 
 def shown(proposal: Proposal) -> str:
     """The call as it is put to the user, values from results marked."""
-    lines = [f"\n{proposal.call.tool.name}: {proposal.why}"]
+    lines = [f"\n{_one_line(proposal.call.tool.name)}: {proposal.why}"]
     for key, value in proposal.call.arguments.items():
         path = "/" + key.replace("~", "~0").replace("/", "~1")
         told = [of for at, of in proposal.origins.items() if at == path or at.startswith(path + "/")]
         mark = f"   <- not in your request: from {', '.join(dict.fromkeys(told))}" if told else ""
-        lines.append(f"  {key} = {canonical(value)}{mark}")
+        lines.append(f"  {_one_line(key)} = {_cut(plain(canonical(value)))}{mark}")
     return "\n".join(lines) + "\nMay it be called? [y]es, [N]o, [always] for this tool: "
+
+
+def _one_line(name: str) -> str:
+    return plain(name).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _cut(value: str) -> str:
+    """A value as far as it leaves the question on the screen; how much is left out is said."""
+    left = len(value) - _SHOWN
+    return value if left <= 0 else f"{value[:_SHOWN]}… ({left} more characters)"
 
 
 def _typed(question: str, read: Callable[[], str]) -> str:

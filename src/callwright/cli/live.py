@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -15,6 +16,7 @@ from callwright.trace import Event, recovery_text, stale_text
 from callwright.types import canonical
 
 _WIDTH = 150
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t, \n
 
 
 class Live:
@@ -57,7 +59,7 @@ class Live:
             show(event.data)
 
     def _line(self, text: str) -> None:
-        self._console.print(text, overflow="ellipsis", no_wrap=True, crop=True)
+        self._console.print(plain(text), overflow="ellipsis", no_wrap=True, crop=True)
 
     def _on_run_start(self, data: Mapping[str, Any]) -> None:
         self.run = data["run"]
@@ -125,6 +127,12 @@ class Live:
 
     def _on_note(self, data: Mapping[str, Any]) -> None:
         self._line(f"  [dim]{escape(_short(data['text']))}[/]")
+
+
+def plain(text: str) -> str:
+    """A text as a terminal may show it: tools and models say what they like, also what moves its cursor, changes its
+    colours or turns the order of the letters (control characters and Unicode's bidirectional ones)."""
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _short(value: Any, length: int = _WIDTH) -> str:

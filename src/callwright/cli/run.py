@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from callwright.cli.consent import in_terminal
 from callwright.cli.evidence import kept
-from callwright.cli.live import Live
+from callwright.cli.live import Live, plain
 from callwright.cli.view import write
 from callwright.errors import CallwrightError, ConfigError, JournalError
 from callwright.execution.journal import read
@@ -19,6 +20,7 @@ from callwright.orchestrator import Orchestrator, Run
 from callwright.planning import open_planner
 from callwright.protocols import ReplyMode
 from callwright.trace import JsonlSink, Sink
+from callwright.types import canonical
 from callwright.viewer import page
 
 
@@ -87,7 +89,7 @@ def resumable(live: Live, journal: bool | Path) -> Iterator[None]:
     try:
         yield
     except CallwrightError as error:
-        if _kept(live.run, journal):
+        if _kept(live.run, journal) and live.run not in error.hint:  # which says what else has to be done
             error.add_note(f"callwright resume {live.run} goes on with this run")
         raise
     except KeyboardInterrupt:
@@ -116,6 +118,20 @@ def prepare(model: str | None) -> None:
         fetch(DEFAULT)
 
 
+def _print_what_was_not_called(run: Run) -> None:
+    """What a dry run would have called, on stdout; what waited for leave where nobody could be asked, on stderr."""
+    asked = [event.data for event in run.events if event.kind == "approval" and not event.data["granted"]]
+    planned = [call for call in asked if call["by"] == "dry run"]
+    if planned:
+        print("\nDry run; these would be called:")
+    for call in planned:
+        print(plain(f"  {call['tool']} {canonical(call['arguments'])}"))
+    alone = dict.fromkeys(call["tool"] for call in asked if call["by"] == "nobody")
+    if alone:
+        leave = " ".join(f"--allow {shlex.quote(tool)}" for tool in alone)
+        print(f"not called, since nobody was there to be asked; to give leave beforehand: {leave}", file=sys.stderr)
+
+
 def print_run(run: Run, as_json: bool) -> None:
     """The answer, or the run as JSON, on stdout; the cost on stderr."""
     if as_json:
@@ -123,7 +139,8 @@ def print_run(run: Run, as_json: bool) -> None:
 
         print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
         return
-    print(run.answer.text)
+    print(plain(run.answer.text) if sys.stdout.isatty() else run.answer.text)
+    _print_what_was_not_called(run)
     cost = run.cost
     print(
         f"{run.status}: {cost.calls} tool calls, {cost.model_calls} model calls, "

@@ -7,6 +7,7 @@ been put there by somebody else (indirect prompt injection).
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -14,15 +15,21 @@ from typing import TypeAlias
 
 from callwright.execution.policy import destroys_by_its_own_words
 from callwright.gate import Sources
-from callwright.types import CheckedCall, Json, Tool
+from callwright.gate.sources import Leaf, fold, squash
+from callwright.types import CheckedCall, Json, Tool, canonical
 
 DRY_RUN = "dry run: it would be called"
 NOBODY = "nobody was there to be asked"
+_SHORT = 200  # characters of the arguments that a refusal repeats
+_TELLING = 4  # letters and digits that one would hardly meet twice by chance
+_NAMING = re.compile(r"[^\s,;()\[\]{}<>\"']*[\d@/_][^\s,;()\[\]{}<>\"']*")  # words that name: ids, addresses, sums
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A call that waits for leave. ``origins``: JSON Pointer of an argument -> the result its value comes from."""
+    """A call that waits for leave. ``origins``: JSON Pointer of an argument -> the result that its value comes from;
+    ``…, in part`` where only something in the value does.
+    """
 
     call: CheckedCall
     why: str
@@ -70,32 +77,64 @@ class Consent:
 
 
 def proposed(call: CheckedCall, why: str, sources: Sources) -> Proposal:
-    """The question about a call, with the origin of what the request does not say."""
+    """The question about a call, with the origin of what the request does not say, in whatever spelling."""
     said = Sources(sources.query)
     origins = {}
     for path, value in _leaves(call.arguments, ""):
-        found = None if said.holds(value) else _origin(value, sources)
+        found = None if said.holds(value) else _origin(value, sources, said)
         if found is not None:
             origins[path] = found
     return Proposal(call, why, origins)
 
 
-def refusal(why: str, by: str) -> str:
+def refusal(call: CheckedCall, why: str, by: str) -> str:
     """What a skip says of a call that did not leave."""
+    told = canonical(call.arguments)
     if by == "dry run":
-        return DRY_RUN
-    if by == "nobody":
-        return f"not allowed: {why}, and {NOBODY}"
-    return f"not allowed: {why}, and the user said no"
+        return f"{DRY_RUN} with {told}"
+    said = NOBODY if by == "nobody" else "the user said no"
+    return f"not allowed: {why}, and {said}: {told if len(told) <= _SHORT else told[: _SHORT - 1] + '…'}"
 
 
-def _origin(value: Json, sources: Sources) -> str | None:
+def _origin(value: Json, sources: Sources, said: Sources) -> str | None:
     tools = {result.id: result.tool for result in sources.results}
-    for leaf in sources.leaves:
-        alike = isinstance(value, str) and isinstance(leaf.value, str) and len(value) > 1 and value in leaf.value
-        if alike or (leaf.value == value and type(leaf.value) is type(value)):
-            return f"{leaf.result} of {tools.get(leaf.result, 'a tool')}"
+    for whole in (True, False):
+        for leaf in sources.leaves:
+            if _gave(leaf, value) if whole else _gave_part(leaf, value, said):
+                return f"{leaf.result} of {tools.get(leaf.result, 'a tool')}{'' if whole else ', in part'}"
     return None
+
+
+def _gave(leaf: Leaf, value: Json) -> bool:
+    """Whether a value is this one of a result, or stands in it: case, accents and punctuation aside."""
+    if leaf.value == value and not isinstance(leaf.value, bool):
+        return True
+    if not isinstance(value, str):
+        return isinstance(leaf.value, str) and leaf.value == canonical(value)
+    wanted, seen = squash(value), squash(_text(leaf))
+    if wanted == seen != "" or (len(value) > 1 and value in _text(leaf)):
+        return True
+    return len(wanted) >= _TELLING and wanted in seen
+
+
+def _gave_part(leaf: Leaf, value: Json, said: Sources) -> bool:
+    """Whether something that names, and that the request does not say, stands in both."""
+    if not isinstance(value, str):
+        return False
+    text, seen = fold(value), fold(_text(leaf))
+    named = len(squash(seen)) >= _TELLING and not (seen.isalpha() and _text(leaf).islower())
+    if named and _stands(seen, text) and not said.holds(_text(leaf)):
+        return True
+    words = {word.strip(".:!?") for word in _NAMING.findall(text)}
+    return any(len(squash(w)) >= _TELLING and _stands(w, seen) and not said.holds(w) for w in words)
+
+
+def _stands(text: str, whole: str) -> bool:
+    return re.search(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", whole) is not None
+
+
+def _text(leaf: Leaf) -> str:
+    return leaf.value if isinstance(leaf.value, str) else canonical(leaf.value)
 
 
 def _leaves(value: Json, path: str) -> Iterator[tuple[str, Json]]:

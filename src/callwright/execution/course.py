@@ -81,6 +81,7 @@ class Course:
     refusal: Refusal | None = None  # of the gate, where repair did not help
     lacks: bool = False  # a value that later results may hold
     held: CheckedCall | None = None
+    denied: tuple[CheckedCall, Skip] | None = None  # a call that was not given leave
     taught: Tool | None = None  # the tool as an error described it
     unmended: str = ""
 
@@ -219,7 +220,8 @@ class Course:
             told = {"id": self.id, **shown, "granted": granted, "by": by, "actor": self.id, "turn": turn}
         self.shared.trace.add("approval", **told)
         if not told["granted"]:
-            self._skip(refusal(why, told["by"]), refused=True)
+            self._skip(refusal(call, why, told["by"]), refused=True)
+            self.denied = (call, self.skips[-1])
         return bool(told["granted"])
 
     async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:

@@ -18,7 +18,7 @@ from callwright.execution.questions import Questions
 from callwright.gate import Gate, Refusal, Sources
 from callwright.limits import Budget
 from callwright.trace import Trace
-from callwright.types import CheckedCall, Skip, ToolCall, ToolResult
+from callwright.types import CheckedCall, Skip, ToolCall, ToolResult, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class Executor:
         self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
         self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
         self._outlived: set[str] = set()  # ids of writes that rested on what no longer counts
+        self._denied: list[tuple[CheckedCall, Skip]] = []  # in whatever branch: what was not done stays undone
         self._gate = gate
         self._trace = trace
         names = tuple(tool.name for tool in gate.tools)
@@ -85,6 +86,13 @@ class Executor:
         """Writes that rested on what no longer counts, each once."""
         told = "was done with a value that has since turned out to be another, and is not taken back"
         return [Skip(r.tool, f"{r.id} {told}", r.slot, refused=True) for r in self.came if r.id in self._outlived]
+
+    @property
+    def denied(self) -> list[Skip]:
+        """Calls that were not given leave and were not made after all, each once."""
+        made = {(r.tool, canonical(r.arguments)) for r in self.came if r.ok}
+        left = {(call.tool.name, canonical(call.arguments)): skip for call, skip in self._denied}
+        return [skip for call, skip in left.items() if call not in made]
 
     @property
     def sources(self) -> Sources:
@@ -223,6 +231,8 @@ class Executor:
             self.postpone(course.tool)
         elif course.refusal is not None and course.by == "model":
             self.refusals.append(course.refusal)
+        if course.denied is not None:
+            self._denied.append(course.denied)
         if course.held is not None:
             self.held.setdefault(course.tool, []).append(course.held)
         if course.unmended:

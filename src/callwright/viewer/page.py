@@ -115,10 +115,23 @@ def _call(call: CallStory) -> str:
         columns.append(_column("Came back", _outcome(ran)))
     times = f"<small>{ran['seconds'] * 1000:.0f} ms, attempt {ran['attempt']}</small>" if ran else ""
     return (
-        f'<article id="{escape(call.id)}"><h3><span class="tag {call.state}">{call.state}</span> '
+        f'<article id="{escape(call.id)}"><h3><span class="tag {call.state}">{call.state}</span> {_stale(call)}'
         f"<code>{escape(call.id)}</code> {escape(call.tool)} {times}</h3><div class=columns>{''.join(columns)}</div>"
-        "</article>"
+        f"{_asked(call)}</article>"
     )
+
+
+def _stale(call: CallStory) -> str:
+    return f'<span class="tag idle" title="{escape(call.stale)}">stale</span> ' if call.stale else ""
+
+
+def _asked(call: CallStory) -> str:
+    """Who was asked whether the call may leave, why, and which of its arguments came from results."""
+    if call.asked is None:
+        return ""
+    said = f"{call.asked['why']}; {call.asked['by']}: {'allowed' if call.asked['granted'] else 'not allowed'}"
+    marks = (f"{path} is not in the request: from {of}" for path, of in call.asked["origins"].items())
+    return f"<p class=missing>{'<br>'.join(escape(line) for line in (said, *marks))}</p>"
 
 
 def _mending(call: CallStory, edits: list[Mapping[str, Any]]) -> str:

@@ -24,6 +24,8 @@ class CallStory:
     checked: Data | None = None
     repairs: list[Data] = field(default_factory=list)
     results: list[Data] = field(default_factory=list)
+    asked: Data | None = None  # somebody was asked whether it may leave
+    stale: str = ""  # why what came back no longer counts
 
     @property
     def state(self) -> str:
@@ -86,7 +88,7 @@ def read_story(events: Iterable[Event]) -> Story:
             setattr(story, event.kind.removeprefix("run."), event.data)
         elif event.kind == "layer":
             story.stages.append(Stage(f"Layer {event.data['index']} of {event.data['total']}"))
-        elif event.kind == "model" and event.data.get("purpose") == "answer":
+        elif event.kind == "model" and str(event.data.get("purpose")).startswith("answer"):
             story.closing.append(event.data)
         elif event.kind != "blob":
             _sort(event, _stage(story, event), calls)
@@ -114,6 +116,10 @@ def _sort(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
         stage.notes.append(recovery_text(data))
     elif event.kind == "stale":
         stage.notes.append(stale_text(data))
+        for call in (calls[id_] for id_ in data["results"] if id_ in calls):
+            call.stale = f"since {data['by']}: {data['reason']}"
+    elif event.kind == "resolution":
+        stage.notes.append(f"{data['id']} was in doubt: {data['outcome']}, said the {data['by']}")
     elif event.kind == "limit":
         stage.notes.append(f"limit reached: {data.get('limit')}")
     elif event.kind == "call.raw":
@@ -130,5 +136,7 @@ def _sort(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
             call.refused = data
         elif event.kind == "call.repair":
             call.repairs.append(data)
+        elif event.kind == "approval":
+            call.asked = data
         elif event.kind == "result":
             call.results.append(data)
