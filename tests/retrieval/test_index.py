@@ -61,11 +61,12 @@ _STEP = st.tuples(_NAMES, st.sampled_from(["", "hotel room", "flight", "weather 
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.one_of(_STEP, _NAMES), max_size=10), st.integers(0, 10))
+@given(st.lists(st.one_of(_STEP, _NAMES), max_size=10), st.integers(0, 10), st.sampled_from([1, 16_000]))
 def test_an_index_updated_in_steps_equals_one_built_at_once(
-    steps: list[tuple[str, str, str] | str], searched_after: int
+    steps: list[tuple[str, str, str] | str], searched_after: int, exact: int
 ) -> None:
-    stepped, left = ToolIndex.build([], WordEncoder()), dict[str, Tool]()
+    """``exact``: also where a graph proposes whose vectors are looked at."""
+    stepped, left = ToolIndex.build([], WordEncoder(), exact=exact), dict[str, Tool]()
     for number, step in enumerate(steps):
         if number == searched_after:
             stepped.search("hotel")  # from here on the searchable form is updated too
@@ -122,3 +123,19 @@ def test_a_mode_there_is_not_and_no_tools_wanted_are_refused(tools: list[Tool]) 
         index.search("hotel", mode="best")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="at least 1"):
         index.search("hotel", 0)
+
+
+def test_where_a_graph_proposes_scores_are_those_of_looking_at_all(tools: list[Tool], encoder: WordEncoder) -> None:
+    every, proposed = ToolIndex.build(tools, encoder), ToolIndex.build(tools, encoder, exact=2)
+    assert every.fields.near is None
+    assert proposed.fields.near is not None
+    for mode in MODES:
+        assert all(every.search(r, mode=mode) == proposed.search(r, mode=mode) for r in REQUESTS)
+
+
+def test_of_very_many_tools_those_near_the_request_or_best_by_words_are_looked_at(encoder: WordEncoder) -> None:
+    crowd = [tool(f"t{n}", f"Something about {n} and {n * 7 % 13}.", source=f"s{n % 90}") for n in range(900)]
+    wanted = tool("tides", "High and low water.", source="sea")
+    index = ToolIndex.build([*crowd, wanted], encoder, exact=100)
+    for mode in ("hybrid", "single", "dense"):
+        assert index.search("high and low water", 1, mode=mode)[0].name == "tides"  # type: ignore[arg-type]

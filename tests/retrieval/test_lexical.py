@@ -9,7 +9,7 @@ from pathlib import Path
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from callwright.retrieval.lexical import Lexical
@@ -36,6 +36,7 @@ def _formula(texts: list[list[str]], query: list[str]) -> list[float]:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(WORDS, max_size=6), min_size=1, max_size=6), st.lists(WORDS, max_size=4, unique=True))
+@example([[], ["a"]], ["a"])  # less than a term a text
 def test_scores_are_those_of_the_formula(texts: list[list[str]], query: list[str]) -> None:
     found = Lexical.build([" ".join(t) for t in texts]).scores(query)
     if any(texts):

@@ -96,3 +96,17 @@ def test_what_is_there_already_is_not_written_again(tools: list[Tool], encoder: 
     other.read.clear()
     load(tmp_path, other)
     assert not other.read, "vectors of another encoder are kept in place of the first one's"
+
+
+def test_the_graph_of_very_many_tools_is_kept_and_updated(
+    tools: list[Tool], encoder: WordEncoder, tmp_path: Path
+) -> None:
+    index = ToolIndex.build(tools, encoder, exact=2)
+    save(index, tmp_path)
+    loaded = load(tmp_path, encoder, exact=2)
+    assert loaded.fields.near is not None
+    assert all(loaded.search(r) == index.search(r) for r in REQUESTS)
+    tides = tool("tides", "High and low water.", source="sea")
+    save(loaded.updated([tides]), tmp_path)
+    again = load(tmp_path, encoder, exact=2)
+    assert again.search("low water") == ToolIndex.build([*tools, tides], encoder).search("low water")

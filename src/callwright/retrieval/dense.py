@@ -1,4 +1,4 @@
-"""Cosines between what an encoder makes of texts: an exact scan over unit vectors."""
+"""Cosines between what an encoder makes of texts: exact ones, of all unit vectors or of some."""
 
 from __future__ import annotations
 
@@ -27,15 +27,21 @@ class Dense:
         norms = np.linalg.norm(sums, axis=1, keepdims=True)
         return cls(np.asarray(sums / np.maximum(norms, 1e-12), np.float32))
 
-    def scores(self, asked: Array | Sequence[Array]) -> Array:
+    def scores(self, asked: Array | Sequence[Array], only: Array | None = None) -> Array:
         """The highest cosine of each text with any of the asked vectors (Q, D): (N,) in [0, 1].
 
-        Below 0 counts as 0: nothing speaks for such a text.
+        Below 0 counts as 0: nothing speaks for such a text. ``only`` names the texts that are looked at; the others'
+        score is 0.
         """
         import numpy as np
 
         queries = np.asarray(asked, np.float32)
         if not len(queries):
             return np.zeros(len(self.vectors), np.float32)
-        found: Array = np.clip((self.vectors @ queries.T).max(axis=1), 0.0, 1.0)
-        return found
+        looked_at = self.vectors if only is None else self.vectors[only]
+        found: Array = np.clip((looked_at @ queries.T).max(axis=1), 0.0, 1.0)
+        if only is None:
+            return found
+        every = np.zeros(len(self.vectors), np.float32)
+        every[only] = found
+        return every

@@ -9,7 +9,7 @@ Analysis of Fusion Functions for Hybrid Retrieval"): every feature lies in [0, 1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,8 @@ from callwright.protocols import Encoder
 from callwright.retrieval.clauses import clauses
 from callwright.retrieval.dense import Dense
 from callwright.retrieval.lexical import Lexical
+from callwright.retrieval.neighbours import Neighbours
+from callwright.retrieval.ranking import highest
 from callwright.retrieval.terms import query_terms
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     Scores = ndarray[Any, Any]
 
 Mode = Literal["hybrid", "single", "lexical", "bm25", "dense"]
+
+LOOKED_AT = 200  # of very many tools: near the request, near each of its clauses, and best by words
 
 _OF_WORDS = ("bm25", "bm25_clause", "bm25_parent", "bm25_parent_clause")
 _OF_REQUEST = ("dense", "dense_parent")  # what one encoding gives
@@ -60,6 +64,7 @@ class Fields:
     parent_of: Scores
     tool_vectors: Dense | None = None  # (N, D)
     parent_vectors: Dense | None = None  # (P, D)
+    near: Neighbours | None = None  # of the tools; None: there are few enough to look at all their vectors
 
 
 def mode_named(name: str) -> Mode:
@@ -84,8 +89,13 @@ def features(fields: Fields, request: str, wanted: Sequence[str], encoder: Encod
     import numpy as np
 
     asked = _asked(request, wanted, encoder)
-    columns = [_FEATURES[name](fields, asked) for name in wanted]
-    return np.stack(columns, axis=1).astype(np.float32, copy=False)
+    found = {name: _FEATURES[name](fields, asked) for name in wanted if name in _OF_WORDS}
+    if fields.near is not None and asked.vectors is not None:
+        asked = replace(asked, only=_worth_a_look(fields.near, asked, list(found.values())))
+    found |= {name: _FEATURES[name](fields, asked) for name in wanted if name not in found}
+    return (
+        np.stack([found[name] for name in wanted]).astype(np.float32, copy=False).T
+    )  # each feature in one piece: it is read by column
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,7 @@ class _Asked:
     clause_terms: Sequence[Sequence[str]]
     vectors: Scores | None = None  # (1, D): of the request
     clause_vectors: Scores | None = None  # (C, D)
+    only: Scores | None = None  # the tools whose vectors are looked at; None: all
 
 
 def _asked(request: str, wanted: Sequence[str], encoder: Encoder | None) -> _Asked:
@@ -125,19 +136,35 @@ def _bm25_parent_clause(fields: Fields, asked: _Asked) -> Scores:
 
 
 def _dense(fields: Fields, asked: _Asked) -> Scores:
-    return _cosines(fields.tool_vectors, asked.vectors)
+    return _cosines(fields.tool_vectors, asked.vectors, asked.only)
 
 
 def _dense_clause(fields: Fields, asked: _Asked) -> Scores:
-    return _cosines(fields.tool_vectors, asked.clause_vectors)
+    return _cosines(fields.tool_vectors, asked.clause_vectors, asked.only)
 
 
 def _dense_parent(fields: Fields, asked: _Asked) -> Scores:
-    return _of_parents(fields, lambda: _cosines(fields.parent_vectors, asked.vectors))
+    return _of_parents(fields, lambda: _cosines(fields.parent_vectors, asked.vectors, _parents(fields, asked)))
 
 
 def _dense_parent_clause(fields: Fields, asked: _Asked) -> Scores:
-    return _of_parents(fields, lambda: _cosines(fields.parent_vectors, asked.clause_vectors))
+    return _of_parents(fields, lambda: _cosines(fields.parent_vectors, asked.clause_vectors, _parents(fields, asked)))
+
+
+def _parents(fields: Fields, asked: _Asked) -> Scores | None:
+    """The parents whose vectors are looked at."""
+    import numpy as np
+
+    return None if asked.only is None else np.unique(fields.parent_of[asked.only])
+
+
+def _worth_a_look(near: Neighbours, asked: _Asked, of_words: Sequence[Scores]) -> Scores:
+    """The tools near the request or one of its clauses, and those that its words alone would choose."""
+    import numpy as np
+
+    vectors = [found for found in (asked.vectors, asked.clause_vectors) if found is not None]
+    found = near.nearest(np.concatenate(vectors), LOOKED_AT)
+    return np.union1d(found, highest(np.sum(of_words, axis=0), LOOKED_AT)) if of_words else found
 
 
 def _best_clause(index: Lexical, asked: _Asked) -> Scores:
@@ -166,12 +193,12 @@ def _of_parents(fields: Fields, scores: Callable[[], Scores]) -> Scores:
     return found
 
 
-def _cosines(vectors: Dense | None, asked: Scores | None) -> Scores:
+def _cosines(vectors: Dense | None, asked: Scores | None, only: Scores | None) -> Scores:
     if vectors is None or asked is None:
         raise ConfigError(
             "this index has no vectors", hint="build it with an encoder, or search it with mode lexical or bm25"
         )
-    return vectors.scores(asked)
+    return vectors.scores(asked, only)
 
 
 _FEATURES: dict[str, Callable[[Fields, _Asked], Scores]] = {

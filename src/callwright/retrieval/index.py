@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from callwright.errors import ConfigError
@@ -14,6 +14,8 @@ from callwright.retrieval.document import Document, document, document_digest
 from callwright.retrieval.documents import Change, Documents
 from callwright.retrieval.features import MODES, Fields, Mode, features, mode_named
 from callwright.retrieval.lexical import Lexical
+from callwright.retrieval.neighbours import EXACT, Neighbours, available
+from callwright.retrieval.ranking import highest
 from callwright.types import Tool
 
 if TYPE_CHECKING:
@@ -42,24 +44,27 @@ class ToolIndex:
         encoder: Encoder | None = None,
         vectors: Scores | None = None,
         fields: Fields | None = None,
+        exact: int = EXACT,
     ) -> None:
         """``vectors`` (N, D) are those of the documents' texts by ``encoder``, in the order of their names.
 
-        ``fields`` is the searchable form where it was made before; else it is made on first use.
+        ``fields`` is the searchable form where it was made before; else it is made on first use. Up to ``exact``
+        vectors all are compared with a request; of more only those that a graph proposes (:mod:`.neighbours`).
         """
         self.documents = documents if isinstance(documents, Documents) else Documents.of(documents)
         self.encoder = encoder
         self.vectors = vectors
+        self.exact = exact
         self._fields = fields
 
     @classmethod
-    def build(cls, tools: Iterable[Tool], encoder: Encoder | None = None) -> ToolIndex:
+    def build(cls, tools: Iterable[Tool], encoder: Encoder | None = None, *, exact: int = EXACT) -> ToolIndex:
         """Index the tools; with an encoder by meaning as well.
 
         Raises ConfigError if two tools have one name, MissingExtra without the extra ``retrieval``.
         """
         empty = None if encoder is None else encoder.encode(())
-        return cls((), encoder, empty).updated(tools)
+        return cls((), encoder, empty, exact=exact).updated(tools)
 
     def updated(self, tools: Iterable[Tool] = (), *, without: Iterable[str] = ()) -> ToolIndex:
         """The index with these tools, new or changed, and without those named; only new texts are read."""
@@ -79,11 +84,12 @@ class ToolIndex:
     def _changed(self, change: Change) -> ToolIndex:
         """The index after a change; what can be searched already is updated, not made anew."""
         vectors = self._vectors_after(change)
-        if self._fields is None:
-            return ToolIndex(change.documents, self.encoder, vectors)
-        said = {at: found.terms for at, found in change.fresh.items()}
-        words = self._fields.tools.updated(change.moved, said, len(change.documents))
-        return ToolIndex(change.documents, self.encoder, vectors, _fields(words, change.documents, vectors))
+        made = ToolIndex(change.documents, self.encoder, vectors, exact=self.exact)
+        if self._fields is not None:
+            said = {at: found.terms for at, found in change.fresh.items()}
+            words = self._fields.tools.updated(change.moved, said, len(change.documents))
+            made._fields = made._searchable(words, self._fields.near)
+        return made
 
     def _vectors_after(self, change: Change) -> Scores | None:
         """The documents' vectors: those that are here as they are, the others encoded."""
@@ -117,7 +123,7 @@ class ToolIndex:
         import numpy as np
 
         scores = self.features(request, tuple(weights)) @ np.array(list(weights.values()), np.float32)
-        return tuple(Hit(self.documents.names[i], float(scores[i])) for i in _best(scores, k) if scores[i] > 0)
+        return tuple(Hit(self.documents.names[i], float(scores[i])) for i in highest(scores, k) if scores[i] > 0)
 
     def features(self, request: str, wanted: Sequence[str]) -> Scores:
         """:func:`callwright.retrieval.features.features` of every document, in the order of ``documents``."""
@@ -127,23 +133,26 @@ class ToolIndex:
     def fields(self) -> Fields:
         """The searchable form, made on first use."""
         if self._fields is None:
-            words = Lexical.build([found.terms for found in self.documents])
-            self._fields = _fields(words, self.documents, self.vectors)
+            self._fields = self._searchable(Lexical.build([found.terms for found in self.documents]))
         return self._fields
 
+    def _searchable(self, words: Lexical, near: Neighbours | None = None) -> Fields:
+        """``near``: the graph of another index of many of these tools."""
+        import numpy as np
 
-def _fields(words: Lexical, documents: Documents, vectors: Scores | None) -> Fields:
-    import numpy as np
-
-    parents = {parent: i for i, parent in enumerate(sorted(set(documents.parents)))}
-    parent_of = np.array([parents[parent] for parent in documents.parents], np.int32)
-    return Fields(
-        tools=words,
-        parents=words.grouped(parent_of, len(parents)),
-        parent_of=parent_of,
-        tool_vectors=None if vectors is None else Dense(vectors),
-        parent_vectors=None if vectors is None else Dense.means(vectors, parent_of, len(parents)),
-    )
+        parents = {parent: i for i, parent in enumerate(sorted(set(self.documents.parents)))}
+        parent_of = np.array([parents[parent] for parent in self.documents.parents], np.int32)
+        vectors = self.vectors
+        fields = Fields(words, words.grouped(parent_of, len(parents)), parent_of)
+        if vectors is None:
+            return fields
+        if len(self) > self.exact and available():
+            digests = self.documents.digests
+            near = Neighbours.build(digests, vectors) if near is None else near.updated(digests, vectors)
+        else:
+            near = None
+        means = Dense.means(vectors, parent_of, len(parents))
+        return replace(fields, tool_vectors=Dense(vectors), parent_vectors=means, near=near)
 
 
 def _one_name_each(tools: Sequence[Tool]) -> None:
@@ -152,16 +161,3 @@ def _one_name_each(tools: Sequence[Tool]) -> None:
         raise ConfigError(
             f"two tools are called {twice[0]!r}", hint="open_catalog gives every tool a name of its own"
         )
-
-
-def _best(scores: Scores, k: int) -> list[int]:
-    """The places of the k highest scores, highest first; of equal ones the first."""
-    import numpy as np
-
-    if k < len(scores):
-        least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        places = np.flatnonzero(scores >= least)
-    else:
-        places = np.arange(len(scores))
-    ordered: list[int] = places[np.argsort(-scores[places], kind="stable")][:k].tolist()
-    return ordered

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from callwright.retrieval.documents import Documents
 from callwright.retrieval.features import Fields
 from callwright.retrieval.index import ToolIndex
 from callwright.retrieval.lexical import Lexical
+from callwright.retrieval.neighbours import EXACT, Neighbours, available
 from callwright.types import JsonObject, digest
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ def save(index: ToolIndex, folder: Path) -> None:
                 shutil.rmtree(old, ignore_errors=True)  # Windows keeps what is mapped: the next writer clears it
 
 
-def load(folder: Path, encoder: Encoder | None = None) -> ToolIndex:
+def load(folder: Path, encoder: Encoder | None = None, *, exact: int = EXACT) -> ToolIndex:
     """What :func:`save` wrote. Vectors are used where ``encoder`` is the one that made them, else made anew.
 
     Without an encoder the index is searched by words only. Raises ConfigError where there is no readable index.
@@ -63,16 +66,25 @@ def load(folder: Path, encoder: Encoder | None = None) -> ToolIndex:
     data = folder / head["data"]
     with boundary(ConfigError, f"the index {folder} cannot be read", hint="delete the folder and build it anew"):
         documents = Documents.load(data)
-        parent_of = np.load(data / "parent_of.npy", mmap_mode="r")
-        words = Fields(Lexical.load(data / "tools"), Lexical.load(data / "parents"), parent_of)
+        words = Fields(
+            tools=Lexical.load(data / "tools"),
+            parents=Lexical.load(data / "parents"),
+            parent_of=np.load(data / "parent_of.npy", mmap_mode="r"),
+        )
         if encoder is None:
-            return ToolIndex(documents, fields=words)
+            return ToolIndex(documents, fields=words, exact=exact)
         if head["encoder"] != encoder.name:
-            return ToolIndex(documents, encoder, encoder.encode([d.text for d in documents]))
+            return ToolIndex(documents, encoder, encoder.encode([d.text for d in documents]), exact=exact)
         vectors = np.load(data / "vectors.npy", mmap_mode="r")
-        parents = np.load(data / "parent_vectors.npy", mmap_mode="r")
-        both = Fields(words.tools, words.parents, parent_of, Dense(vectors), Dense(parents))
-        return ToolIndex(documents, encoder, vectors, both)
+        return ToolIndex(documents, encoder, vectors, _with_vectors(words, vectors, data, documents.digests), exact)
+
+
+def _with_vectors(words: Fields, vectors: ndarray[Any, Any], data: Path, digests: Sequence[str]) -> Fields:
+    import numpy as np
+
+    parents = np.load(data / "parent_vectors.npy", mmap_mode="r")
+    near = Neighbours.load(data / "near", digests) if (data / "near").is_file() and available() else None
+    return replace(words, tool_vectors=Dense(vectors), parent_vectors=Dense(parents), near=near)
 
 
 def is_index(folder: Path) -> bool:
@@ -111,6 +123,8 @@ def _write(index: ToolIndex, folder: Path) -> None:
     arrays: dict[str, ndarray[Any, Any]] = {"parent_of": fields.parent_of}
     if fields.tool_vectors is not None and fields.parent_vectors is not None:
         arrays |= {"vectors": fields.tool_vectors.vectors, "parent_vectors": fields.parent_vectors.vectors}
+    if fields.near is not None:
+        fields.near.save(folder / "near")
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
 
