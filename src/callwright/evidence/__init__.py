@@ -6,6 +6,7 @@ that a tool that was changed starts anew; :class:`Health` is what they come to, 
 
 from callwright.evidence.health import Health, Rate, rated
 from callwright.evidence.observation import OUTCOMES, Observation, Outcome, excerpt, outcome_of
+from callwright.evidence.prior import Known, known, weight
 from callwright.evidence.recorder import Recorder
 from callwright.evidence.store import EvidenceStore, Retention, evidence_file
 
@@ -13,6 +14,7 @@ __all__ = [
     "OUTCOMES",
     "EvidenceStore",
     "Health",
+    "Known",
     "Observation",
     "Outcome",
     "Rate",
@@ -20,6 +22,8 @@ __all__ = [
     "Retention",
     "evidence_file",
     "excerpt",
+    "known",
     "outcome_of",
     "rated",
+    "weight",
 ]

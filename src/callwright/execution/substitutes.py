@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from callwright.evidence.prior import UNKNOWN, Known, weight
 from callwright.execution.gaps import names_another
 from callwright.execution.origins import Failed
 from callwright.flow import Field, Profile, compatible, profile
@@ -30,8 +31,11 @@ class Substitute:
     call: ToolCall | None = None
 
 
-def substitutes(failed: Failed, tools: Sequence[Tool], spent: frozenset[str], sources: Sources) -> list[Substitute]:
-    """The tools that may stand in for the failed one, best first. ``spent`` are those that failed themselves.
+def substitutes(
+    failed: Failed, tools: Sequence[Tool], spent: frozenset[str], sources: Sources, known: Known | None = None
+) -> list[Substitute]:
+    """The tools that may stand in for the failed one, best first. ``spent`` are those that failed themselves, ``known``
+    says how often tools work.
 
     What the failed tool itself names as having taken its place is as like it as can be.
     """
@@ -50,7 +54,8 @@ def substitutes(failed: Failed, tools: Sequence[Tool], spent: frozenset[str], so
         arguments = _carried_over(failed.arguments, tool, other) if score >= SURE else None
         call = ToolCall("", other.name, arguments) if arguments is not None else None
         found.append(Substitute(other, score, call))
-    return sorted(found, key=lambda s: (-s.score, s.tool.name))[:_MOST]
+    rates = known or {}
+    return sorted(found, key=lambda s: (-s.score * weight(rates.get(s.tool.name, UNKNOWN)), s.tool.name))[:_MOST]
 
 
 def _no_worse(other: Effects, than: Effects) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from callwright.errors import ConfigError
+from callwright.evidence.prior import UNKNOWN, Known, weight
 from callwright.protocols import Encoder
 from callwright.retrieval.dense import Dense
 from callwright.retrieval.document import Document, document, document_digest
@@ -24,12 +25,22 @@ if TYPE_CHECKING:
     Scores = ndarray[Any, Any]
 
 
+_POOL = 200  # hits among which what is known of tools changes the order
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A tool found for a request. ``score`` is in (0, 1], and comparable only within one request and mode."""
 
     name: str
     score: float
+
+
+def weighed(hits: Sequence[Hit], known: Known) -> tuple[Hit, ...]:
+    """The hits by score and by what is known of their tools; scores stay at most 1."""
+    ranked = [(hit.score * weight(known.get(hit.name, UNKNOWN)), hit) for hit in hits]
+    ranked.sort(key=lambda pair: -pair[0])
+    return tuple(replace(hit, score=min(1.0, score)) for score, hit in ranked)
 
 
 class ToolIndex:
@@ -109,11 +120,14 @@ class ToolIndex:
     def __len__(self) -> int:
         return len(self.documents)
 
-    def search(self, request: str, k: int = 10, *, mode: Mode | None = None) -> tuple[Hit, ...]:
+    def search(
+        self, request: str, k: int = 10, *, mode: Mode | None = None, known: Known | None = None
+    ) -> tuple[Hit, ...]:
         """The best ``k`` tools for a request, best first; fewer where nothing speaks for more.
 
         ``mode`` is hybrid where the index has vectors, else lexical. Raises ConfigError for a mode there is not, or
-        that needs vectors where there are none, or k < 1.
+        that needs vectors where there are none, or k < 1. ``known``: success rates of tools by name, a prior on
+        which of those that fit come first (:mod:`callwright.evidence.prior`).
         """
         weights = MODES[mode_named(mode or ("lexical" if self.vectors is None else "hybrid"))]
         if k < 1:
@@ -122,8 +136,10 @@ class ToolIndex:
             return ()
         import numpy as np
 
+        pool = max(_POOL, k) if known else k
         scores = self.features(request, tuple(weights)) @ np.array(list(weights.values()), np.float32)
-        return tuple(Hit(self.documents.names[i], float(scores[i])) for i in highest(scores, k) if scores[i] > 0)
+        found = (Hit(self.documents.names[i], float(scores[i])) for i in highest(scores, pool) if scores[i] > 0)
+        return weighed(tuple(found), known)[:k] if known else tuple(found)
 
     def features(self, request: str, wanted: Sequence[str]) -> Scores:
         """:func:`callwright.retrieval.features.features` of every document, in the order of ``documents``."""
