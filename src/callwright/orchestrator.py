@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from callwright import __version__
 from callwright.answer import abstain, finish
 from callwright.catalog import Catalog, open_catalog
 from callwright.errors import ConfigError, EvidenceError, JournalError
-from callwright.evidence import EvidenceStore, Recorder
+from callwright.evidence import EvidenceStore, Recorder, known
 from callwright.execution.consent import Approve, Consent
 from callwright.execution.executor import Executor
 from callwright.execution.journal import Journal
@@ -42,6 +42,8 @@ from callwright.plan import Plan
 from callwright.planning import default_planner
 from callwright.protocols import ChatModel, Planner, ReplyMode
 from callwright.redaction import in_every_form
+from callwright.retrieval import Mode
+from callwright.shortlist import USUAL, Index, Reserve, Shortlisting, Trying, shown
 from callwright.strategies import Job, Strategy, open_strategy
 from callwright.trace import Event, Sink, Trace
 from callwright.types import Answer, Message, Skip, Tool, ToolResult, Usage, to_json
@@ -102,7 +104,10 @@ class Orchestrator:
     called. ``sandbox`` declares that the tools act on something that is thrown away (a copy, a simulator): only then
     does a strategy that goes back and tries again (``dfsdt``) make calls that may write. It gives no leave.
 
-    ``evidence`` is a store of what is known of tools: every real call of every run goes into it.
+    ``shortlist`` shows a run only so many of the tools, those found for its request by ``retrieval`` (a mode of
+    :mod:`callwright.retrieval`); it may find more where these fall short. ``trials`` has them tried before: ``off``,
+    ``read-only``, or ``sandbox`` (whatever any tool does is thrown away). ``evidence`` is a store of what is known of
+    tools: every real call of every run goes into it, and it is a prior on which tools are found.
     """
 
     def __init__(
@@ -123,6 +128,9 @@ class Orchestrator:
         dry_run: bool = False,
         sandbox: bool = False,
         evidence: EvidenceStore | None = None,
+        shortlist: int | None = None,
+        trials: Trying = "off",
+        retrieval: Mode | None = None,
     ) -> None:
         self._sources = tools
         self._model_spec = model
@@ -136,6 +144,9 @@ class Orchestrator:
         self._journal = journal
         self._sandbox = sandbox
         self._evidence = evidence
+        chosen = Shortlisting(USUAL if shortlist is None else shortlist, trials, retrieval)
+        self._shortlist = chosen if shortlist is not None or trials != "off" else None
+        self._index = Index()
         self._consent = Consent(approve, allow, dry_run=dry_run)
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
@@ -193,8 +204,8 @@ class Orchestrator:
                 raise JournalError(f"the run {journal.run} ended before it began", hint="start it anew")
             query, conversation = start["query"], conversation_of(start)
             if not changed:
-                tools, _ = _offered(self, self._catalog, query, conversation)
-                require_same(start, _identity(self, tools, self._model), journal.run)
+                before, now = _depended_on(self, self._catalog, start, journal.events())
+                require_same(before, {**_identity(self, (), self._model), "digests": now}, journal.run)
             return await _run(self, self._catalog, self._model, query, conversation, ledger, journal)
 
     def _specification(self) -> dict[str, Any]:
@@ -228,7 +239,9 @@ async def _run(
     lost: list[EvidenceError] = []
     secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
     trace = Trace((*sinks, *_recorders(setup, lost)), secrets, ledger.clock)
-    tools, kept_back = _offered(setup, catalog, query, conversation)
+    listing = Shortlisting.of(start) if start else setup._shortlist
+    tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation)
+    rates = start.get("known", {}) if start else _known(setup, catalog)
     mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
     sandbox = start.get("sandbox", False) if start else setup._sandbox
     trace.add(
@@ -240,9 +253,18 @@ async def _run(
         limits=budget.limits,
         run=ledger.run,
         sandbox=sandbox,
+        shortlist=listing,
+        offered=len(catalog),
+        known=rates,
         **_identity(setup, tools, model),
     )
     await settle_doubts(ledger, catalog.outcome, trace)
+    reserve = None
+    if listing is not None:
+        view = {tool.name: tool for tool in _in_view(catalog, setup._only)}
+        reserve = Reserve(view, setup._index, listing, rates, trace, ledger, query, conversation)
+        tools = await reserve.first(catalog.call, budget, setup._evidence, secrets, dry_run=setup._consent.dry_run)
+        kept_back = tuple(reserve.kept_back)
     questions = Questions(model, mode, budget, trace, setup._on_text, ledger)
     executor = Executor(
         caller=catalog.call,
@@ -266,6 +288,8 @@ async def _run(
         conversation=conversation,
         ledger=ledger,
         sandbox=sandbox,
+        reserve=reserve,
+        known=rates,
     )
     limit = ""
     try:
@@ -276,6 +300,25 @@ async def _run(
         trace.add("note", text=f"what this run shows of its tools is not kept: {error.message}")
     answer = await _answer(job)
     return _finished(setup, job, answer, budget, limit)
+
+
+def _known(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
+    """How often the catalogue's tools work, as far as that is known; nothing where it cannot be read."""
+    try:
+        return known(setup._evidence.rates(), catalog.tools) if setup._evidence is not None else {}
+    except EvidenceError:  # the recorder says so
+        return {}
+
+
+def _depended_on(
+    setup: Orchestrator, catalog: Catalog, start: Mapping[str, Any], events: Sequence[Event]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The start of a run with the digests of all tools that it was shown, and the digests of these tools now."""
+    if Shortlisting.of(start) is None:
+        tools, _ = _offered(setup, catalog, start["query"], conversation_of(start))
+        return dict(start), {tool.name: tool.digest for tool in tools}
+    before = shown(events)
+    return {**start, "digests": before}, {name: catalog[name].digest for name in before if name in catalog}
 
 
 def _recorders(setup: Orchestrator, lost: list[EvidenceError]) -> tuple[Sink, ...]:

@@ -24,6 +24,7 @@ VERSION = 1
 
 KINDS = (
     "run.start",  # query, conversation, tools, model, strategy, limits, sandbox
+    "shortlist",  # wanted, names, tools, digests, hits: which of a catalogue's tools were found, and for what
     "plan",  # slots, edges, layers, planner
     "layer",  # index, total, slots
     "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded
@@ -34,7 +35,7 @@ KINDS = (
     "skip",  # tool, reason
     "approval",  # id, tool, arguments, why, origins, granted, by: somebody was asked whether a call may leave
     "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
-    "recovery",  # step (retry, substitute, replan), tool, failed: what is tried after a call that nothing could mend
+    "recovery",  # step (retry, substitute, retrieve, replan), tool, failed: what is tried where mending did not help
     "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them
     "result",  # id, tool, content or failure, seconds, attempt, simulated; judged: the failure is our reading of it
     "resolution",  # id, attempt, outcome, by: what became of a call in doubt
@@ -158,10 +159,17 @@ def recovery_text(data: Mapping[str, Any]) -> str:
     how = {
         "retry": f"{data.get('producer')} gave an argument of it and is asked again",
         "substitute": f"{', '.join(data.get('offered') or ())} may stand in",
+        "retrieve": f"the catalogue is searched again: {', '.join(data.get('offered') or ())} may do",
         "replan": "what is left is layered anew; "
         + "; ".join(f"{tool} after {', '.join(names)}" for tool, names in (data.get("waits") or {}).items()),
     }
-    return f"recovery: {data['step']} for {data['failed']} {data['tool']}: {how.get(data['step'], '')}"
+    whom = f" for {data['failed']} {data['tool']}" if data["failed"] else ""
+    return f"recovery: {data['step']}{whom}: {how.get(data['step'], '')}"
+
+
+def shortlist_text(data: Mapping[str, Any]) -> str:
+    """A ``shortlist`` event as one line: which tools were found."""
+    return f"found for the request: {', '.join(data['names']) or 'no tool that fits'}"
 
 
 def stale_text(data: Mapping[str, Any]) -> str:

@@ -182,7 +182,34 @@ class WrongOrder(Scene):
         return said("The fee is 70.", "r4") if '"fee":70' in results else {"statements": [], "missing": ["the fee"]}
 
 
-SCENES = {"retry": StaleLookup, "substitute": DeadTwin, "replan": WrongOrder}
+class NothingAlike(Scene):
+    """The only tool that was shown is dead; the catalogue has another that is not like it and serves the request."""
+
+    query = "What is the exchange rate of EUR?"
+    layers = (["bank_rate"],)
+
+    def tools(self) -> list[FakeTool]:
+        about = "The exchange rate of a currency: what is the rate?"
+        quote = {"symbol": TEXT}
+        return [
+            FakeTool("bank_rate", {"currency": TEXT}, output=DEAD, description=about),
+            FakeTool("quote_of", quote, output={"usd": 1.17}, description="Stock exchange quotes in dollars."),
+            FakeTool("weather", {"city": TEXT}, output={"sky": "blue"}, description="The weather of a city."),
+        ]
+
+    def calls(self, shown: str, results: str) -> list[dict[str, Any]]:
+        if "quote_of(" in shown:
+            return [call("quote_of", symbol="EUR")]
+        return [call("bank_rate", currency="EUR")] if "bank_rate(" in shown else []
+
+    def answer(self, results: str) -> Any:
+        return said("It is 1.17.", "r2") if "1.17" in results else {"statements": [], "missing": ["the rate"]}
+
+    def setup(self, ways: Any = WAYS, **options: Any) -> Orchestrator:
+        return super().setup(ways, shortlist=1, **options)
+
+
+SCENES = {"retry": StaleLookup, "substitute": DeadTwin, "retrieve": NothingAlike, "replan": WrongOrder}
 
 
 def steps(run: Run) -> list[str]:
@@ -388,7 +415,7 @@ def test_wherever_a_recovering_run_ended_it_goes_on_to_the_same_end(
 
 
 async def test_a_finished_recovery_replays_without_asking_anybody(tmp_path: Path) -> None:
-    for scene in (StaleLookup(), DeadTwin(), WrongOrder()):
+    for scene in (StaleLookup(), DeadTwin(), NothingAlike(), WrongOrder()):
         whole = await scene.run(journal=tmp_path)
         again = scene.setup(journal=tmp_path, model=ScriptedModel([]))
         done = await again.resume(whole.id)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from callwright.trace import Event, recovery_text, stale_text
+from callwright.trace import Event, recovery_text, shortlist_text, stale_text
 from callwright.types import canonical
 
 _WIDTH = 150
@@ -63,9 +63,18 @@ class Live:
 
     def _on_run_start(self, data: Mapping[str, Any]) -> None:
         self.run = data["run"]
-        tools = len(data["tools"])
-        self._line(f"[dim]{escape(data['model'])} · {data['strategy']} · {tools} tools · {data['mode']} replies[/]")
+        tools = f"{data['offered']} tools to find some in" if data.get("shortlist") else f"{len(data['tools'])} tools"
+        self._line(f"[dim]{escape(data['model'])} · {data['strategy']} · {tools} · {data['mode']} replies[/]")
         self._status.update("the model reads the request …")
+
+    def _on_trials(self, data: Mapping[str, Any]) -> None:
+        for one in data["trials"]["ranking"]:
+            self._line(
+                f"  [dim]tried[/] {escape(_short(one['name'] + ': ' + (one['justification'] or 'not tried')))}"
+            )
+
+    def _on_shortlist(self, data: Mapping[str, Any]) -> None:
+        self._line(f"[dim]{escape(shortlist_text(data))}[/]")
 
     def _on_plan(self, data: Mapping[str, Any]) -> None:
         tool = {slot["id"]: slot["tool"] for slot in data["slots"]}

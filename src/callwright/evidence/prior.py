@@ -1,4 +1,4 @@
-"""What is known of a tool, as a small weight on how well it fits: what works rises a little, what fails sinks. Pure."""
+"""What is known of a tool as a small weight on how well it fits: what works rises a little, what fails sinks."""
 
 from __future__ import annotations
 

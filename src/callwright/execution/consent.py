@@ -52,6 +52,10 @@ class Consent:
         self._allow = tuple(allow)
         self._dry_run = dry_run
 
+    @property
+    def dry_run(self) -> bool:
+        return self._dry_run
+
     def why(self, tool: Tool) -> str:
         """Why this tool's calls need leave, or "": they may go."""
         if not tool.effects.may_write:

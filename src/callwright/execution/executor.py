@@ -18,7 +18,7 @@ from callwright.execution.questions import Questions
 from callwright.gate import Gate, Refusal, Sources
 from callwright.limits import Budget
 from callwright.trace import Trace
-from callwright.types import CheckedCall, Skip, ToolCall, ToolResult, canonical
+from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,12 @@ class Executor:
     def postpone(self, tool: str) -> None:
         """Note that a call of this tool lacks a value that later results may hold."""
         self.postponed[tool] = len(self.came)
+
+    def admit(self, tools: Iterable[Tool]) -> None:
+        """More tools that calls of this run may name from now on."""
+        for tool in tools:
+            self._gate = self._gate.with_tool(tool)
+        self._shared.names = tuple(tool.name for tool in self._gate.tools)
 
     def granted(self) -> bool:
         """One step of recovery, from the run's budget B."""

@@ -34,8 +34,8 @@ class Substitute:
 def substitutes(
     failed: Failed, tools: Sequence[Tool], spent: frozenset[str], sources: Sources, known: Known | None = None
 ) -> list[Substitute]:
-    """The tools that may stand in for the failed one, best first. ``spent`` are those that failed themselves, ``known``
-    says how often tools work.
+    """The tools that may stand in for the failed one, best first. ``spent`` are those that failed themselves;
+    ``known`` says how often tools work.
 
     What the failed tool itself names as having taken its place is as like it as can be.
     """
@@ -46,7 +46,7 @@ def substitutes(
     named = names_another(failed.message, tool.name, [t.name for t in tools]) if gone else ()
     found = []
     for other in tools:
-        if other.name == tool.name or other.name in spent or not _no_worse(other.effects, tool.effects):
+        if other.name == tool.name or other.name in spent or not no_worse(other.effects, tool.effects):
             continue
         score = 1.0 if other.name in named else likeness(tool, other)
         if score < FITS or not _obtainable(failed, other, sources):
@@ -58,8 +58,9 @@ def substitutes(
     return sorted(found, key=lambda s: (-s.score * weight(rates.get(s.tool.name, UNKNOWN)), s.tool.name))[:_MOST]
 
 
-def _no_worse(other: Effects, than: Effects) -> bool:
-    """What nobody declared may stand in for what nobody declared; both count as writes and ask as such."""
+def no_worse(other: Effects, than: Effects) -> bool:
+    """Whether the one may be called in place of the other. What nobody declared may stand in for its like;
+    both count as writes and ask as such."""
     if other.read_only:
         return True
     if than.read_only:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from callwright.evidence import Known
 from callwright.execution.bind import Bound, View, question, read
 from callwright.execution.executor import Executor
 from callwright.execution.ledger import Ledger
@@ -15,6 +16,12 @@ from callwright.plan import Plan, Slot
 from callwright.protocols import Planner
 from callwright.trace import Trace
 from callwright.types import Message, Tool, ToolCall, ToolResult
+
+
+class Reserve(Protocol):
+    """The tools of the whole catalogue, where a run is shown a few of them."""
+
+    def find(self, wanted: str, without: Container[str], most: int) -> tuple[Tool, ...]: ...
 
 
 @dataclass(slots=True)
@@ -32,6 +39,8 @@ class Job:
     ledger: Ledger = field(default_factory=Ledger)
     plan: Plan = field(default_factory=Plan)
     sandbox: bool = False  # what calls change is thrown away: a strategy may try a write and take another way
+    reserve: Reserve | None = None  # where more tools may be found; None: all there are, are in ``tools``
+    known: Known = field(default_factory=dict)  # how often tools work
 
     async def bind(
         self,
@@ -68,6 +77,12 @@ class Job:
         if bound.malformed:
             self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
         return bound
+
+    def admit(self, tools: Iterable[Tool]) -> None:
+        """More tools that this run may call from now on."""
+        new = tuple(t for t in tools if t.name not in {known.name for known in self.tools})
+        self.tools = (*self.tools, *new)
+        self.executor.admit(new)
 
     def make_plan(self, tools: Sequence[Tool]) -> None:
         """Set the plan: what the planner says of these tools."""

@@ -31,8 +31,8 @@ class Layered:
     def __init__(self, choose_above: int = 3, recover: Collection[str] = WAYS) -> None:
         """``choose_above``: with more tools than this, the model is asked first which of them are needed.
 
-        ``recover``: what may be tried where repair fails, of ``retry``, ``substitute`` and ``replan``. Raises
-        ConfigError for anything else.
+        ``recover``: what may be tried where repair fails (:data:`strategies.recovery.WAYS`). Raises ConfigError for
+        anything else.
         """
         if unknown := {*recover} - {*WAYS}:
             raise ConfigError(

@@ -2,8 +2,12 @@
 
 1. ``retry``: the diagnosis names an argument that an earlier result gave. The reading call that produced it is made
    again, once; if it says something else now, what rested on it is stale and made again, and so is the failed call.
-2. ``substitute``: another tool that gives the same is called with the same arguments, or offered to the model.
-3. ``replan``: a tool that came before what feeds it is offered again after it. Only what is left is layered anew, as
+2. ``substitute``: another tool that gives the same is called with the same arguments, or offered to the model; where
+   the run was shown a shortlist, also one that only the whole catalogue has.
+3. ``retrieve`` (with a shortlist only): for a tool that is dead, and where nothing was found at all, the catalogue is
+   searched once more, and what fits next best is offered. What may give a value that a call lacked is looked for
+   there too.
+4. ``replan``: a tool that came before what feeds it is offered again after it. Only what is left is layered anew, as
    the plan's next revision.
 
 Each step costs one of the run's budget B, each is an event ``recovery``, and all that it learns from outside goes
@@ -17,7 +21,7 @@ from dataclasses import replace
 
 from callwright.execution.gaps import NOTE, Gap, failure_gap, names_another
 from callwright.execution.origins import Failed, Renewal, of_refusal, of_result, origin, rests_on
-from callwright.execution.substitutes import substitutes
+from callwright.execution.substitutes import Substitute, no_worse, substitutes
 from callwright.gate import Sources
 from callwright.plan import Slot
 from callwright.planning.relayer import feeders, relayered
@@ -25,7 +29,9 @@ from callwright.strategies.job import Job
 from callwright.strategies.second_pass import AskLayer
 from callwright.types import JsonObject, Tool, ToolCall, ToolResult, canonical
 
-WAYS = ("retry", "substitute", "replan")
+WAYS = ("retry", "substitute", "retrieve", "replan")
+_BEYOND = 12  # tools of the whole catalogue that are looked at for one that failed
+_OFFERED = 3  # of which are put to the model at most
 
 
 class Recovery:
@@ -35,13 +41,18 @@ class Recovery:
         self._job = job
         self._ways = frozenset(ways)
         self._ask = ask
-        self._tools = {tool.name: tool for tool in job.tools}
         self._asked = Sources(job.query, job.conversation)
         self._judged: set[str] = set()  # calls that were looked at
         self._repeated: set[str] = set()  # calls that were made again
         self._replaced: set[str] = set()  # tools in whose place others were offered
         self._again: dict[str, list[Failed]] = {}  # tools offered again, and why
         self._waits: dict[str, tuple[str, ...]] = {}  # after which
+        self._sought: set[tuple[str, str]] = set()  # for whom what was looked for beyond the shortlist
+        self._exhausted = False  # whether the catalogue was searched again for the request itself
+
+    @property
+    def _tools(self) -> dict[str, Tool]:
+        return {tool.name: tool for tool in self._job.tools}
 
     async def after(self, layer: tuple[int, int], finished: set[str], last: bool = False) -> None:
         """See to the calls that failed since this was last asked. ``layer``: which of how many it was.
@@ -52,9 +63,15 @@ class Recovery:
         left: list[Failed] = []
         while failed := self._failed():
             for one in failed:
-                if not (await self._looked_up_again(one, layer) or await self._substituted(one, layer, finished)):
+                if not (
+                    await self._looked_up_again(one, layer)
+                    or await self._substituted(one, layer, finished)
+                    or await self._retrieved(one, layer, finished)
+                ):
                     left.append(one)
         self._made_good()
+        if last and not self._job.executor.succeeded:
+            await self._retrieved(None, layer, finished)
         if left and not last and "replan" in self._ways:
             self._layered_anew(left, finished)
 
@@ -130,7 +147,8 @@ class Recovery:
             return False
         executor = self._job.executor
         spent = frozenset(r.tool for r in executor.results if not r.ok)
-        found = substitutes(failed, self._job.tools, spent, executor.sources)
+        found = substitutes(failed, self._job.tools, spent, executor.sources, self._job.known)
+        found = found or self._beyond(failed, spent)
         direct = next((s for s in found if s.call is not None and s.tool.effects.read_only), None)
         if direct is not None and direct.call is not None:
             if not self._step("substitute", failed, offered=[direct.tool.name]):
@@ -149,9 +167,53 @@ class Recovery:
         await self._ask(self._job, slots, *layer, (_gap(failed),))
         return self._served(failed, executor.came[before:])
 
-    def _served(self, failed: Failed, results: Sequence[ToolResult]) -> bool:
+    def _beyond(self, failed: Failed, spent: frozenset[str]) -> list[Substitute]:
+        """Substitutes that only the whole catalogue has; looked for once a tool. They come into view."""
+        job, tool = self._job, self._tools[failed.call.tool]
+        if job.reserve is None or (tool.name, "twin") in self._sought:
+            return []
+        self._sought.add((tool.name, "twin"))
+        others = job.reserve.find(f"{tool.name} {tool.description}", self._tools, _BEYOND)
+        found = substitutes(failed, (tool, *others), spent, job.executor.sources, job.known)
+        job.admit(one.tool for one in found)
+        return found
+
+    async def _retrieved(self, failed: Failed | None, layer: tuple[int, int], finished: set[str]) -> bool:
+        """What fits the request next best is put to the model: in a dead tool's place, or as nothing was found."""
+        job = self._job
+        if job.reserve is None or "retrieve" not in self._ways or self._exhausted:
+            return False
+        if failed is not None and not failed.final:
+            return False
+        self._exhausted = True
+        others = job.reserve.find(job.query, self._tools, _BEYOND)
+        if failed is not None:
+            others = tuple(t for t in others if no_worse(t.effects, self._tools[failed.call.tool].effects))
+        others = others[:_OFFERED]
+        if not others or not self._step("retrieve", failed, offered=[t.name for t in others]):
+            return False
+        job.admit(others)
+        before = len(job.executor.came)
+        slots = self._put_beside(failed, others, finished)
+        await self._ask(job, slots, *layer, (_gap(failed),) if failed else ())
+        return self._served(failed, job.executor.came[before:])
+
+    def _providers(self, left: Sequence[Failed]) -> None:
+        """Tools beyond the shortlist that may give the values which calls lacked come into view."""
+        job = self._job
+        for failed in left if job.reserve is not None else ():
+            tool = self._tools[failed.call.tool]
+            if failed.final or failed.empty or not failed.blamed or (tool.name, "value") in self._sought:
+                continue
+            self._sought.add((tool.name, "value"))
+            assert job.reserve is not None
+            others = job.reserve.find(_described(tool, failed.blamed), self._tools, _BEYOND)
+            able = feeders(tool, failed.blamed, others)[:_OFFERED]
+            job.admit(t for t in others if t.name in able)
+
+    def _served(self, failed: Failed | None, results: Sequence[ToolResult]) -> bool:
         good = [r for r in results if r.ok]
-        if good and not failed.empty:  # that there is nothing is a result of its own
+        if good and failed is not None and not failed.empty:  # that there is nothing is a result of its own
             self._made_good_by(failed, good[0])
         return bool(good)
 
@@ -161,12 +223,13 @@ class Recovery:
         if failed.call.id in {r.id for r in executor.results}:
             executor.supersede([failed.call.id], result.id, f"made good by {result.tool}")
 
-    def _put_beside(self, failed: Failed, tools: Sequence[Tool], finished: set[str]) -> tuple[Slot, ...]:
+    def _put_beside(self, failed: Failed | None, tools: Sequence[Tool], finished: set[str]) -> tuple[Slot, ...]:
         """Slots for these tools where the failed one stands in the plan; those that it lacks are added to it."""
         job = self._job
         known = {slot.tool: slot for slot in job.plan.slots}
-        place = next((s for s in job.plan.slots if s.id == failed.call.slot), Slot("", ""))
-        why = f"stands in for {failed.call.tool}"
+        at = failed.call.slot if failed else ""
+        place = next((s for s in job.plan.slots if s.id == at), Slot("", ""))
+        why = f"stands in for {failed.call.tool}" if failed else "found when nothing else had helped"
         made = [Slot(t.name, t.name, place.after, why) for t in tools if t.name not in known]
         if made:
             job.plan = job.plan.grown(*made)
@@ -188,6 +251,7 @@ class Recovery:
     def _layered_anew(self, left: Sequence[Failed], finished: set[str]) -> None:
         """Tools that came too early are offered again, in a plan of what is left; each once in a run."""
         job = self._job
+        self._providers(left)
         open_ = {slot.tool for slot in job.plan.slots if slot.id not in finished}
         waits: dict[str, tuple[str, ...]] = {}
         for failed in left:
@@ -226,12 +290,14 @@ class Recovery:
         called = job.executor.succeeded
         return tuple(name for name in may_help if name in open_ or name in beside or name not in called)
 
-    def _step(self, step: str, failed: Failed, **more: object) -> bool:
+    def _step(self, step: str, failed: Failed | None, **more: object) -> bool:
         """One step from the budget. What is tried and why is recorded."""
         if not self._job.executor.granted():
             return False
-        told = {"tool": failed.call.tool, "failed": failed.call.id, "message": failed.message[:NOTE], **more}
-        self._job.trace.add("recovery", step=step, **told)
+        told = {"tool": "", "failed": "", "message": ""}
+        if failed is not None:
+            told = {"tool": failed.call.tool, "failed": failed.call.id, "message": failed.message[:NOTE]}
+        self._job.trace.add("recovery", step=step, **told, **more)
         return True
 
 
@@ -239,6 +305,13 @@ def _layer_of(job: Job, slot: str) -> frozenset[str]:
     """The slots of the layer in which a slot stands."""
     rows = (frozenset(s.id for s in layer) for layer in job.plan.layers)
     return next((row for row in rows if slot in row), frozenset())
+
+
+def _described(tool: Tool, keys: Collection[str]) -> str:
+    """Parameters of a tool in words, for a search of what may provide them."""
+    parts = [tool.properties.get(key) for key in keys]
+    about = [str(part.get("description", "")) if isinstance(part, dict) else "" for part in parts]
+    return " ".join(f"{key} {said}".strip() for key, said in zip(keys, about, strict=True))
 
 
 def _gap(failed: Failed) -> Gap:

@@ -86,11 +86,13 @@ def read_story(events: Iterable[Event]) -> Story:
     for event in events:
         if event.kind in ("run.start", "run.end", "plan", "answer"):
             setattr(story, event.kind.removeprefix("run."), event.data)
+        elif event.kind == "shortlist":
+            story.start = {**story.start, "tools": [*(story.start.get("tools") or ()), *event.data["tools"]]}
         elif event.kind == "layer":
             story.stages.append(Stage(f"Layer {event.data['index']} of {event.data['total']}"))
         elif event.kind == "model" and str(event.data.get("purpose")).startswith("answer"):
             story.closing.append(event.data)
-        elif event.kind != "blob":
+        elif event.kind not in ("blob", "trial", "trials"):
             _sort(event, _stage(story, event), calls)
     return story
 

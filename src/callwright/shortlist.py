@@ -1,0 +1,190 @@
+"""Which of many tools a run works with: found for its request, tried, and looked for again where they fall short.
+
+The catalogue may hold thousands of tools; no prompt ever shows more of them than were found. What was found, and what
+trials showed, are answers from outside: they go through the run's ledger, and a resume asks nobody again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+from callwright.encoders import open_encoder
+from callwright.errors import ConfigError
+from callwright.evidence import EvidenceStore, Known
+from callwright.execution.invoke import Caller
+from callwright.execution.ledger import Answer, Ledger, diverged
+from callwright.execution.policy import withheld
+from callwright.limits import Budget
+from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
+from callwright.trace import Event, Trace
+from callwright.trials import TrialPolicy, Trials, try_tools
+from callwright.types import Message, Tool
+
+Trying: TypeAlias = Literal["off", "read-only", "sandbox"]
+TRYING: tuple[Trying, ...] = get_args(Trying)
+USUAL = 8  # tools: a small model does best with at most eight
+_POOL = 2  # candidates for each place, where trials decide
+_MOST_TRIALS = 20  # calls, and at most half of those that the run may make
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlisting:
+    """How a run's tools are chosen: ``size`` of them, found by ``mode`` (None: the index's own), tried or not.
+
+    ``trials``: ``read-only`` calls what is declared to read; ``sandbox`` says that whatever any tool does is thrown
+    away. Raises ConfigError for what makes no sense.
+    """
+
+    size: int = USUAL
+    trials: Trying = "off"
+    mode: Mode | None = None
+
+    @classmethod
+    def of(cls, start: Answer) -> Shortlisting | None:
+        """How a run that goes on was told to choose its tools, by its ``run.start``."""
+        said = start.get("shortlist")
+        return cls(**said) if said else None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
+            raise ConfigError(f"a shortlist holds at least one tool, not {self.size!r}", hint=f"usually {USUAL}")
+        if self.trials not in TRYING:
+            raise ConfigError(f"there are no trials {self.trials!r}", hint=f"trials: {', '.join(TRYING)}")
+
+
+class Index:
+    """The index of a catalogue: made when it is first asked, and brought up to date where the tools have changed."""
+
+    def __init__(self) -> None:
+        self._made: ToolIndex | None = None
+
+    def of(self, tools: Iterable[Tool], mode: Mode | None) -> ToolIndex:
+        """Raises MissingExtra without the extra ``retrieval``."""
+        if self._made is None:
+            self._made = ToolIndex.build((), open_encoder() if mode is not None and needs_encoder(mode) else None)
+        self._made = self._made.synced(tools)
+        return self._made
+
+
+@dataclass(slots=True)
+class Reserve:
+    """All tools of a run, of which it sees a few; it may come back for more.
+
+    ``index`` is asked only where nothing is on record. ``known`` says how often tools work, as of the run's start.
+    """
+
+    tools: Mapping[str, Tool]
+    index: Index
+    settings: Shortlisting
+    known: Known
+    trace: Trace
+    ledger: Ledger
+    query: str
+    conversation: Sequence[Message] = ()
+    kept_back: list[Tool] = field(default_factory=list)  # destructive, and nothing said speaks of them
+
+    async def first(
+        self,
+        caller: Caller,
+        budget: Budget,
+        evidence: EvidenceStore | None = None,
+        secrets: Sequence[str] = (),
+        *,
+        dry_run: bool = False,
+    ) -> tuple[Tool, ...]:
+        """The tools to begin with. Calls of trials are spent from the budget of the run."""
+        trying = self.settings.trials != "off"
+        if told := self.ledger.next("", "shortlist"):
+            return self._again(told, budget)
+        size = self.settings.size
+        hits = self._found(self.query, (), size * _POOL if trying else size)
+        names, more = [hit.name for hit in hits[:size]], {}
+        if trying:
+            policy = self._policy(budget, dry_run)
+            made = await try_tools(
+                self.query, hits, self.tools.values(), invoker=caller, evidence=evidence, policy=policy,
+                conversation=self.conversation, secrets=secrets, trace=self.trace, ledger=self.ledger,
+            )  # fmt: skip
+            names, more = _places(made, size), {"calls": made.calls, "problems": made.problems}
+            _spend(budget, made.calls)
+        return self._record(self.query, names, hits, **more)
+
+    def find(self, wanted: str, without: Container[str], most: int) -> tuple[Tool, ...]:
+        """Tools of the whole catalogue that fit some words, best first, none of them ``without``."""
+        if told := self.ledger.next("", "shortlist"):
+            return self._again(told)
+        hits = self._found(wanted, without, most)
+        return self._record(wanted, [hit.name for hit in hits], hits)
+
+    def _found(self, wanted: str, without: Container[str], most: int) -> tuple[Hit, ...]:
+        """The hits that may be shown. Twice as many are looked at as are wanted, and as are left out."""
+        left_out = sum(name in without for name in self.tools)
+        index = self.index.of(self.tools.values(), self.settings.mode)
+        hits = index.search(wanted, 2 * most + left_out, mode=self.settings.mode, known=self.known)
+        fit = [hit for hit in hits if hit.name not in without and hit.name in self.tools]
+        back = withheld(self.query, (m.content for m in self.conversation), [self.tools[hit.name] for hit in fit])
+        self.kept_back += (tool for tool in back if tool not in self.kept_back)
+        hidden = {tool.name for tool in back}
+        return tuple(hit for hit in fit if hit.name not in hidden)[:most]
+
+    def _policy(self, budget: Budget, dry_run: bool) -> TrialPolicy:
+        limits = budget.limits
+        return TrialPolicy(
+            k=self.settings.size,
+            calls=min(_MOST_TRIALS, limits.tool_calls // 2),
+            seconds=min(60.0, budget.seconds_left),
+            tool_seconds=min(10.0, limits.tool_seconds),
+            result_bytes=limits.result_bytes,
+            concurrency=limits.concurrency,
+            sandbox=("*",) if self.settings.trials == "sandbox" and not dry_run else (),
+        )
+
+    def _record(self, wanted: str, names: Sequence[str], hits: Sequence[Hit], **more: Any) -> tuple[Tool, ...]:
+        tools = tuple(self.tools[name] for name in names)
+        self._add(
+            wanted=wanted,
+            names=list(names),
+            tools=tools,
+            digests={tool.name: tool.digest for tool in tools},
+            hits=[[hit.name, round(hit.score, 6)] for hit in hits],
+            kept_back=[tool.name for tool in self.kept_back],
+            actor="",
+            turn=self.ledger.turn(""),
+            **more,
+        )
+        self.ledger.commit()
+        return tools
+
+    def _again(self, told: Answer, budget: Budget | None = None) -> tuple[Tool, ...]:
+        """What was found before a crash."""
+        gone = [name for name in (*told["names"], *told["kept_back"]) if name not in self.tools]
+        if gone:
+            raise diverged(f"it was shown {', '.join(gone)}, which no source offers any more")
+        self.kept_back[:] = [self.tools[name] for name in told["kept_back"]]
+        if budget is not None:
+            _spend(budget, told.get("calls", 0))
+        self._add(**told)
+        return tuple(self.tools[name] for name in told["names"])
+
+    def _add(self, **told: Any) -> None:
+        self.trace.add("shortlist", **told)
+
+
+def shown(events: Iterable[Event]) -> dict[str, str]:
+    """The digests of all tools that a run found."""
+    return {name: told for e in events if e.kind == "shortlist" for name, told in e.data["digests"].items()}
+
+
+def _places(made: Trials, size: int) -> list[str]:
+    """The first of the ranking that were not shown to fail; where they are too few, those for which only no call
+    could be made of the request: what a plan gives them may make one."""
+    chosen = list(made.shortlist(size))
+    spare = (one.name for one in made.ranking if one.outcome == "parameter_mismatch")
+    return [*chosen, *spare][:size]
+
+
+def _spend(budget: Budget, calls: int) -> None:
+    for _ in range(calls):
+        budget.spend_tool_call()
