@@ -112,6 +112,19 @@ def test_text_and_native_replies_are_read_alike() -> None:
     assert read(VIEW, "native", native).calls[0].arguments == {"q": "x"}
 
 
+def test_in_text_too_the_tools_called_useful_and_never_called_are_wanted() -> None:
+    text = 'Useful: find, drop\nAction: find\nAction Input: {"q": "x"}'
+    bound = read(VIEW, "text", Reply(text))
+    assert [c.tool for c in bound.calls] == ["find"]
+    assert bound.wanted == ("drop",)
+    assert [s.tool for s in bound.skips] == ["drop"]
+    assert read(VIEW, "text", Reply("Useful: drop")).wanted == ("drop",)
+    nothing = read(VIEW, "text", Reply("Useful: none\nThe request asks for neither."))
+    assert (nothing.calls, nothing.wanted) == ((), ())
+    assert {s.tool for s in nothing.skips} == {"find", "drop"}
+    assert read(TURN, "text", Reply("Useful: find")).finished, "a turn asks for no such line"
+
+
 def test_a_declined_layer_says_why() -> None:
     bound = read(VIEW, "text", Reply("No call: nothing to find"))
     assert bound.calls == ()
