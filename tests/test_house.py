@@ -26,7 +26,6 @@ TESTED_WITH_THEIR_ROOM: dict[str, str] = {
     "execution/invoke.py": "test_orchestrator.py",
     "execution/questions.py": "test_orchestrator.py",
     "strategies/job.py": "test_orchestrator.py",
-    "strategies/layered.py": "test_orchestrator.py",
     "strategies/react.py": "test_orchestrator.py",
     "strategies/second_pass.py": "test_orchestrator.py",
     "cli/check.py": "cli/test_app.py",

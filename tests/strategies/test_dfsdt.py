@@ -216,6 +216,7 @@ async def test_outside_a_sandbox_a_branch_that_may_write_is_refused_and_logged(e
     [skip] = [e.data for e in done.events if e.kind == "skip"]
     assert (skip["tool"], skip["reason"]) == ("note", NO_SANDBOX)
     assert "only in a sandbox" in asked(model)[1]
+    assert "only in a sandbox" in " ".join(done.answer.missing), "whatever the model says"
 
 
 async def test_a_write_under_a_misspelt_name_does_not_leave_either() -> None:

@@ -62,7 +62,7 @@ class Executor:
         self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
         self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
         self._outlived: set[str] = set()  # ids of writes that rested on what no longer counts
-        self._denied: list[tuple[CheckedCall, Skip]] = []  # in whatever branch: what was not done stays undone
+        self._denied: list[tuple[tuple[str, str], Skip]] = []  # in whatever branch: what was not done stays undone
         self._gate = gate
         self._trace = trace
         names = tuple(tool.name for tool in gate.tools)
@@ -91,8 +91,7 @@ class Executor:
     def denied(self) -> list[Skip]:
         """Calls that were not given leave and were not made after all, each once."""
         made = {(r.tool, canonical(r.arguments)) for r in self.came if r.ok}
-        left = {(call.tool.name, canonical(call.arguments)): skip for call, skip in self._denied}
-        return [skip for call, skip in left.items() if call not in made]
+        return [skip for call, skip in dict(self._denied).items() if call not in made]
 
     @property
     def sources(self) -> Sources:
@@ -145,6 +144,12 @@ class Executor:
         for skip in skips:
             self.skips.append(skip)
             self._trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot)
+
+    def deny(self, call: ToolCall, reason: str) -> None:
+        """Record a call that may not be made in this run."""
+        skip = Skip(call.tool, reason, call.slot, refused=True)
+        self.skip([skip])
+        self._denied.append(((call.tool, canonical(call.arguments)), skip))
 
     def postpone(self, tool: str) -> None:
         """Note that a call of this tool lacks a value that later results may hold."""
@@ -238,7 +243,8 @@ class Executor:
         elif course.refusal is not None and course.by == "model":
             self.refusals.append(course.refusal)
         if course.denied is not None:
-            self._denied.append(course.denied)
+            call, skip = course.denied
+            self._denied.append(((call.tool.name, canonical(call.arguments)), skip))
         if course.held is not None:
             self.held.setdefault(course.tool, []).append(course.held)
         if course.unmended:

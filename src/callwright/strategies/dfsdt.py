@@ -140,7 +140,7 @@ class _Search:
         names = {tool.name for tool in job.tools}
         allowed = {tool.name for tool in job.tools if job.sandbox or tool.effects.read_only}
         if call.tool in names - allowed:
-            job.executor.skip([Skip(call.tool, NO_SANDBOX, step_id(call, self.steps), refused=True)])
+            job.executor.deny(replace(call, slot=step_id(call, self.steps)), NO_SANDBOX)
             return []
         return await job.step(call, self.steps, allowed)
 

@@ -1,0 +1,136 @@
+"""RETO's own examples (A.9 to A.11), played with the calls and results that the paper prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callwright import Orchestrator, Run
+from callwright.plan import Plan
+from callwright.protocols import Capabilities, ChatRequest
+from callwright.strategies import Layered
+from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.types import READ
+
+TEXT = {"type": "string"}
+
+
+class FixedPlan:
+    name = "fixed"
+
+    def __init__(self, *layers: list[str]) -> None:
+        self._plan = Plan.from_layers(layers)
+
+    def plan(self, query: str, tools: Any) -> Plan:
+        return self._plan
+
+
+def looked_up(name: str, output: Any, **properties: Any) -> FakeTool:
+    return FakeTool(name, properties, output=output, effects=READ)
+
+
+def action(tool: str, arguments: str) -> str:
+    return f"Action: {tool}\nAction Input: {arguments}"
+
+
+async def played(query: str, tools: list[FakeTool], layers: list[list[str]], replies: list[str], answer: str) -> Run:
+    """The strategy with plain text, as most servers behave; each reply is one layer's."""
+    finish = action("Finish", f'{{"return_type": "give_answer", "final_answer": "{answer}"}}')
+    model = ScriptedModel(
+        {"bind": replies, "*": finish}, capabilities=Capabilities(json_schema=False, native_tools=False)
+    )
+    offered = [fake_source(*tools)]
+    setup = Orchestrator(offered, model=model, planner=FixedPlan(*layers), strategy=Layered(choose_above=9))
+    done = await setup.run(query)
+    for request, layer in zip((r for r in model.requests if r.purpose == "bind"), layers, strict=False):
+        assert in_view(request, tools) == {*layer}, "a layer sees its own tools and no others"
+    return done
+
+
+def in_view(request: ChatRequest, tools: list[FakeTool]) -> set[str]:
+    _, _, shown = request.messages[-1].content.partition("Tools allowed this step")
+    return {t.tool.name for t in tools if f"- {t.tool.name}(" in shown}
+
+
+async def test_a9_two_layers_without_dependency_both_reach_the_answer() -> None:
+    """The paper's call takes its size and colour from nowhere: optional values that nobody said do not leave here."""
+    keywords = looked_up(
+        "keyword_research_api", [{"text": "party planning decorations", "vol": 69, "score": 0.135}], k=TEXT
+    )
+    code = looked_up("generate_a_qr_code_image", "<PNG image data>", d=TEXT)
+    done = await played(
+        "Can you generate QR codes for https://example.com/invitation1? I need to research popular keywords "
+        "related to party planning and decorations.",
+        [keywords, code],
+        [["keyword_research_api"], ["generate_a_qr_code_image"]],
+        [
+            action("keyword_research_api", '{"k": "party planning decorations"}'),
+            action("generate_a_qr_code_image", '{"d": "https://example.com/invitation1"}'),
+        ],
+        "Keywords: party planning decorations - 69.",
+    )
+    assert [(r.id, r.ok) for r in done.results] == [("r1", True), ("r2", True)]
+    assert done.answer.statements[0].support == "supported"
+
+
+async def test_a10_a_tool_that_the_request_does_not_need_is_skipped_with_its_reason() -> None:
+    web = looked_up("web_search", {"items": [{"link": "https://www.ncbi.nlm.nih.gov/pmc/7129738/"}]}, query=TEXT)
+    images = looked_up("images_search", {"items": [{"contentUrl": "https://www.mind.org.uk/look/"}]}, keyword=TEXT)
+    mails = looked_up("emails_search", {"items": []}, query=TEXT)
+    done = await played(
+        "I'm writing an article about the benefits of exercise for mental health. Retrieve web search results for "
+        "scientific studies on this topic. Additionally, find relevant images.",
+        [web, images, mails],
+        [["web_search"], ["images_search"], ["emails_search"]],
+        [
+            action("web_search", '{"query": "scientific studies exercise mental health"}'),
+            action("images_search", '{"keyword": "exercise mental health"}'),
+            "No call: nobody asked for e-mail addresses",
+        ],
+        "A study: https://www.ncbi.nlm.nih.gov/pmc/7129738/. An image: https://www.mind.org.uk/look/.",
+    )
+    assert mails.calls == []
+    assert [s.tool for s in done.skips] == ["emails_search"]
+    assert {c.result for s in done.answer.statements for c in s.citations} == {"r1", "r2"}
+
+
+async def test_a11_the_turns_a_model_plays_itself_are_cut_and_the_answer_says_what_came() -> None:
+    """A.11.1 is what the model writes in the second layer, A.11.2 what comes of it."""
+    track, pack, health = (
+        "get_tracking_data_for_create_container_tracking",
+        "api_tracking_for_pack_send",
+        "health_for_suivi_colis",
+    )
+    parcel = "6045e2f44e1b233199a5e77a"
+    events = [
+        {"status": "booked", "region": "Eldoret", "country": "Kenya"},
+        {"status": "pending", "region": "Nairobi"},
+    ]
+    tools = [
+        looked_up(health, {"status": "UP", "checks": []}),
+        looked_up(track, {"status": "success", "data": {"events": events}}, is_id=TEXT),
+        looked_up(pack, {"status": "failed", "message": "Tracking information not found"}, reference=TEXT),
+    ]
+    invented = (
+        "Human:\nThought: Now, I will use the pack_send API.\nAction: api_tracking_for_pack_send\nAction Input: "
+        '{"reference": "ReferenceNumberHere"}Human:\nThought: I have received the data.\nAction: Finish\n'
+        'Action Input: {"return_type": "give_answer", "final_answer": "The status is delivered."}Human:'
+    )
+    done = await played(
+        f"Track the delivery of the gift package with the tracking ID {parcel}: what is the current status? Also, "
+        "fetch the information for the Pack & Send reference number 'ReferenceNumberHere'. Additionally, check the "
+        "health of the suivi-colis API.",
+        tools,
+        [[health], [track], [pack]],
+        [
+            action(health, "{}"),
+            action(track, f'{{"is_id": "{parcel}"}}') + invented,
+            action(pack, '{"reference": "ReferenceNumberHere"}'),
+        ],
+        "It was booked in Eldoret, Kenya, and is pending in Nairobi. The suivi-colis API is UP.",
+    )
+    assert [t.calls for t in tools] == [[{}], [{"is_id": parcel}], [{"reference": "ReferenceNumberHere"}]]
+    assert next(e.data["discarded"] for e in done.events if e.data.get("discarded")).startswith("Human:")
+    assert "delivered" not in done.answer.text
+    assert "Eldoret" in done.answer.text
+    assert "Tracking information not found" in " ".join(done.answer.missing), "that it was not found is said"
+    assert done.status == "partial"
