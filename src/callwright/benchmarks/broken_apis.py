@@ -151,7 +151,10 @@ class FilmApi:
                 if tool in broken:
                     return broken[tool].reply()
                 if query.get("api_key") != FILM_KEY:
-                    return 401, {"status_code": 7, "status_message": "Invalid API key: You must be granted a valid key."}
+                    return 401, {
+                        "status_code": 7,
+                        "status_message": "Invalid API key.",
+                    }
                 if template.startswith("/search/") and "query" not in query:
                     return 422, {"errors": ["query must be provided"]}
                 return film_reply(_example(self._real["paths"][template]["get"]), {**query, **found.groupdict()})

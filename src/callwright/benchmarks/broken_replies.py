@@ -15,6 +15,7 @@ from callwright.types import Json, JsonObject, digest
 
 _WORDS = "amber birch cedar delta ember fjord garnet harbour indigo juniper kestrel lagoon maple nimbus opal".split()
 _CHECK = 97
+_TITLES = ("name", "title", "original_name", "original_title")
 _SEARCH_WORDS = 6  # a longer text finds nothing, as in real search fields
 _PATTERNS = {
     "iata": r"[A-Z]{3}",
@@ -105,7 +106,10 @@ def dress_schema(tool: str, gives: Sequence[str], echo: Sequence[str]) -> JsonOb
             return full
         case 1:
             return {"type": "object", "properties": {"data": held}}
-    return {"type": "object", "properties": {"count": {"type": "integer"}, "results": {"type": "array", "items": full}}}
+    return {
+        "type": "object",
+        "properties": {"count": {"type": "integer"}, "results": {"type": "array", "items": full}},
+    }
 
 
 def unknown(tool: str, value: str) -> tuple[int, Json]:
@@ -155,5 +159,5 @@ def _numbered(value: Any) -> Any:
 
 
 def _named(row: JsonObject, name: str) -> JsonObject:
-    titles = {key: name for key in ("name", "title", "original_name", "original_title") if key in row}
+    titles: JsonObject = {key: name for key in _TITLES if key in row}
     return {**row, **(titles or {"name": name}), "id": film_number(name.casefold())}

@@ -6,12 +6,13 @@ What is broken is broken at the server; catalogue, retrieval and trials meet it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from callwright.benchmarks.broken_apis import FILM_KEY, Breakages
@@ -20,14 +21,12 @@ from callwright.benchmarks.broken_world import Need, World
 from callwright.benchmarks.desk_tasks import Desk
 from callwright.catalog import Catalog, open_catalog
 from callwright.catalog.openapi_response import output_of
+from callwright.catalog.sources import SourceSpec, sources_of
 from callwright.errors import ConfigError, MissingExtra
 from callwright.http import HttpResponse
 from callwright.jsontext import write
 from callwright.protocols import ToolSource
 from callwright.types import Json, JsonObject, Tool, ToolOutput, canonical
-
-if TYPE_CHECKING:
-    import uvicorn
 
 Twins = Mapping[str, tuple[str, str]]  # a tool -> its twin's name and description
 
@@ -40,7 +39,7 @@ class WorldServer:
         self._breakages = breakages
         self.requests = 0
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Any, _: Any, send: Any) -> None:
         assert scope["type"] == "http", "started without lifespan and websockets"
         status, body = self._respond(scope["path"], scope["query_string"].decode("latin-1"))
         headers = [(b"content-type", b"application/json")]
@@ -65,21 +64,14 @@ async def served(app: WorldServer) -> AsyncIterator[str]:
         import uvicorn
     except ImportError:
         raise MissingExtra("serving the benchmark's world", "proxy") from None
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, lifespan="off", ws="none", log_level="error")
-    server = uvicorn.Server(config)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(server.serve())
-        try:
-            yield f"http://127.0.0.1:{await _port(server)}"
-        finally:
-            server.should_exit = True
-
-
-async def _port(server: uvicorn.Server) -> int:
-    async with asyncio.timeout(30):
-        while not server.started:
-            await asyncio.sleep(0.01)
-    return int(server.servers[0].sockets[0].getsockname()[1])
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", ws="none", log_level="error"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:  # who connects early waits in its queue
+        async with asyncio.TaskGroup() as group:
+            group.create_task(server.serve(sockets=[listening]))
+            try:
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                server.should_exit = True
 
 
 class TwinnedSource:
@@ -134,7 +126,9 @@ async def running(world: World, rate: int, desk: Desk | None) -> AsyncIterator[C
             async with open_catalog([*map(_api, remote), *_desk_sources(world, desk, breakages)]) as catalog:
                 missing = [t for tools in world.families.values() for t in tools if t not in catalog]
                 if missing:
-                    raise ConfigError(f"the world lacks {', '.join(missing[:5])}", hint="; ".join(catalog.problems[:3]))
+                    raise ConfigError(
+                        f"the world lacks {', '.join(missing[:5])}", hint="; ".join(catalog.problems[:3])
+                    )
                 yield catalog
 
 
@@ -146,7 +140,7 @@ def _api(spec: str) -> ToolSource:
 
 
 @contextmanager
-def _desk_home(world: World, desk: Desk | None) -> Any:
+def _desk_home(world: World, desk: Desk | None) -> Iterator[None]:
     if desk is None or not world.twins:
         yield
         return
@@ -158,10 +152,8 @@ def _desk_home(world: World, desk: Desk | None) -> Any:
 def _desk_sources(world: World, desk: Desk | None, breakages: Breakages) -> list[ToolSource]:
     if desk is None or not world.twins:
         return []
-    from callwright.catalog.sources import sources_of
-
     twins = {tool: (name, about) for tool, name, about in world.twins.values()}
-    specs = [desk.faulty(()), str(desk.folder / "mcp.json")]
+    specs: list[SourceSpec] = [desk.faulty(()), str(desk.folder / "mcp.json")]
     return [TwinnedSource(source, twins, breakages) for spec in specs for source in sources_of(spec)]
 
 
@@ -174,7 +166,7 @@ async def replies(world: World, catalog: Catalog) -> Truth:
     The reply of a whole world is the truth; a tool *truly answers* where it replies the same in a broken one.
     """
     found: Truth = {}
-    for need in {key: need for key, need in _needs(world)}.values():
+    for need in dict(_needs(world)).values():
         for tool in world.families[need.family]:
             arguments = world.call(tool, need)
             key = call_key(tool, arguments)
@@ -197,6 +189,3 @@ def answering(world: World, need: Need, truth: Truth, here: Truth) -> tuple[str,
 
 def _needs(world: World) -> list[tuple[str, Need]]:
     return [(canonical([n.family, n.arguments]), n) for query in world.queries for n in query.needs]
-
-
-Progress = Callable[[str], object]

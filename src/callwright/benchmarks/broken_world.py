@@ -1,8 +1,8 @@
-"""The world of the broken-tools benchmark: families of tools that give the same, and queries that need some of them.
+"""The world of the broken-tools benchmark: families of tools that give the same, and queries that need some.
 
-Two halves that share no tool: ``dev`` (invented APIs) for tuning, ``final`` (other invented APIs, the film database by
-its real description, the desk with its MCP servers) that is opened once. Which tool is broken, and how, is fixed by
-:mod:`callwright.benchmarks.broken_kinds` before anything is ranked; what a query needs never depends on it.
+Two halves that share no tool: ``dev`` (invented APIs) for tuning, ``final`` (other invented APIs, the film database
+by its real description, the desk with its MCP servers) that is opened once. Which tool is broken, and how, is fixed
+by :mod:`callwright.benchmarks.broken_kinds` before anything is ranked; what a query needs never depends on it.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ class World:
 
     @property
     def digest(self) -> str:
-        """Changes whenever a query, a family or a breakage does: printed and logged before anything is ranked."""
+        """Changes whenever a query, a family, a description or a breakage does. Logged before anything is ranked."""
         breakages = {str(rate): to_json(broken(self.families, rate)) for rate in RATES}
-        return digest([self.half, dict(self.families), to_json(self.queries), breakages])
+        documents = [api.document({}) for api in self.apis]
+        return digest([self.half, dict(self.families), to_json(self.queries), breakages, documents, dict(self.twins)])
 
     def call(self, tool: str, need: Need) -> JsonObject:
         """The arguments of the call that does what a need asks for, by their names at this tool."""
@@ -82,7 +83,7 @@ def read_world(half: str, folder: Path, data: Path, desk: Desk | None) -> World:
     known = apis["values"]
     families = [family for family in apis["family"] if family["half"] == half]
     operations = {op.name: op for family in families for op in _operations(family)}
-    made = tuple(_apis(families, operations, known))
+    made: tuple[Api, ...] = tuple(_apis(families, operations, known))
     names = {family["name"]: tuple(tool[1] for tool in family["tools"]) for family in families}
     queries = [*_asked(families, known), *_several(families, known)]
     twins: dict[str, tuple[str, str, str]] = {}
@@ -141,7 +142,9 @@ def _several(families: Sequence[Any], known: Any) -> Iterator[Query]:
             one, other = (_values(families, f, known, at + 5 * turn) for f in (first, second))
             texts = first["asks"][turn % len(first["asks"])].format(**one), second["asks"][0].format(**other)
             needs = {n.family: n for n in (*_needs(families, first, one), *_needs(families, second, other))}
-            yield Query(f"{first['name']}+{second['name']}", "several", f"{texts[0]} {texts[1]}", tuple(needs.values()))
+            yield Query(
+                f"{first['name']}+{second['name']}", "several", f"{texts[0]} {texts[1]}", tuple(needs.values())
+            )
 
 
 def _values(families: Sequence[Any], family: Any, known: Any, turn: int) -> dict[str, str]:
@@ -173,7 +176,9 @@ def _films(told: Mapping[str, Any], data: Path) -> tuple[FilmApi, FilmApi, dict[
         raise ConfigError(f"the film database's description cannot be read: {error}", hint=TMDB_WHERE) from None
     tmdb = FilmApi("tmdb", real)
     other = FilmApi("cinebase", real, {path: (name, about) for path, name, about in told.values()})
-    families = {f"film.{key}": (tmdb.tools[path], name) for key, (path, name, _) in told.items()}
+    families: dict[str, tuple[str, ...]] = {
+        f"film.{key}": (tmdb.tools[path], name) for key, (path, name, _) in told.items()
+    }
     queries = [_film_query(row, told) for row in rows]
     return tmdb, other, families, [query for query in queries if query.needs]
 

@@ -73,6 +73,14 @@ def bench_retrieval(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("broken-tools", context_settings=_PASS)
+def bench_broken_tools(context: typer.Context) -> None:
+    """Rankings of really broken tools: retrieval, a model, trials; what truly answers is gold."""
+    from callwright.benchmarks.broken_tools import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("confidence", context_settings=_PASS)
 def bench_confidence(context: typer.Context) -> None:
     """How often the rules' guesses are right: what their confidences are taken from."""
