@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from callwright.benchmarks.broken_world import HALVES, World, read_world
+from callwright.benchmarks.desk_tasks import load_desk
+from callwright.errors import ConfigError
+from callwright.training.sources import data_root
+
+FOLDER = Path(__file__).parents[2] / "examples" / "broken_tools"
+DIGESTS = {"dev": "f3c1afd49d812939", "final": "94b0aaf907287d64"}  # as docs/lab.md froze them
+
+
+def world(half: str) -> World:
+    if half == "final" and not (data_root() / "tmdb").exists():
+        pytest.skip(f"no tmdb in {data_root()}")
+    return read_world(half, FOLDER, data_root(), load_desk() if half == "final" else None)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_set_is_the_one_that_was_frozen(half: str) -> None:
+    assert world(half).digest == DIGESTS[half]
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_every_need_has_a_family_and_a_call_of_each_of_its_tools(half: str) -> None:
+    one = world(half)
+    names = [tool for tools in one.families.values() for tool in tools]
+    assert len(names) == len(set(names))
+    assert len({query.id for query in one.queries}) == len(one.queries)
+    for query in one.queries:
+        assert query.needs
+        for need in query.needs:
+            for tool in one.families[need.family]:
+                assert isinstance(one.call(tool, need), dict)
+
+
+def test_the_halves_share_neither_tools_nor_questions() -> None:
+    dev, final = world("dev"), world("final")
+    tools = [{t for tools in one.families.values() for t in tools} for one in (dev, final)]
+    assert not tools[0] & tools[1]
+    assert not {q.text for q in dev.queries} & {q.text for q in final.queries}
+    assert len(final.queries) >= 200
+
+
+def test_what_needs_an_id_comes_after_what_gives_it_and_gets_the_id_that_is_given() -> None:
+    (query,) = [q for q in world("dev").queries if q.id == "artist_albums-0-0"]
+    first, second = query.needs
+    assert (first.family, first.layer, second.family, second.layer) == ("search_artist", 0, "artist_albums", 1)
+    assert second.arguments["artist_id"].startswith("AR")
+
+
+def test_a_world_without_its_files_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"apis\.toml"):
+        read_world("dev", tmp_path, tmp_path, None)
+    with pytest.raises(ConfigError, match="film database"):
+        read_world("final", FOLDER, tmp_path, None)
