@@ -25,7 +25,7 @@ from callwright.types import Message, Tool
 Trying: TypeAlias = Literal["off", "read-only", "sandbox"]
 TRYING: tuple[Trying, ...] = get_args(Trying)
 USUAL = 8  # tools: a small model does best with at most eight
-_POOL = 2  # candidates for each place, where trials decide
+_POOL, _LEAST_POOL = 2, 10  # candidates for each place, where trials decide; of how many at least
 _MOST_TRIALS = 20  # calls, and at most half of those that the run may make
 
 
@@ -99,7 +99,7 @@ class Reserve:
         if told := self.ledger.next("", "shortlist"):
             return self._again(told, budget)
         size = self.settings.size
-        hits = self._found(self.query, (), size * _POOL if trying else size)
+        hits = self._found(self.query, (), max(_LEAST_POOL, size * _POOL) if trying else size)
         names, more = [hit.name for hit in hits[:size]], {}
         if trying:
             policy = self._policy(budget, dry_run)

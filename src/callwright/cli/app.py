@@ -25,7 +25,10 @@ from callwright.cli.options import (
     Only,
     Planner,
     Profile,
+    Retrieval,
+    Shortlist,
     Tools,
+    Trials,
     limited,
 )
 from callwright.cli.serving import simulate_command
@@ -101,6 +104,9 @@ def run_command(
         bool, typer.Option("--sandbox", help="What the tools change is thrown away: dfsdt may try writes too.")
     ] = False,
     no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")] = False,
+    shortlist: Shortlist = None,
+    trials: Trials = None,
+    retrieval: Retrieval = None,
     evidence: Evidence = None,
     no_evidence: NoEvidence = False,
     config: Config = None,
@@ -109,7 +115,7 @@ def run_command(
     limits: dict[str, float],
 ) -> None:
     """Answer a request with tools: plan, call, mend, answer."""
-    from callwright.cli.run import run_query
+    from callwright.cli.run import SHORTLISTING, run_query
     from callwright.cli.settings import effective
 
     given = {"tools": tools, "only": only, "model": model, "strategy": strategy, "planner": planner}
@@ -119,9 +125,12 @@ def run_command(
         "allow": allow,
         "journal": False if no_journal else journal,
         "evidence": False if no_evidence else evidence,
+        "shortlist": shortlist,
+        "trials": trials and trials.value,
+        "retrieval": retrieval,
     }
     settings = effective({**given, **more, **limits}, config=config, profile=profile).announced("model", "encoder")
-    taken = settings.take("only", "model", "strategy", "planner", "encoder", "mode", "allow")
+    taken = settings.take("only", "model", "strategy", "planner", "encoder", "mode", "allow", *SHORTLISTING)
     code = run_query(
         query,
         settings.get("tools", []),

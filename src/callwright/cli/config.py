@@ -20,7 +20,8 @@ from callwright.proxy.settings import Guided
 
 NAME = "callwright.toml"
 _SECRET = re.compile(r"(?i)(^|[_-])(key|api[_-]?key|token|secret|password|passwd|authorization)$")
-_MOST_PORTS = 65_535
+_MOST_PORTS, _MOST_TOOLS = 65_535, 1_000
+TRYING = ("off", "read-only", "sandbox")  # as callwright.shortlist names them
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,12 @@ def _strategies() -> tuple[str, ...]:
     return tuple(STRATEGIES)
 
 
+def _modes() -> tuple[str, ...]:
+    from callwright.retrieval import MODES
+
+    return tuple(MODES)
+
+
 SETTINGS: Mapping[str, Key] = {
     "model": Key("a text", "as --model", near=True),
     "api_key_env": Key("a text", "the environment variable that holds the endpoint's key"),
@@ -52,6 +59,9 @@ SETTINGS: Mapping[str, Key] = {
     "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
     "allow": Key("a list of texts", "as --allow"),
     "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
+    "shortlist": Key("a whole number", "as --shortlist", most=_MOST_TOOLS),
+    "trials": Key("a text", "as --trials", lambda: TRYING),
+    "retrieval": Key("a text", "as --retrieval", _modes),
     "evidence": Key("a text or false", "as --evidence; false is --no-evidence", near=True),
 }
 PROXY: Mapping[str, Key] = {
@@ -63,7 +73,11 @@ PROXY: Mapping[str, Key] = {
     "reasks": Key("a whole number", "as --reasks", most=1_000),
     "strict": Key("true or false", "as --strict"),
 }
-OWN_ONLY = ("allow", "api_key_env")  # not from a file that lay in the way: it may have come with somebody's project
+OWN_ONLY = (
+    "allow",
+    "api_key_env",
+    "trials",
+)  # not from a file that lay in the way: it may have come with somebody's project
 
 
 @dataclass(frozen=True, slots=True)

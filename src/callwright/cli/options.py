@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -12,6 +13,13 @@ import typer
 
 from callwright.limits import LIMITS
 from callwright.planning import PLANNERS
+
+
+class TrialModes(StrEnum):
+    off = "off"
+    read_only = "read-only"
+    sandbox = "sandbox"
+
 
 Tools = Annotated[
     list[str] | None,
@@ -39,6 +47,17 @@ Encoder = Annotated[
 Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", help="Tools that may write or destroy without being asked about, like send_*."),
+]
+Shortlist = Annotated[
+    int | None,
+    typer.Option("--shortlist", help="Show the model only so many tools, those found for the request [8].", min=1),
+]
+Trials = Annotated[
+    TrialModes | None,
+    typer.Option("--trials", help="Try what was found first: read-only, or sandbox (all changes are thrown away)."),
+]
+Retrieval = Annotated[
+    str | None, typer.Option("--retrieval", help="How a shortlist is found; see retrieve --mode [lexical].")
 ]
 Journals = Annotated[
     Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")

@@ -19,9 +19,13 @@ from callwright.limits import Limits
 from callwright.orchestrator import Orchestrator, Run
 from callwright.planning import open_planner
 from callwright.protocols import ReplyMode
+from callwright.retrieval import mode_named
+from callwright.shortlist import Trying
 from callwright.trace import JsonlSink, Sink
 from callwright.types import canonical
 from callwright.viewer import page
+
+SHORTLISTING = ("shortlist", "trials", "retrieval")  # settings by which a run's tools are chosen
 
 
 def run_query(
@@ -43,6 +47,9 @@ def run_query(
     allow: Sequence[str] = (),
     dry_run: bool = False,
     sandbox: bool = False,
+    shortlist: int | None = None,
+    trials: Trying = "off",
+    retrieval: str | None = None,
 ) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless nothing was found."""
     if not tools:
@@ -74,6 +81,9 @@ def run_query(
             allow=allow,
             dry_run=dry_run,
             sandbox=sandbox,
+            shortlist=shortlist,
+            trials=trials,
+            retrieval=mode_named(retrieval) if retrieval else None,
         )
         run = orchestrator.run_sync(query)
     print_run(run, as_json)

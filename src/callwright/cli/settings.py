@@ -215,7 +215,7 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Setting]:
     for key in SETTINGS:
         name = _NAMED.get(key, f"CALLWRIGHT_{key.upper()}")
         if environ.get(name) and key not in _LISTS and key != "api_key_env":
-            value = environ[name]
+            value = _whole(name, environ[name]) if SETTINGS[key].kind == "a whole number" else environ[name]
             options = SETTINGS[key].options()
             if options and value not in options:
                 raise ConfigError(f"{name} is {value!r}", hint=f"there are: {', '.join(options)}")
@@ -225,6 +225,12 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Setting]:
         if environ.get(variable):
             made[f"limits.{name}"] = Setting(_number(variable, environ[variable], limit), variable)
     return made
+
+
+def _whole(variable: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise ConfigError(f"{variable} takes a whole number, not {text!r}", hint=f"or unset {variable}")
+    return int(text)
 
 
 def _number(variable: str, text: str, limit: Limit) -> float:

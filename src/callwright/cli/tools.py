@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from callwright.cli.options import Config, Evidence, Profile
+from callwright.cli.options import Config, Evidence, NoEvidence, Profile, Tools, TrialModes
 
 _OFFERED = "list"
 
@@ -55,3 +56,55 @@ def health_command(
 
     kept = effective({"evidence": evidence}, config=config, profile=profile).evidence()
     show_health(names or [], kept if isinstance(kept, Path) else None, as_json)
+
+
+class Simulate(StrEnum):
+    never = "never"
+    transient = "transient"
+    every = "every"
+
+
+@catalogue.command("try")
+def try_command(
+    query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
+    tools: Tools = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="Trials end where the first so many are settled.", min=1)] = 5,
+    candidates: Annotated[int, typer.Option(help="How many tools that fit are looked at.", min=1)] = 20,
+    mode: Annotated[str, typer.Option(help="How they are found; see retrieve --mode.")] = "lexical",
+    trials: Annotated[
+        TrialModes, typer.Option(help="What may be called: read-only, or any tool as in a sandbox; off: nothing.")
+    ] = TrialModes.read_only,
+    thorough: Annotated[bool, typer.Option("--thorough", help="Try every candidate.")] = False,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Plans the calls, ranks by the evidence, and may simulate.")
+    ] = None,
+    simulate: Annotated[
+        Simulate, typer.Option(help="With --model: what it makes up a reply for; every is the paper's rule.")
+    ] = Simulate.transient,
+    evidence: Evidence = None,
+    no_evidence: NoEvidence = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the ranking and all observations as JSON.")] = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Find the tools that fit a request, try them, and rank them by what came back."""
+    from callwright.cli.evidence import kept
+    from callwright.cli.settings import effective
+    from callwright.cli.trying import Wanted, try_out
+    from callwright.retrieval import mode_named
+    from callwright.trials import TrialPolicy
+
+    given = {"tools": tools, "evidence": False if no_evidence else evidence}
+    settings = effective(given, config=config, profile=profile)
+    policy = TrialPolicy(
+        k=k,
+        thorough=thorough,
+        calls=0 if trials is TrialModes.off else max(20, candidates),
+        sandbox=("*",) if trials is TrialModes.sandbox else (),
+        planning="model" if model else "said",
+        evaluation="model" if model else "evidence",
+        simulate=simulate.value if model else "never",
+    )
+    wanted = Wanted(query, settings.get("tools", []), candidates, mode_named(mode), policy, model)
+    with kept(settings.evidence()) as store:
+        raise typer.Exit(try_out(wanted, store, as_json))

@@ -1,0 +1,107 @@
+"""``callwright tools try``: which of the tools that fit a request also work (GRETEL, Table 5)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from callwright.catalog import Catalog, open_catalog
+from callwright.encoders import open_encoder
+from callwright.errors import ConfigError
+from callwright.evidence import EvidenceStore, known
+from callwright.execution.simulate import Simulator
+from callwright.models import open_model
+from callwright.protocols import ChatModel
+from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
+from callwright.trials import Ranked, TrialPolicy, Trials, try_tools
+
+_OUTCOMES = {
+    "functional_success": "success",
+    "parameter_mismatch": "parameter mismatch",
+    "semantic_mismatch": "semantic mismatch",
+    "execution_failure": "execution failure",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be tried: the ``candidates`` that fit best, until the first ``policy.k`` are settled."""
+
+    query: str
+    sources: Sequence[str]
+    candidates: int
+    mode: Mode
+    policy: TrialPolicy
+    model: str | None = None
+
+
+def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> int:
+    """Retrieve, try, print the ranking. 0 where a tool works, else 3. Raises ConfigError without sources."""
+    if not wanted.sources:
+        raise ConfigError("tools try needs tools to choose from", hint='callwright tools try "…" --tools SOURCE')
+    made = asyncio.run(_tried(wanted, evidence))
+    if as_json:
+        import orjson
+
+        told = {"query": wanted.query, **made.to_dict()}
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+    else:
+        _print(made)
+    for problem in made.problems:
+        print(problem, file=sys.stderr)
+    return 0 if any(one.works for one in made.ranking) else 3
+
+
+async def _tried(wanted: Wanted, evidence: EvidenceStore | None) -> Trials:
+    async with AsyncExitStack() as stack:
+        catalog = await stack.enter_async_context(open_catalog(list(wanted.sources)))
+        model: ChatModel | None = None
+        if wanted.model:
+            model = open_model(wanted.model)
+            stack.push_async_callback(model.aclose)
+        return await try_tools(
+            wanted.query,
+            _hits(wanted, catalog, evidence),
+            catalog.tools,
+            invoker=catalog.call,
+            model=model,
+            simulator=Simulator(model=model) if model is not None and wanted.policy.simulate != "never" else None,
+            evidence=evidence,
+            policy=wanted.policy,
+            secrets=catalog.secrets,
+        )
+
+
+def _hits(wanted: Wanted, catalog: Catalog, evidence: EvidenceStore | None) -> tuple[Hit, ...]:
+    index = ToolIndex.build(catalog.tools, open_encoder() if needs_encoder(wanted.mode) else None)
+    rates = known(evidence.rates(), catalog.tools) if evidence is not None else {}
+    return index.search(wanted.query, wanted.candidates, mode=wanted.mode, known=rates)
+
+
+def _print(made: Trials) -> None:
+    console = Console()
+    if not made.ranking:
+        console.print("Nothing speaks for any tool here.")
+        return
+    table = Table("Initial", "Final", "Tool", "Outcome", "Latency", "Justification", show_edge=False)
+    for one in made.ranking:
+        table.add_row(*_row(one))
+    console.print(table)
+    again = f", {made.remembered} remembered" if made.remembered else ""
+    console.print(f"{made.tried} of {len(made.ranking)} tried, {made.calls} calls{again}, {made.seconds:.1f} s")
+
+
+def _row(one: Ranked) -> tuple[str, ...]:
+    outcome = _OUTCOMES[one.outcome] if one.outcome else "untested"
+    head, _, said = one.justification.partition(": ")
+    why = said if head.isupper() else one.justification  # the outcome has a column of its own
+    seconds = "" if one.seconds is None else f"{one.seconds:.2f} s"
+    shown = "simulated" if one.simulated else outcome
+    return str(one.initial), str(one.final), escape(one.name), shown, seconds, escape(why)
