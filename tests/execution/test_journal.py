@@ -14,9 +14,13 @@ from pathlib import Path
 import apsw
 import pytest
 
+from callwright import Orchestrator
 from callwright.errors import JournalError
 from callwright.execution.journal import Journal, journals, owned, read, runs_dir
+from callwright.plan import Plan
+from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.trace import Event, Trace
+from callwright.types import READ_LOCAL, WRITE
 
 _NUMBERS = count()
 LONE = "half a pair: \ud83d"
@@ -158,6 +162,7 @@ class FailingFile(apsw.VFSFile):
         super().xWrite(data, offset)
 
     def xSync(self, flags: int) -> None:
+        self.disk.synced += 1
         self.disk.count()
         super().xSync(flags)
 
@@ -172,7 +177,7 @@ class FailingDisk(apsw.VFS):
     def __init__(self) -> None:
         self.real = apsw.vfs_names()[0]
         super().__init__("failing", base=self.real, makedefault=True)
-        self.left, self.times, self.seen = -1, 0, 0
+        self.left, self.times, self.seen, self.synced = -1, 0, 0, 0
         self.error: type[Exception] = apsw.FullError
 
     def xOpen(self, name: object, flags: list[int]) -> FailingFile:
@@ -222,3 +227,34 @@ def test_a_full_or_broken_disk_never_leaves_a_broken_journal_and_loses_nothing_a
         assert len(kept) == len(set(kept)), "an event is never written twice"
     assert len(hints) == 1
     assert "make room" in hints.pop()
+
+
+class FixedPlan:
+    name = "fixed"
+
+    def __init__(self, *layers: list[str]) -> None:
+        self._plan = Plan.from_layers(layers)
+
+    def plan(self, query: str, tools: object) -> Plan:
+        return self._plan
+
+
+def synced_by(disk: FailingDisk, folder: Path, *layers: list[str]) -> int:
+    """How often a run with one call of each of these tools waits for the disk; a name in capitals writes."""
+    names = [name for layer in layers for name in layer]
+    tools = [FakeTool(n, {}, output={"ok": n}, effects=WRITE if n.isupper() else READ_LOCAL) for n in names]
+    binds = [{"calls": [{"tool": name, "arguments": {}} for name in layer]} for layer in layers]
+    said = {"statements": [{"text": "ok", "results": ["r1"]}], "missing": []}
+    model = ScriptedModel({"select": {"needed": names}, "bind": binds, "*": said})
+    disk.left, before = 10**9, disk.synced
+    setup = Orchestrator([fake_source(*tools)], model=model, planner=FixedPlan(*layers), journal=folder)
+    assert len(setup.run_sync("Do it.").results) == len(names)
+    return disk.synced - before
+
+
+def test_a_run_waits_for_the_disk_once_an_effect_and_once_a_layer_at_most(disk: FailingDisk, tmp_path: Path) -> None:
+    one = synced_by(disk, tmp_path, ["a"])
+    assert synced_by(disk, tmp_path, ["a", "b", "c", "d"]) == one, "what only reads costs nothing beyond its layer"
+    assert synced_by(disk, tmp_path, ["a"], ["b"], ["c"]) == one + 2
+    written = synced_by(disk, tmp_path, ["A", "B", "C", "D"])
+    assert one < written <= one + 4, "an intent is synced before its call leaves"

@@ -128,6 +128,30 @@ def effects_before(events: Sequence[Event], world: World) -> None:
             world.done.append(event.data["tool"])
 
 
+async def test_a_write_leaves_when_its_intent_and_all_results_before_it_are_on_the_disk(tmp_path: Path) -> None:
+    on_disk: dict[str, list[Event]] = {}
+
+    class Watched(World):
+        def effect(self, name: str) -> Any:
+            act = super().effect(name)
+
+            async def watched(**arguments: Any) -> Any:
+                [path] = journals(tmp_path)
+                on_disk[name] = read(path)[1]  # by another connection: what is committed
+                return await act(**arguments)
+
+            return watched
+
+    await orchestrator(tmp_path, Watched()).run(QUERY)
+    assert {*on_disk} == {"book", "note"}
+    for name, events in on_disk.items():
+        [intent] = [e.data for e in events if e.kind == "intent" and e.data["tool"] == name]
+        assert intent["key"]
+        assert intent["arguments"]
+        assert intent["effects"]["read_only"] is False
+        assert next(e.data["tool"] for e in events if e.kind == "result") == "find_airport"
+
+
 async def test_a_finished_run_replays_without_asking_anybody(tmp_path: Path) -> None:
     world = World()
     first = await orchestrator(tmp_path, world).run(QUERY)
