@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from callwright import Effects, Run, tool
-from callwright.benchmarks.comparison import Bench, compare, missing, parser, run_missing, run_task
+from callwright.benchmarks.comparison import Bench, chosen_by, compare, missing, parser, run_missing, run_task
 from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.task_sets import Half, Stage, TaskSet
 from callwright.errors import ConfigError, ModelError
 from callwright.planning import open_planner
 from callwright.protocols import ChatRequest
+from callwright.shortlist import Shortlisting
 from callwright.strategies import STRATEGIES
 from callwright.testing import ScriptedModel
 from callwright.types import Message
@@ -145,6 +146,17 @@ async def test_the_form_of_the_replies_belongs_to_row_and_configuration() -> Non
     row = await run_task(plain, FIVE, "react")
     assert row["mode"] == "text"
     assert missing(held, [FIVE], [row]) == missing(held, [FIVE], [])
+
+
+async def test_a_shortlist_belongs_to_row_and_configuration_and_runs_are_shown_it() -> None:
+    plain, short = bench(player(5)), bench(player(5), shortlist=Shortlisting(1))
+    assert plain.config != short.config != bench(player(5), shortlist=Shortlisting(2)).config
+    row = await run_task(short, FIVE, "layered")
+    assert row["success"], row["reasons"]
+    assert row["shortlist"] == {"size": 1, "trials": "off", "mode": None}
+    told = parser("jugs", "", Path("none")).parse_args(["--shortlist", "3", "--trials", "read-only"])
+    assert chosen_by(told) == Shortlisting(3, "read-only")
+    assert chosen_by(parser("jugs", "", Path("none")).parse_args([])) is None
 
 
 @pytest.mark.parametrize("text", ["dfsdt", "dfsdt=", "dfsdt=0", "dfsdt=x"])

@@ -32,9 +32,11 @@ from callwright.models import open_model
 from callwright.orchestrator import Orchestrator, Run
 from callwright.planning import default_planner
 from callwright.protocols import ChatModel, Planner, ReplyMode
+from callwright.retrieval import mode_named
+from callwright.shortlist import Shortlisting
 from callwright.strategies import open_strategy
 from callwright.trace import JsonlSink
-from callwright.types import JsonObject, digest
+from callwright.types import JsonObject, digest, members
 
 LIMITS = Limits(seconds=600.0)
 MODEL_CALLS = {"dfsdt": 12}  # a search that finds nothing would go on to the limit of all
@@ -46,7 +48,8 @@ class Bench(Generic[T]):
     """What is measured. ``label`` goes into the configuration's digest, for changes that it cannot see.
 
     ``mode`` is how the model is asked for calls (None: as its endpoint does best); ``model_calls`` limits single
-    strategies further than ``limits`` does; ``size`` is the model's, in billions of parameters.
+    strategies further than ``limits`` does; ``size`` is the model's, in billions of parameters. ``shortlist``: runs
+    are shown only so many of a task's tools.
     """
 
     task_set: TaskSet[T]
@@ -59,6 +62,7 @@ class Bench(Generic[T]):
     mode: ReplyMode | None = None
     model_calls: Mapping[str, int] = field(default_factory=lambda: dict(MODEL_CALLS))
     size: float | None = None
+    shortlist: Shortlisting | None = None
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
@@ -68,7 +72,8 @@ class Bench(Generic[T]):
     def config(self) -> str:
         texts = {name: prompts.load(name) for name in prompts.names()}
         limits = [self.limits, self.model_calls]
-        return digest([self.task_set.digest, limits, texts, self.planner.name, __version__, self.label, self.mode])
+        parts = [self.task_set.digest, limits, texts, self.planner.name, __version__, self.label, self.mode]
+        return digest([*parts, *([self.shortlist] if self.shortlist else [])])
 
 
 def missing(bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]) -> list[tuple[T, str]]:
@@ -125,6 +130,7 @@ async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
         "size": bench.size,
         "config": bench.config,
         "label": bench.label,
+        **({"shortlist": members(bench.shortlist)} if bench.shortlist else {}),
     }
     with bench.task_set.stage(task) as stage:
         try:
@@ -155,12 +161,19 @@ async def _orchestrator(
             only=stage.only,
             allow=("*",),  # each run has a world of its own, thrown away afterwards: nobody need be asked
             sandbox=True,
+            **_choosing(bench.shortlist),
         )
         async with made:
             yield made, str(path or "")
     finally:
         if sink:
             sink.close()
+
+
+def _choosing(shortlist: Shortlisting | None) -> dict[str, Any]:
+    if shortlist is None:
+        return {}
+    return {"shortlist": shortlist.size, "trials": shortlist.trials, "retrieval": shortlist.mode}
 
 
 def _outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
@@ -248,6 +261,7 @@ async def _measure(
             mode=mode,
             model_calls=model_calls,
             size=await size_of(model),
+            shortlist=chosen_by(options),
         )
         sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, {mode} replies, ")
         sys.stderr.write(f"configuration {bench.config}\n")
@@ -279,6 +293,22 @@ def _numbers(text: str) -> dict[str, int]:
     return found
 
 
+def chosen_by(options: argparse.Namespace) -> Shortlisting | None:
+    """How the options ``--shortlist``, ``--trials`` and ``--retrieval`` choose a run's tools; None: not at all."""
+    if options.shortlist is None:
+        return None
+    return Shortlisting(
+        options.shortlist, options.trials, mode_named(options.retrieval) if options.retrieval else None
+    )
+
+
+def add_choosing(parser: argparse.ArgumentParser, shortlist: int | None = None) -> None:
+    """The options that :func:`chosen_by` reads. Trials only read: what a task's tools change is judged."""
+    parser.add_argument("--shortlist", type=int, default=shortlist, help="show runs only so many tools (%(default)s)")
+    parser.add_argument("--trials", choices=("off", "read-only"), default="off", help="try them first (%(default)s)")
+    parser.add_argument("--retrieval", default=None, help="how they are found; as retrieve --mode")
+
+
 def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     """The options that every such command takes. ``results``: where its rows go by default."""
     parser = argparse.ArgumentParser(prog=f"callwright bench {command}", description=about)
@@ -295,6 +325,7 @@ def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
         help="STRATEGY=N, with commas between: at most N model calls a run, the answer's included (%(default)s)",
     )
     parser.add_argument("--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)")
+    add_choosing(parser)
     parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
     parser.add_argument("--limit-seconds", type=float, default=0.0, help="start no run after this time")
     parser.add_argument("--out", type=Path, default=results, help="results (%(default)s)")

@@ -73,6 +73,14 @@ def bench_retrieval(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("large-catalogue", context_settings=_PASS)
+def bench_large_catalogue(context: typer.Context) -> None:
+    """The same requests over 10, 100 and 1,000 tools behind several MCP servers."""
+    from callwright.benchmarks.large_catalogue import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("broken-tools", context_settings=_PASS)
 def bench_broken_tools(context: typer.Context) -> None:
     """Rankings of really broken tools: retrieval, a model, trials; what truly answers is gold."""
