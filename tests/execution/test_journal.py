@@ -18,6 +18,7 @@ from callwright import Orchestrator
 from callwright.errors import JournalError
 from callwright.execution.journal import Journal, journals, owned, read, runs_dir
 from callwright.plan import Plan
+from callwright.protocols import ChatRequest
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.trace import Event, Trace
 from callwright.types import READ_LOCAL, WRITE
@@ -258,3 +259,32 @@ def test_a_run_waits_for_the_disk_once_an_effect_and_once_a_layer_at_most(disk: 
     assert synced_by(disk, tmp_path, ["a"], ["b"], ["c"]) == one + 2
     written = synced_by(disk, tmp_path, ["A", "B", "C", "D"])
     assert one < written <= one + 4, "an intent is synced before its call leaves"
+
+
+@pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
+def test_a_write_whose_intent_cannot_be_put_on_the_disk_does_not_leave_and_is_made_once_there_is_room(
+    disk: FailingDisk, tmp_path: Path, error: type[Exception]
+) -> None:
+    full = True
+
+    def told(request: ChatRequest) -> object:
+        if request.purpose != "bind":
+            return {"statements": [{"text": "ok", "results": ["r1"]}], "missing": []}
+        if "BOOK(" not in request.messages[-1].content:
+            return {"calls": [{"tool": "look", "arguments": {}}]}
+        if full:
+            disk.left, disk.times, disk.error = 0, 10_000, error
+        return {"calls": [{"tool": "BOOK", "arguments": {}}]}
+
+    look = FakeTool("look", {}, output={"ok": True}, effects=READ_LOCAL)
+    book = FakeTool("BOOK", {}, output={"ok": True}, effects=WRITE)
+    layers = FixedPlan(["look"], ["BOOK"])
+    setup = Orchestrator([fake_source(look, book)], model=ScriptedModel(told), planner=layers, journal=tmp_path)
+    disk.left = 10**9
+    with pytest.raises(JournalError, match="cannot write the journal"):
+        setup.run_sync("Book it.")
+    assert (len(look.calls), len(book.calls)) == (1, 0)
+    full, disk.left, disk.times = False, 10**9, 0
+    (path,) = journals(tmp_path)
+    assert setup.resume_sync(path).status == "answered"
+    assert (len(look.calls), len(book.calls)) == (1, 1)
