@@ -186,7 +186,7 @@ def test_a_full_disk_under_the_journal_is_one_message_and_what_is_kept_goes_on_w
     home: Path, size: int
 ) -> None:
     with endpoint([CALLS, ANSWER]) as url:
-        command = [sys.executable, "-m", "callwright", *arguments(home, url)]
+        command = [sys.executable, "-m", "callwright", *arguments(home, url), "--no-evidence"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, preexec_fn=_room_for(size))
     said = only_message(done)
     assert "cannot write the journal" in said
