@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from callwright.benchmarks.retrieval import main, measure, stabletoolbench
+from callwright.benchmarks.retrieval import main, measure, scored
+from callwright.training.retrieval_data import stabletoolbench
 
 
 def _api(tool: str, name: str, about: str) -> dict[str, object]:
@@ -42,13 +43,6 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_catalogue_is_the_candidates_of_all_queries_and_what_cannot_be_found_is_left_out(data: Path) -> None:
-    task = stabletoolbench(data)
-    assert sorted(t.name for t in task.tools) == ["price_for_post", "songs_for_music", "track_for_post"]
-    assert [q.group for q in task.queries] == ["G1", "G2"]
-    assert task.queries[1].relevant == {"songs_for_music", "price_for_post"}
-
-
 def test_groups_are_measured_alone_and_together(data: Path) -> None:
     task = stabletoolbench(data)
     right = {q.text: sorted(q.relevant) for q in task.queries}
@@ -76,3 +70,18 @@ def test_no_data_and_no_such_mode_are_said(tmp_path: Path, data: Path, capsys: p
     assert main(["--data", str(data), "--modes", "best"]) == 1
     assert "no StableToolBench queries" in (said := capsys.readouterr().err)
     assert "no retrieval mode 'best'" in said
+
+
+def test_what_was_brought_along_counts_beyond_the_ten_only(data: Path) -> None:
+    task = stabletoolbench(data)
+    found = scored((q, ["songs_for_music"], {"price_for_post"}) for q in task.queries)["G2"]
+    assert (found["all@10"], found["all@10+"]) == (0, 100)
+
+
+def test_a_set_that_is_not_there_says_where_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLWRIGHT_DATA", str(tmp_path))
+    for name, where in (("seal-tools", "Seal-Tools"), ("api-bank", "ToolRL"), ("toolret", "mangopy/ToolRet-Queries")):
+        assert main(["--set", name, "--modes", "lexical"]) == 1
+        assert where in capsys.readouterr().err

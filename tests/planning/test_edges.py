@@ -28,7 +28,7 @@ from callwright.planning.edges import (
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
-from callwright.planning.trees import Forest, read, write
+from callwright.trees import Forest, read, write
 from callwright.types import Tool
 
 

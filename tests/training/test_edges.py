@@ -14,10 +14,11 @@ from callwright.errors import ConfigError
 from callwright.planning.edges import SHIPPED, EdgePlanner, open_model
 from callwright.planning.features import NAMES
 from callwright.planning.meaning import NAMES as MEANINGS
-from callwright.planning.trees import read, write
 from callwright.training import edges
+from callwright.training.boosting import export
 from callwright.training.data import PlanExample, example_from_calls, sequenced, with_distractors
 from callwright.training.splits import fold
+from callwright.trees import read, write
 from callwright.types import Tool
 
 SMALL = edges.Settings(rounds=20, least=5, distractors=1)
@@ -111,7 +112,7 @@ def booster() -> Any:
 
 
 def test_exported_trees_give_exactly_what_lightgbm_gives(booster: Any) -> None:
-    forest = edges.export(booster)
+    forest = export(booster)
     draw = np.random.default_rng(0)
     known = np.concatenate([r.features[r.mask] for r in map(edges.rows_of, EXAMPLES)])
     noise = draw.normal(size=(200, known.shape[1])).astype(np.float32) * known.std(axis=0).clip(0.1)
@@ -122,12 +123,12 @@ def test_exported_trees_give_exactly_what_lightgbm_gives(booster: Any) -> None:
 def test_a_forest_of_one_leaf_is_exported(booster: Any) -> None:
     none = [example(i) for i in range(0, 40, 2)]
     rows = [edges.rows_of(e) for e in none]
-    forest = edges.export(edges.fit(rows, edges.Settings(rounds=2, least=5)))
+    forest = export(edges.fit(rows, edges.Settings(rounds=2, least=5)))
     assert len(forest(rows[0].features[rows[0].mask])) == 2
 
 
 def test_learned_edges_are_found_again(booster: Any) -> None:
-    forest = edges.export(booster)
+    forest = export(booster)
     right = 0
     for e in EXAMPLES:
         rows = edges.rows_of(e)

@@ -1,8 +1,9 @@
 """``callwright bench retrieval``: do the tools that a request needs stand at the top of a large catalogue?
 
-StableToolBench's solvable queries (Guo et al. 2024): what a query names as relevant is gold, the candidates of all
-queries together are the catalogue. Nothing is learned from them. Recall@K is the mean share of a query's relevant
-tools among the first K, all@K the share of queries with every one of them there, NDCG@K as usual with gains 0 and 1.
+Every set is a catalogue and queries with the tools that each needs (:mod:`callwright.benchmarks.retrieval_sets`).
+Recall@K is the mean share of a query's relevant tools among the first K, all@K the share of queries with every one of
+them there, NDCG@K as usual with gains 0 and 1. Nothing is learned but mode ``ranked``: on the sets its shipped trees
+learned from, each query is ranked by trees that saw no query which needs a tool of the same API (five folds).
 """
 
 from __future__ import annotations
@@ -10,25 +11,26 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from callwright.benchmarks.report import table
+from callwright.benchmarks.retrieval_sets import SETS
 from callwright.encoders import open_encoder
-from callwright.errors import CallwrightError, ConfigError
-from callwright.jsontext import parse
+from callwright.errors import CallwrightError
 from callwright.metrics import all_at, ndcg_at, recall_at
 from callwright.retrieval import MODES, Mode, ToolIndex, mode_named, needs_encoder
+from callwright.retrieval.ranker import Ranker, open_ranker, shipped_ranker
+from callwright.training.retrieval_data import Query, Task, stabletoolbench
+from callwright.training.retrieval_ranker import Settings, fold_rankers, rows_of
 from callwright.training.sources import data_root
-from callwright.types import Tool
-from callwright.wire.toolbench import tool_from_toolbench
 
 Groups = dict[str, dict[str, float]]  # group -> measure -> percent
 
 KS = (3, 5, 10)
+WITH_BROUGHT = f"all@{max(KS)}+"
 MEASURES: Mapping[str, Callable[[int, Sequence[str], frozenset[str]], float]] = {
     "R": recall_at,
     "all": all_at,
@@ -36,54 +38,20 @@ MEASURES: Mapping[str, Callable[[int, Sequence[str], frozenset[str]], float]] = 
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """One request and the names of the tools that it needs. ``group`` is StableToolBench's file."""
-
-    group: str
-    text: str
-    relevant: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A catalogue and the queries asked of it."""
-
-    tools: tuple[Tool, ...]
-    queries: tuple[Query, ...]
-
-
-def stabletoolbench(folder: Path) -> Task:
-    """The queries of every ``*.json`` of a folder, and the candidates of all of them.
-
-    A query whose relevant tools are not among the candidates is left out: nobody could find them. Raises
-    ConfigError where there is no query.
-    """
-    tools: dict[tuple[str, str], Tool] = {}
-    asked: list[tuple[str, str, list[tuple[str, str]]]] = []
-    for path in sorted(folder.glob("*.json")):
-        for row in parse(path.read_bytes()):
-            for api in row["api_list"]:
-                key = (api["tool_name"], api["api_name"])
-                if key not in tools:
-                    tools[key] = tool_from_toolbench(api)
-            asked.append((path.stem, row["query"], [(tool, api) for tool, api in row["relevant APIs"]]))
-    queries = tuple(
-        Query(group, text, frozenset(tools[key].name for key in relevant))
-        for group, text, relevant in asked
-        if relevant and all(key in tools for key in relevant)
-    )
-    if not queries:
-        raise ConfigError(f"{folder} holds no StableToolBench queries", hint="--data FOLDER, or set CALLWRIGHT_DATA")
-    return Task(tuple({tool.name: tool for tool in tools.values()}.values()), queries)
-
-
 def measure(search: Callable[[str], Sequence[str]], queries: Sequence[Query]) -> Groups:
     """Group ("all": every query) -> measure -> percent. ``search`` gives the best ``max(KS)`` names for a text."""
+    return scored((query, search(query.text), ()) for query in queries)
+
+
+def scored(rankings: Iterable[tuple[Query, Sequence[str], Collection[str]]]) -> Groups:
+    """Group ("all": every query) -> measure -> percent, of names ranked for queries and those brought along.
+
+    ``all@10+`` also counts what was brought along, beyond the ten.
+    """
     found: dict[str, list[dict[str, float]]] = defaultdict(list)
-    for query in queries:
-        ranked = search(query.text)
+    for query, ranked, along in rankings:
         scores = {f"{name}@{k}": score(k, ranked, query.relevant) for name, score in MEASURES.items() for k in KS}
+        scores[WITH_BROUGHT] = float(query.relevant <= {*ranked[: max(KS)], *along})
         for group in (query.group, "all"):
             found[group].append(scores)
     return {
@@ -94,7 +62,7 @@ def measure(search: Callable[[str], Sequence[str]], queries: Sequence[Query]) ->
 
 def report(results: Mapping[str, Groups], task: Task) -> str:
     """One table: mode by group, percent."""
-    columns = [f"{name}@{k}" for name in MEASURES for k in KS]
+    columns = [*(f"{name}@{k}" for name in MEASURES for k in KS), WITH_BROUGHT]
     counts = Counter(q.group for q in task.queries)
     lines = [["mode", "group", "queries", *columns]]
     for mode, groups in results.items():
@@ -108,11 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line of the bench."""
     options = _options(arguments)
     try:
-        task = stabletoolbench(options.data or data_root() / "stabletoolbench" / "queries")
+        task = stabletoolbench(options.data) if options.data else SETS[options.set](data_root())
         modes = _modes(options.modes)
         dense = any(needs_encoder(mode) for mode in modes)
         index = ToolIndex.build(task.tools, open_encoder(options.encoder, cache=options.cache) if dense else None)
-        results: dict[str, Groups] = {mode: measure(_searcher(index, mode), task.queries) for mode in modes}
+        rankers = _rankers(index, task, options) if "ranked" in modes else []
+        results = {mode: scored(_rankings(index, mode, task, rankers)) for mode in modes}
     except CallwrightError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -120,8 +89,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _searcher(index: ToolIndex, mode: Mode) -> Callable[[str], Sequence[str]]:
-    return lambda text: [hit.name for hit in index.search(text, max(KS), mode=mode)]
+def _rankers(index: ToolIndex, task: Task, options: Any) -> Sequence[Ranker]:
+    """The ranker of each query: never one that learned from a query which needs a tool of the same parent."""
+    if options.ranker is None and _learned_from(options):
+        return fold_rankers(task, rows_of(index, task.queries), Settings())
+    ranker = open_ranker(options.ranker) if options.ranker else shipped_ranker()
+    return [ranker] * len(task.queries)
+
+
+def _learned_from(options: Any) -> bool:
+    name = "stabletoolbench" if options.data else options.set.replace("-", "_")
+    return name in shipped_ranker().card["data"]
+
+
+def _rankings(
+    index: ToolIndex, mode: Mode, task: Task, rankers: Sequence[Ranker]
+) -> Iterable[tuple[Query, Sequence[str], Collection[str]]]:
+    for query, ranker in zip(task.queries, rankers if mode == "ranked" else [None] * len(task.queries), strict=True):
+        hits = index.search(query.text, max(KS), mode=mode, ranker=ranker)
+        found = [hit.name for hit in hits if not hit.needed_by]
+        yield query, found, {hit.name for hit in hits if hit.needed_by}
 
 
 def _modes(given: str) -> list[Mode]:
@@ -131,8 +118,10 @@ def _modes(given: str) -> list[Mode]:
 
 def _options(arguments: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(prog="callwright bench retrieval", description=__doc__)
-    parser.add_argument("--data", type=Path, help="folder of StableToolBench's solvable queries, a file a group")
+    parser.add_argument("--set", choices=SETS, default="stabletoolbench", help="default: %(default)s")
+    parser.add_argument("--data", type=Path, help="another folder of StableToolBench's queries, a file a group")
     parser.add_argument("--modes", default=",".join(MODES), help=f"of {', '.join(MODES)}; comma-separated")
+    parser.add_argument("--ranker", type=Path, help="the .npz of a ranker that never saw this set, for mode ranked")
     parser.add_argument("--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL")
     parser.add_argument("--cache", type=Path, help="file that remembers vectors between runs")
     return parser.parse_args(arguments)

@@ -17,6 +17,14 @@ def train_layers(context: typer.Context) -> None:
     raise typer.Exit(start(context.args))
 
 
+@train.command("ranker", context_settings=_PASS)
+def train_ranker(context: typer.Context) -> None:
+    """Train the learned ranker of retrieval, on queries and the tools that each needs."""
+    from callwright.training.retrieval_ranker import main
+
+    raise typer.Exit(main(context.args))
+
+
 @train.command("refiner", context_settings=_PASS)
 def train_refiner(context: typer.Context) -> None:
     """Train the tool-use refiner: data, supervised warm start, DAPO, held-out score."""
@@ -67,7 +75,7 @@ def bench_refine(context: typer.Context) -> None:
 
 @bench.command("retrieval", context_settings=_PASS)
 def bench_retrieval(context: typer.Context) -> None:
-    """Rankings of a large catalogue against the tools that requests need: BM25, dense, hybrid."""
+    """Rankings of a large catalogue against the tools that requests need: BM25, dense, hybrid, learned."""
     from callwright.benchmarks.retrieval import main
 
     raise typer.Exit(main(context.args))

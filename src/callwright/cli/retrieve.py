@@ -77,7 +77,12 @@ def _answer(row: JsonObject, index: ToolIndex, k: int, mode: Mode) -> JsonObject
 
 
 def _listed(hits: Sequence[Hit]) -> list[JsonObject]:
-    return [{"name": hit.name, "score": round(hit.score, 6)} for hit in hits]
+    """A hit that was brought along says by which it is needed, and why."""
+    return [
+        {"name": hit.name, "score": round(hit.score, 6)}
+        | ({"needed_by": hit.needed_by, "reason": hit.reason, "may_write": hit.may_write} if hit.needed_by else {})
+        for hit in hits
+    ]
 
 
 def _print_json(hits: Sequence[Hit]) -> None:
@@ -95,5 +100,6 @@ def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
     table = Table("Tool", "Score", "Source", "Description", show_edge=False)
     for hit in hits:
         tool = about.get(hit.name, Tool(hit.name))
-        table.add_row(hit.name, f"{hit.score:.3f}", tool.source, " ".join(tool.description.split())[:90])
+        about_it = f"for {hit.needed_by}: {hit.reason}" if hit.needed_by else " ".join(tool.description.split())[:90]
+        table.add_row(hit.name, f"{hit.score:.3f}", tool.source, about_it)
     console.print(table)

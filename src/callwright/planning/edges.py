@@ -24,8 +24,8 @@ from callwright.planning.meaning import DIGEST as MEANINGS
 from callwright.planning.meaning import pair_meanings
 from callwright.planning.planner import require_distinct
 from callwright.planning.query import QueryView
-from callwright.planning.trees import Forest, read
 from callwright.protocols import Encoder
+from callwright.trees import Forest, read
 from callwright.types import JsonObject, Tool
 
 Array = np.ndarray[Any, Any]

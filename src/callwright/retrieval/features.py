@@ -3,13 +3,14 @@
 There are eight features: of words (BM25) or of meaning (cosine); of the whole request or of the best of its clauses;
 of the tool or of its parent, that is of all tools from the same place. Fusion is convex (Bruch et al. 2023, "An
 Analysis of Fusion Functions for Hybrid Retrieval"): every feature lies in [0, 1] and so does their weighted mean.
-:func:`features` is the one place where features are made; a learned ranker would read the same matrix.
+:func:`features` is the one place where they are made; the learned ranker reads the same matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Scores = ndarray[Any, Any]
 
-Mode = Literal["hybrid", "single", "lexical", "bm25", "dense"]
+Mode = Literal["ranked", "hybrid", "single", "lexical", "bm25", "dense"]
 
 LOOKED_AT = 200  # of very many tools: near the request, near each of its clauses, and best by words
 
@@ -42,6 +43,7 @@ def _alike(*names: str) -> Mapping[str, float]:
 
 MODES: Mapping[Mode, Mapping[str, float]] = MappingProxyType(
     {
+        "ranked": _alike(*_OF_WORDS, *_OF_REQUEST, *_OF_CLAUSES),
         "hybrid": _alike(*_OF_WORDS, *_OF_REQUEST, *_OF_CLAUSES),
         "single": _alike(*_OF_WORDS, *_OF_REQUEST),
         "lexical": _alike(*_OF_WORDS),
@@ -49,7 +51,9 @@ MODES: Mapping[Mode, Mapping[str, float]] = MappingProxyType(
         "dense": _alike("dense"),
     }
 )
-"""How much each feature counts in a mode; the weights of a mode add up to 1. All count alike: none was tuned."""
+"""How much each feature counts in a mode; the weights of a mode add up to 1. All count alike: none was tuned.
+
+Mode ``ranked`` finds its candidates as ``hybrid`` does; :mod:`callwright.retrieval.ranker` puts them in order."""
 
 
 @dataclass(frozen=True)
@@ -80,85 +84,94 @@ def needs_encoder(mode: Mode) -> bool:
     return any(name.startswith("dense") for name in MODES[mode])
 
 
-def features(fields: Fields, request: str, wanted: Sequence[str], encoder: Encoder | None = None) -> Scores:
+def features(asked: Asked, wanted: Sequence[str]) -> Scores:
     """The wanted features of every tool, float32 (N, len(wanted)), each in [0, 1]; 0 says nothing for a tool.
 
-    What has to be encoded is encoded in one batch: nothing, the request, or the request and its clauses. Raises
-    ConfigError where a dense feature is wanted of fields without vectors.
+    Raises ConfigError where a dense feature is wanted of fields without vectors.
     """
     import numpy as np
 
-    asked = _asked(request, wanted, encoder)
-    found = {name: _FEATURES[name](fields, asked) for name in wanted if name in _OF_WORDS}
-    if fields.near is not None and asked.vectors is not None:
-        asked = replace(asked, only=_worth_a_look(fields.near, asked, list(found.values())))
-    found |= {name: _FEATURES[name](fields, asked) for name in wanted if name not in found}
-    return (
-        np.stack([found[name] for name in wanted]).astype(np.float32, copy=False).T
-    )  # each feature in one piece: it is read by column
+    found = {name: _FEATURES[name](asked) for name in wanted if name in _OF_WORDS}
+    if asked.fields.near is not None and asked.vectors is not None:
+        asked = replace(asked, only=_worth_a_look(asked.fields.near, asked, list(found.values())))
+    found |= {name: _FEATURES[name](asked) for name in wanted if name not in found}
+    columns = [found[name] for name in wanted]
+    return np.stack(columns).astype(np.float32, copy=False).T  # each in one piece: it is read by column
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A request, taken apart and encoded once."""
+class Asked:
+    """A request put to fields: taken apart, encoded and searched for once."""
 
+    fields: Fields
     terms: Sequence[str]
     clause_terms: Sequence[Sequence[str]]
     vectors: Scores | None = None  # (1, D): of the request
     clause_vectors: Scores | None = None  # (C, D)
     only: Scores | None = None  # the tools whose vectors are looked at; None: all
 
+    @classmethod
+    def of(cls, fields: Fields, request: str, wanted: Sequence[str], encoder: Encoder | None = None) -> Asked:
+        """What the wanted features need: one batch of texts is encoded, the request and its clauses, or nothing."""
+        parts = clauses(request)
+        clause_terms = [found for clause in parts if (found := query_terms(clause))]
+        if encoder is None or not any(name.startswith("dense") for name in wanted):
+            return cls(fields, query_terms(request), clause_terms)
+        texts = (request, *parts) if any(name in _OF_CLAUSES for name in wanted) else (request,)
+        vectors = encoder.encode(texts)
+        return cls(fields, query_terms(request), clause_terms, vectors[:1], vectors[1:])
 
-def _asked(request: str, wanted: Sequence[str], encoder: Encoder | None) -> _Asked:
-    parts = clauses(request)
-    clause_terms = [found for clause in parts if (found := query_terms(clause))]
-    if encoder is None or not any(name.startswith("dense") for name in wanted):
-        return _Asked(query_terms(request), clause_terms)
-    texts = (request, *parts) if any(name in _OF_CLAUSES for name in wanted) else (request,)
-    vectors = encoder.encode(texts)
-    return _Asked(query_terms(request), clause_terms, vectors[:1], vectors[1:])
-
-
-def _bm25(fields: Fields, asked: _Asked) -> Scores:
-    return _of_best(fields.tools.scores(asked.terms))
-
-
-def _bm25_clause(fields: Fields, asked: _Asked) -> Scores:
-    return _best_clause(fields.tools, asked)
+    @cached_property
+    def clause_scores(self) -> Sequence[Scores]:
+        """Each clause's BM25 of every tool, (N,), as shares of its highest."""
+        return [_of_best(self.fields.tools.scores(found)) for found in self.clause_terms]
 
 
-def _bm25_parent(fields: Fields, asked: _Asked) -> Scores:
-    return _of_parents(fields, lambda: _of_best(fields.parents.scores(asked.terms)))
+def _bm25(asked: Asked) -> Scores:
+    return _of_best(asked.fields.tools.scores(asked.terms))
 
 
-def _bm25_parent_clause(fields: Fields, asked: _Asked) -> Scores:
-    return _of_parents(fields, lambda: _best_clause(fields.parents, asked))
+def _bm25_clause(asked: Asked) -> Scores:
+    return _highest(asked.clause_scores, asked.fields.tools.size)
 
 
-def _dense(fields: Fields, asked: _Asked) -> Scores:
-    return _cosines(fields.tool_vectors, asked.vectors, asked.only)
+def _bm25_parent(asked: Asked) -> Scores:
+    return _of_parents(asked.fields, lambda: _of_best(asked.fields.parents.scores(asked.terms)))
 
 
-def _dense_clause(fields: Fields, asked: _Asked) -> Scores:
-    return _cosines(fields.tool_vectors, asked.clause_vectors, asked.only)
+def _bm25_parent_clause(asked: Asked) -> Scores:
+    parents = asked.fields.parents
+    return _of_parents(
+        asked.fields, lambda: _highest([_of_best(parents.scores(c)) for c in asked.clause_terms], parents.size)
+    )
 
 
-def _dense_parent(fields: Fields, asked: _Asked) -> Scores:
-    return _of_parents(fields, lambda: _cosines(fields.parent_vectors, asked.vectors, _parents(fields, asked)))
+def _dense(asked: Asked) -> Scores:
+    return _cosines(asked.fields.tool_vectors, asked.vectors, asked.only)
 
 
-def _dense_parent_clause(fields: Fields, asked: _Asked) -> Scores:
-    return _of_parents(fields, lambda: _cosines(fields.parent_vectors, asked.clause_vectors, _parents(fields, asked)))
+def _dense_clause(asked: Asked) -> Scores:
+    return _cosines(asked.fields.tool_vectors, asked.clause_vectors, asked.only)
 
 
-def _parents(fields: Fields, asked: _Asked) -> Scores | None:
+def _dense_parent(asked: Asked) -> Scores:
+    return _of_parents(asked.fields, lambda: _cosines(asked.fields.parent_vectors, asked.vectors, _parents(asked)))
+
+
+def _dense_parent_clause(asked: Asked) -> Scores:
+    return _of_parents(
+        asked.fields, lambda: _cosines(asked.fields.parent_vectors, asked.clause_vectors, _parents(asked))
+    )
+
+
+def _parents(asked: Asked) -> Scores | None:
     """The parents whose vectors are looked at."""
     import numpy as np
 
-    return None if asked.only is None else np.unique(fields.parent_of[asked.only])
+    return None if asked.only is None else np.unique(asked.fields.parent_of[asked.only])
 
 
-def _worth_a_look(near: Neighbours, asked: _Asked, of_words: Sequence[Scores]) -> Scores:
+def _worth_a_look(near: Neighbours, asked: Asked, of_words: Sequence[Scores]) -> Scores:
     """The tools near the request or one of its clauses, and those that its words alone would choose."""
     import numpy as np
 
@@ -167,13 +180,13 @@ def _worth_a_look(near: Neighbours, asked: _Asked, of_words: Sequence[Scores]) -
     return np.union1d(found, highest(np.sum(of_words, axis=0), LOOKED_AT)) if of_words else found
 
 
-def _best_clause(index: Lexical, asked: _Asked) -> Scores:
-    """Each clause's scores against its own best; of these the highest."""
+def _highest(found: Sequence[Scores], size: int) -> Scores:
+    """The highest of several scores; 0 where there are none."""
     import numpy as np
 
-    best = np.zeros(index.size, np.float32)
-    for found in asked.clause_terms:
-        np.maximum(best, _of_best(index.scores(found)), out=best)
+    best = np.zeros(size, np.float32)
+    for scores in found:
+        np.maximum(best, scores, out=best)
     return best
 
 
@@ -201,7 +214,7 @@ def _cosines(vectors: Dense | None, asked: Scores | None, only: Scores | None) -
     return vectors.scores(asked, only)
 
 
-_FEATURES: dict[str, Callable[[Fields, _Asked], Scores]] = {
+_FEATURES: dict[str, Callable[[Asked], Scores]] = {
     "bm25": _bm25,
     "bm25_clause": _bm25_clause,
     "bm25_parent": _bm25_parent,

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from callwright.errors import ConfigError
 from callwright.evidence.prior import UNKNOWN, Known, weight
 from callwright.protocols import Encoder
+from callwright.retrieval.candidates import MOST, Candidates
 from callwright.retrieval.dense import Dense
 from callwright.retrieval.document import Document, document, document_digest
 from callwright.retrieval.documents import Change, Documents
-from callwright.retrieval.features import MODES, Fields, Mode, features, mode_named
+from callwright.retrieval.features import FEATURES, MODES, Asked, Fields, Mode, features, mode_named
 from callwright.retrieval.lexical import Lexical
 from callwright.retrieval.neighbours import EXACT, Neighbours, available
+from callwright.retrieval.ranker import Ranker
 from callwright.retrieval.ranking import highest
+from callwright.retrieval.search import BROUGHT, along, best
 from callwright.types import Tool
 
 if TYPE_CHECKING:
@@ -30,10 +33,17 @@ _POOL = 200  # hits among which what is known of tools changes the order
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tool found for a request. ``score`` is in (0, 1], and comparable only within one request and mode."""
+    """A tool found for a request. ``score`` is in (0, 1], and comparable only within one request and mode.
+
+    One that was brought along says which hit it is ``needed_by``, why, and whether calling it ``may_write``; its
+    score is that hit's, times how surely it provides what is needed.
+    """
 
     name: str
     score: float
+    needed_by: str = ""
+    reason: str = ""
+    may_write: bool = False
 
 
 def weighed(hits: Sequence[Hit], known: Known) -> tuple[Hit, ...]:
@@ -121,29 +131,56 @@ class ToolIndex:
         return len(self.documents)
 
     def search(
-        self, request: str, k: int = 10, *, mode: Mode | None = None, known: Known | None = None
+        self,
+        request: str,
+        k: int = 10,
+        *,
+        mode: Mode | None = None,
+        known: Known | None = None,
+        bring: int = BROUGHT,
+        ranker: Ranker | None = None,
     ) -> tuple[Hit, ...]:
         """The best ``k`` tools for a request, best first; fewer where nothing speaks for more.
 
-        ``mode`` is hybrid where the index has vectors, else lexical. Raises ConfigError for a mode there is not, or
-        that needs vectors where there are none, or k < 1. ``known``: success rates of tools by name, a prior on
-        which of those that fit come first (:mod:`callwright.evidence.prior`).
+        ``mode`` is hybrid where the index has vectors, else lexical; ``ranker`` is that of mode ranked, the shipped
+        one unless given. ``known``: success rates of tools by name, a prior on which of those that fit come first
+        (:mod:`callwright.evidence.prior`). ``bring``: after the k best come at most so many more that they need first
+        (:mod:`callwright.retrieval.closure`), each marked. Raises ConfigError for a mode there is not, or that needs
+        vectors where there are none, or k < 1.
         """
-        weights = MODES[mode_named(mode or ("lexical" if self.vectors is None else "hybrid"))]
+        chosen = mode_named(mode or ("lexical" if self.vectors is None else "hybrid"))
         if k < 1:
             raise ConfigError(f"k must be at least 1, not {k}")
         if not self.documents or not request.strip():
             return ()
-        import numpy as np
-
+        asked = self._asked(request, tuple(MODES[chosen]))
         pool = max(_POOL, k) if known else k
-        scores = self.features(request, tuple(weights)) @ np.array(list(weights.values()), np.float32)
-        found = (Hit(self.documents.names[i], float(scores[i])) for i in highest(scores, pool) if scores[i] > 0)
-        return weighed(tuple(found), known)[:k] if known else tuple(found)
+        places, scores = best(asked, self.documents, chosen, max(pool, MOST) if bring else pool, ranker)
+        found = [Hit(self.documents.names[i], float(s)) for i, s in zip(places[:pool], scores[:pool], strict=True)]
+        hits = weighed(found, known)[:k] if known else tuple(found)
+        return (*hits, *self._brought(asked, request, hits, places, bring)) if bring else hits
+
+    def _brought(
+        self, asked: Asked, request: str, hits: Sequence[Hit], places: Sequence[int], most: int
+    ) -> Iterator[Hit]:
+        score = {hit.name: hit.score for hit in hits}
+        found = [self.documents.place[name] for name in score]
+        for link, may_write in along(asked, self.documents, request, found, places, most):
+            yield Hit(link.producer, score[link.consumer] * link.score, link.consumer, link.reason, may_write)
+
+    def candidates(self, request: str) -> Candidates:
+        """What a ranker sees of a request: the best candidates beside each other. ConfigError without vectors."""
+        asked = self._asked(request, FEATURES)
+        found = features(asked, FEATURES)
+        scores = found.mean(axis=1)
+        return Candidates.of(asked, self.documents, found, [i for i in highest(scores, MOST) if scores[i] > 0])
 
     def features(self, request: str, wanted: Sequence[str]) -> Scores:
         """:func:`callwright.retrieval.features.features` of every document, in the order of ``documents``."""
-        return features(self.fields, request, wanted, self.encoder)
+        return features(self._asked(request, wanted), wanted)
+
+    def _asked(self, request: str, wanted: Sequence[str]) -> Asked:
+        return Asked.of(self.fields, request, wanted, self.encoder)
 
     @property
     def fields(self) -> Fields:

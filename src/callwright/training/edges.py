@@ -23,18 +23,18 @@ from typing import Any, get_args
 import numpy as np
 
 from callwright.encoders import open_encoder
-from callwright.errors import MissingExtra
 from callwright.planning.edges import SHIPPED, WITH_ENCODER, Cut, EdgeModel, acyclic_edges, edge_features
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
-from callwright.planning.trees import Array, Forest, mean, write
 from callwright.protocols import Encoder
+from callwright.training.boosting import export, lightgbm
 from callwright.training.data import Kind, PlanExample, pool, shuffled, with_distractors
 from callwright.training.release import add_options, command, require_place, require_sources
 from callwright.training.scores import Scores, score, table
 from callwright.training.sources import load_labelled, sources
 from callwright.training.splits import fold, folds, leave_one_source_out
+from callwright.trees import Array, Forest, mean, write
 from callwright.types import Tool, digest
 from callwright.weights import cache_dir
 
@@ -209,10 +209,7 @@ def fit(rows: Sequence[Rows], settings: Settings, meanings: bool = False) -> Any
 
     Without ``meanings`` it sees the first numbers of a pair only, those of :mod:`callwright.planning.features`.
     """
-    try:
-        import lightgbm
-    except ImportError:
-        raise MissingExtra("training the edge model", "train") from None
+    boosting = lightgbm("training the edge model")
     params = {
         "objective": "binary",
         "num_leaves": settings.leaves,
@@ -231,29 +228,8 @@ def fit(rows: Sequence[Rows], settings: Settings, meanings: bool = False) -> Any
     names = [*NAMES, *MEANINGS] if meanings else list(NAMES)
     features = np.concatenate([r.features[r.mask][:, : len(names)] for r in rows])
     target = np.concatenate([r.target[r.mask] for r in rows]).astype(np.float32)
-    data = lightgbm.Dataset(features, target, weight=weights(rows, settings), feature_name=names)
-    return lightgbm.train(params, data, settings.rounds)
-
-
-def export(booster: Any) -> Forest:
-    """The trees of a lightgbm booster as arrays. Exact: same comparisons, same leaf values."""
-    nodes: list[tuple[int, float, int, int, float]] = []
-    roots = [_add(tree["tree_structure"], nodes) for tree in booster.dump_model()["tree_info"]]
-    feature, threshold, left, right, value = (np.array(column) for column in zip(*nodes, strict=True))
-    arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "value": value}
-    return Forest.from_arrays({**arrays, "root": np.array(roots)})
-
-
-def _add(tree: Any, nodes: list[tuple[int, float, int, int, float]]) -> int:
-    """Append one subtree to the table and give the place of its root."""
-    place = len(nodes)
-    if "leaf_value" in tree:
-        nodes.append((0, 0.0, place, place, float(tree["leaf_value"])))
-        return place
-    nodes.append((0, 0.0, 0, 0, 0.0))
-    left, right = _add(tree["left_child"], nodes), _add(tree["right_child"], nodes)
-    nodes[place] = (int(tree["split_feature"]), float(tree["threshold"]), left, right, 0.0)
-    return place
+    data = boosting.Dataset(features, target, weight=weights(rows, settings), feature_name=names)
+    return boosting.train(params, data, settings.rounds)
 
 
 def log_odds(forest: Forest, rows: Rows) -> Array:

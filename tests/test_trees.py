@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from callwright.errors import WeightsError
-from callwright.planning.trees import Forest, mean, read, write
+from callwright.trees import Forest, mean, read, write
 
 
 def stump() -> Forest:
