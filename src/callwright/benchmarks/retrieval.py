@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dense = any(needs_encoder(mode) for mode in modes)
         index = ToolIndex.build(task.tools, open_encoder(options.encoder, cache=options.cache) if dense else None)
         rankers = _rankers(index, task, options) if "ranked" in modes else []
-        results = {mode: scored(_rankings(index, mode, task, rankers)) for mode in modes}
+        results: dict[str, Groups] = {mode: scored(_rankings(index, mode, task, rankers)) for mode in modes}
     except CallwrightError as error:
         sys.stderr.write(f"{error}\n")
         return 1
