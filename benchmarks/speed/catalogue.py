@@ -1,28 +1,97 @@
-"""A catalogue of any size out of real tools: the same one for the same size, whoever makes it.
+"""A catalogue of any size out of real tools, with vectors: the same one for the same size, whoever makes it.
 
 The first tools are real: the candidates of StableToolBench's queries and all of Seal-Tools. What is missing is made
 from them source by source, as catalogues grow: a made source has a name of its own (of syllables, so the vocabulary
 goes on growing as it does in life) and a tool for every one of three real sources, each with the name, the
 description and the parameters of its model in part, and in part those of a tool from somewhere else.
+
+Encoding 100,000 texts takes a quarter of an hour, so a made tool's vector is mixed as well: of its model's, the
+other tool's, and the difference of two more. The shares fit 7,704 made tools that were really encoded (0.58 and 0.43,
+a rest of length 0.64).
 """
 
 from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from callwright.benchmarks.retrieval import stabletoolbench
+from callwright.protocols import Encoder
+from callwright.retrieval.document import document
 from callwright.retrieval.terms import spoken
 from callwright.training.data import read_lines
 from callwright.training.data_nested import SEAL_WHERE, described_tool
 from callwright.training.sources import data_root
 from callwright.types import Tool
 
+MODEL, OTHER, REST = 0.58, 0.43, 0.48  # the difference of two real vectors is 1.33 long
+
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _ONSETS = "b br c cl d dr f fl g gr h j k kl l m n p pl qu r s st t tr v w z".split()
 _VOWELS = "a e i o u ai ea io oo".split()
+_ENDS = ("", "n", "x", "ly", "io", "hub")
+
+_Parts = tuple[Tool, Tool, Tool, Tool]  # model, other, and two for the rest
+
+
+class Catalogue:
+    """``tools`` in the order in which they came; :meth:`changed` gives some of them anew."""
+
+    def __init__(self, size: int, root: Path | None = None) -> None:
+        """The tools of a smaller catalogue are the first of a larger one. ConfigError where the data is not there."""
+        rng = random.Random(7)
+        self._real = real_tools(root)
+        rng.shuffle(self._real)
+        made = _made_tools(self._real, rng)
+        found: dict[str, Tool] = {tool.name: tool for tool in self._real[:size]}
+        self._parts: dict[str, _Parts] = {}
+        while len(found) < size:
+            tool, parts = next(made)
+            if tool.name not in found:
+                found[tool.name] = tool
+                self._parts[document(tool).text] = parts
+        self.tools = list(found.values())
+
+    def changed(self, share: float) -> list[Tool]:
+        """That share of the tools, each with another description: what a day brings."""
+        rng = random.Random(11)
+        fresh = []
+        for tool in rng.sample(self.tools, round(len(self.tools) * share)):
+            parts = (rng.choice(self._real), *rng.sample(self._real, 3))
+            fresh.append(_mixed(tool, parts[1], _brand(rng), tool.source, rng, name=tool.name))
+            self._parts[document(fresh[-1]).text] = parts
+        return fresh
+
+    def encoder(self, encoder: Encoder) -> Encoder:
+        """Encodes, but mixes the vectors of made tools."""
+        return _Mixing(encoder, self._parts)
+
+
+class _Mixing:
+    def __init__(self, encoder: Encoder, parts: dict[str, _Parts]) -> None:
+        self.name = encoder.name
+        self.width = encoder.width
+        self._encoder = encoder
+        self._parts = parts
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        read = {text: None for text in texts if text not in self._parts}
+        for text in texts:
+            read |= {document(tool).text: None for tool in self._parts.get(text, ())}
+        vectors = dict(zip(read, self._encoder.encode(list(read)), strict=True))
+        found = np.array([vectors[text] if text in vectors else self._mixed(text, vectors) for text in texts])
+        return found.astype(np.float32).reshape(len(texts), self.width)
+
+    def _mixed(self, text: str, vectors: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        model, other, one, another = (vectors[document(tool).text] for tool in self._parts[text])
+        mixed = MODEL * model + OTHER * other + REST * (one - another)
+        return mixed / np.linalg.norm(mixed)
 
 
 def real_tools(root: Path | None = None) -> list[Tool]:
@@ -40,32 +109,19 @@ def queries(number: int, root: Path | None = None) -> list[str]:
     return [asked[i * len(asked) // number].text for i in range(number)]
 
 
-def catalogue(size: int, root: Path | None = None) -> list[Tool]:
-    """``size`` tools, each with a name of its own; those of a smaller catalogue are among those of a larger one."""
-    rng = random.Random(7)
-    real = real_tools(root)
-    rng.shuffle(real)
-    found = {tool.name: tool for tool in real[:size]}
+def _made_tools(real: Sequence[Tool], rng: random.Random) -> Iterator[tuple[Tool, _Parts]]:
     by_source: dict[str, list[Tool]] = {}
     for tool in real:
         by_source.setdefault(tool.source, []).append(tool)
     sources = [by_source[name] for name in sorted(by_source)]
-    while len(found) < size:
+    while True:
         brand = _brand(rng)
         for model in chain(*rng.sample(sources, 3)):
-            made = _made(model, rng.choice(real), brand, f"made {brand}", rng)
-            found.setdefault(made.name, made)
-    return list(found.values())[:size]
+            other, one, another = rng.sample(real, 3)
+            yield _mixed(model, other, brand, f"made {brand}", rng), (model, other, one, another)
 
 
-def changed(tools: list[Tool], share: float) -> list[Tool]:
-    """That share of the tools with another description each: what a day brings."""
-    rng = random.Random(11)
-    picked = rng.sample(tools, max(1, round(len(tools) * share)))
-    return [_made(tool, rng.choice(tools), _brand(rng), tool.source, rng, name=tool.name) for tool in picked]
-
-
-def _made(model: Tool, other: Tool, brand: str, source: str, rng: random.Random, name: str = "") -> Tool:
+def _mixed(model: Tool, other: Tool, brand: str, source: str, rng: random.Random, name: str = "") -> Tool:
     own, borrowed = spoken(model.name).split(), spoken(other.name).split()
     words = [*own[: max(1, len(own) - 1)], *rng.sample(borrowed, min(len(borrowed), 2))][:6]
     sentences = _SENTENCE.split(model.description)
@@ -73,16 +129,14 @@ def _made(model: Tool, other: Tool, brand: str, source: str, rng: random.Random,
     added = _SENTENCE.split(other.description)[-1:]
     ours, theirs = model.properties, other.properties
     keys = [*list(ours)[:6], *[key for key in theirs if key not in ours][: rng.randint(0, 2)]]
-    schema = {"type": "object", "properties": {key: ours.get(key, theirs.get(key)) for key in keys}}
     return Tool(
         name=name or f"{'_'.join(words)}_for_{brand}",
         description=" ".join([*kept, *added, f"By {brand.capitalize()}."]),
-        input_schema=schema,
+        input_schema={"type": "object", "properties": {key: ours.get(key, theirs.get(key)) for key in keys}},
         source=source,
     )
 
 
 def _brand(rng: random.Random) -> str:
-    return "".join(rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(rng.choice((2, 3, 3)))) + rng.choice(
-        ("", "n", "x", "ly", "io", "hub")
-    )
+    syllables = (rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(rng.choice((2, 3, 3))))
+    return "".join(syllables) + rng.choice(_ENDS)

@@ -1,4 +1,4 @@
-"""``python benchmarks/speed/run.py [engine gate import plan]``: CPU time beside others', in Markdown."""
+"""``python benchmarks/speed/run.py [engine gate import plan retrieval]``: CPU time beside others', in Markdown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import sys
 
 from side import python_of_peers
 
-TABLES = {"engine": "engine", "gate": "gate", "import": "imports", "plan": "plan"}
+TABLES = {"engine": "engine", "gate": "gate", "import": "imports", "plan": "plan", "retrieval": "retrieval"}
+USUAL = ["engine", "gate", "import", "plan"]
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("tables", nargs="*", choices=[[], *TABLES], default=list(TABLES), help="default: all four")
+    asked.add_argument("tables", nargs="*", choices=[[], *TABLES], default=USUAL, help=f"default: {' '.join(USUAL)}")
     asked.add_argument("--rounds", type=int, default=21, help="(default: %(default)s)")
     asked.add_argument("--alone", action="store_true", help="without the peers, and without installing them")
     given = asked.parse_args()

@@ -1,0 +1,96 @@
+"""Retrieval over 2,500, 16,000 and 100,000 tools: what an index costs, and a query beside bm25s and what it encodes.
+
+Indexes are made once a run and saved; every process that measures loads them. ``retrieval_kept`` measures what
+loading, holding and updating one costs, ``overlooked`` what the graph over many vectors misses.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import cycle
+
+from catalogue import Catalogue, queries
+from retrieval_kept import FOLDER, kept
+from retrieval_missed import missed
+from timing import Prepare, Row, Times, measure, median_us, ratio, repeated
+
+from callwright.encoders import open_encoder
+from callwright.encoders.minilm import open_minilm
+from callwright.retrieval import Mode, ToolIndex
+from callwright.retrieval.clauses import clauses
+from callwright.retrieval.store import load, save
+from callwright.retrieval.terms import query_terms
+
+SIZES = (2_500, 16_000, 100_000)
+QUERIES = queries(40)  # one run asks one of them
+MODES: tuple[Mode, ...] = ("bm25", "lexical", "single", "hybrid")
+ONCE, EVERY = "encoding the request", "encoding the request and its clauses"
+PEERS = ("bm25s, scores and top k", "bm25s, retrieve()")  # in retrieval_peers, at the largest size
+
+
+def _searching(size: int, mode: Mode) -> Prepare:
+    index, asked = load(FOLDER / str(size), open_minilm()), cycle(QUERIES)
+    assert len(index) == size
+    return repeated(lambda: index.search(next(asked), 10, mode=mode))
+
+
+def _encoding(texts: Callable[[str], Sequence[str]]) -> Prepare:
+    encoder, asked = open_minilm(), cycle(QUERIES)
+    return repeated(lambda: encoder.encode(texts(next(asked))))
+
+
+ROWS = {
+    **{f"{mode}, {size:,}": partial(_searching, size, mode) for size in SIZES for mode in MODES},
+    ONCE: partial(_encoding, lambda query: (query,)),
+    EVERY: partial(_encoding, lambda query: (query, *clauses(query))),
+}
+
+
+def table(rounds: int, peers: str | None) -> list[str]:
+    """Three tables, in Markdown."""
+    made = {size: _made(size) for size in SIZES}
+    _beside("queries", [" ".join(query_terms(query)) for query in QUERIES])
+    os.environ["CALLWRIGHT_SPEED_RETRIEVAL"] = str(FOLDER)
+    rows = [Row(name, "retrieval", runs=len(QUERIES)) for name in ROWS]
+    rows += [Row(name, "retrieval_peers", peers, runs=len(QUERIES)) for name in PEERS if peers]
+    times = measure(rows, rounds)
+    lines = [
+        "| a query | ms CPU | to encoding it | with its clauses |" + "".join(f" to {p} |" for p in PEERS if peers)
+    ]
+    lines += [
+        "|---" + "|---:" * (3 + len(PEERS if peers else ())) + "|",
+        *(_line(row.name, times) for row in rows),
+        "",
+    ]
+    return [*lines, *kept(made), "", *missed(SIZES, queries(200)), ""]
+
+
+def _line(name: str, times: Times) -> str:
+    beside = [other for other in (ONCE, EVERY, *PEERS) if other in times]
+    return f"| {name} | {median_us(times, name) / 1000:.2f} |" + "".join(
+        f" {ratio(times, name, other):.2f} |" for other in beside
+    )
+
+
+def _made(size: int) -> float:
+    """Seconds of CPU for making and saving an index, without encoding; what bm25s needs is put beside it."""
+    folder, found = FOLDER / str(size), Catalogue(size)
+    shutil.rmtree(folder, ignore_errors=True)
+    encoder = found.encoder(open_encoder(cache=FOLDER / "vectors.sqlite"))
+    vectors = ToolIndex.build(found.tools, encoder).vectors
+    began = time.process_time()
+    index = ToolIndex(ToolIndex.build(found.tools).documents, encoder, vectors)
+    save(index, folder)
+    spent = time.process_time() - began
+    if size == SIZES[-1]:
+        _beside("texts", [found.terms for found in index.documents])
+    return spent
+
+
+def _beside(name: str, lines: Sequence[str]) -> None:
+    """A file for the peers, who know nothing of indexes."""
+    (FOLDER / name).write_text("\n".join(lines), encoding="utf-8")
