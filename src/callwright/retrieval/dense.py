@@ -22,10 +22,14 @@ class Dense:
         """The mean direction of each group of vectors: (groups, D). ``group_of`` (N,) numbers their groups."""
         import numpy as np
 
-        sums = np.zeros((groups, vectors.shape[1]), np.float64)
-        np.add.at(sums, group_of, vectors)
+        order = np.argsort(group_of, kind="stable")
+        ordered = np.asarray(group_of)[order]
+        first = np.flatnonzero(np.diff(ordered, prepend=-1))
+        sums = np.zeros((groups, vectors.shape[1]), np.float32)
+        if len(first):
+            sums[ordered[first]] = np.add.reduceat(vectors[order], first, axis=0)
         norms = np.linalg.norm(sums, axis=1, keepdims=True)
-        return cls(np.asarray(sums / np.maximum(norms, 1e-12), np.float32))
+        return cls(sums / np.maximum(norms, 1e-12))
 
     def scores(self, asked: Array | Sequence[Array], only: Array | None = None) -> Array:
         """The highest cosine of each text with any of the asked vectors (Q, D): (N,) in [0, 1].

@@ -11,15 +11,14 @@ from callwright.errors import ConfigError
 from callwright.evidence.prior import UNKNOWN, Known, weight
 from callwright.protocols import Encoder
 from callwright.retrieval.candidates import MOST, Candidates
-from callwright.retrieval.dense import Dense
 from callwright.retrieval.document import Document, document, document_digest
 from callwright.retrieval.documents import Change, Documents
 from callwright.retrieval.features import FEATURES, MODES, Asked, Fields, Mode, features, mode_named
-from callwright.retrieval.lexical import Lexical
-from callwright.retrieval.neighbours import EXACT, Neighbours, available
+from callwright.retrieval.neighbours import EXACT
 from callwright.retrieval.ranker import Ranker
 from callwright.retrieval.ranking import highest
 from callwright.retrieval.search import BROUGHT, along, best
+from callwright.retrieval.searchable import fields_after, fields_of
 from callwright.types import Tool
 
 if TYPE_CHECKING:
@@ -105,12 +104,8 @@ class ToolIndex:
     def _changed(self, change: Change) -> ToolIndex:
         """The index after a change; what can be searched already is updated, not made anew."""
         vectors = self._vectors_after(change)
-        made = ToolIndex(change.documents, self.encoder, vectors, exact=self.exact)
-        if self._fields is not None:
-            said = {at: found.terms for at, found in change.fresh.items()}
-            words = self._fields.tools.updated(change.moved, said, len(change.documents))
-            made._fields = made._searchable(words, self._fields.near)
-        return made
+        fields = self._fields and fields_after(change, self.documents, self._fields, vectors, self.exact)
+        return ToolIndex(change.documents, self.encoder, vectors, fields, self.exact)
 
     def _vectors_after(self, change: Change) -> Scores | None:
         """The documents' vectors: those that are here as they are, the others encoded."""
@@ -186,26 +181,8 @@ class ToolIndex:
     def fields(self) -> Fields:
         """The searchable form, made on first use."""
         if self._fields is None:
-            self._fields = self._searchable(Lexical.build([found.terms for found in self.documents]))
+            self._fields = fields_of(self.documents, self.vectors, self.exact)
         return self._fields
-
-    def _searchable(self, words: Lexical, near: Neighbours | None = None) -> Fields:
-        """``near``: the graph of another index of many of these tools."""
-        import numpy as np
-
-        parents = {parent: i for i, parent in enumerate(sorted(set(self.documents.parents)))}
-        parent_of = np.array([parents[parent] for parent in self.documents.parents], np.int32)
-        vectors = self.vectors
-        fields = Fields(words, words.grouped(parent_of, len(parents)), parent_of)
-        if vectors is None:
-            return fields
-        if len(self) > self.exact and available():
-            digests = self.documents.digests
-            near = Neighbours.build(digests, vectors) if near is None else near.updated(digests, vectors)
-        else:
-            near = None
-        means = Dense.means(vectors, parent_of, len(parents))
-        return replace(fields, tool_vectors=Dense(vectors), parent_vectors=means, near=near)
 
 
 def _one_name_each(tools: Sequence[Tool]) -> None:
