@@ -46,6 +46,7 @@ from callwright.retrieval import Mode
 from callwright.shortlist import USUAL, Index, Reserve, Shortlisting, Trying, shown
 from callwright.strategies import Job, Strategy, open_strategy
 from callwright.trace import Event, Sink, Trace
+from callwright.trials.verdict import observed
 from callwright.types import Answer, Message, Skip, Tool, ToolResult, Usage, to_json
 
 Status = Literal["answered", "partial", "abstained"]
@@ -238,7 +239,7 @@ async def _run(
     sinks = (journal, *setup._sinks) if journal else setup._sinks  # another's full disk must not lose what was done
     lost: list[EvidenceError] = []
     secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
-    trace = Trace((*sinks, *_recorders(setup, lost)), secrets, ledger.clock)
+    trace = Trace((*sinks, *_recorders(setup, catalog, query, lost)), secrets, ledger.clock)
     listing = Shortlisting.of(start) if start else setup._shortlist
     tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation)
     rates = start.get("known", {}) if start else _known(setup, catalog)
@@ -321,8 +322,11 @@ def _depended_on(
     return {**start, "digests": before}, {name: catalog[name].digest for name in before if name in catalog}
 
 
-def _recorders(setup: Orchestrator, lost: list[EvidenceError]) -> tuple[Sink, ...]:
-    return (Recorder(setup._evidence, lost.append),) if setup._evidence is not None else ()
+def _recorders(setup: Orchestrator, catalog: Catalog, query: str, lost: list[EvidenceError]) -> tuple[Sink, ...]:
+    """Keeps what the run's calls show of their tools, read as a trial's calls are."""
+    if setup._evidence is None:
+        return ()
+    return (Recorder(setup._evidence, lambda r: observed(r, catalog[r.tool], query), lost.append),)
 
 
 def _offered(

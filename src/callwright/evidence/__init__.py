@@ -5,13 +5,14 @@ that a tool that was changed starts anew; :class:`Health` is what they come to, 
 """
 
 from callwright.evidence.health import Health, Rate, rated
-from callwright.evidence.observation import OUTCOMES, Observation, Outcome, excerpt, outcome_of
+from callwright.evidence.observation import OUTCOMES, UNDOCUMENTED, Observation, Outcome, excerpt
 from callwright.evidence.prior import Known, known, weight
 from callwright.evidence.recorder import Recorder
 from callwright.evidence.store import EvidenceStore, Retention, evidence_file
 
 __all__ = [
     "OUTCOMES",
+    "UNDOCUMENTED",
     "EvidenceStore",
     "Health",
     "Known",
@@ -23,7 +24,6 @@ __all__ = [
     "evidence_file",
     "excerpt",
     "known",
-    "outcome_of",
     "rated",
     "weight",
 ]

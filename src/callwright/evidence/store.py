@@ -21,7 +21,7 @@ import apsw
 from callwright.database import opened, state_dir
 from callwright.errors import EvidenceError
 from callwright.evidence.health import HALF_LIFE, Health, Rate, health, rated
-from callwright.evidence.observation import REPLY, Observation, excerpt
+from callwright.evidence.observation import AGAINST, REPLY, SILENT, Observation, excerpt
 from callwright.jsontext import JsonError, parse
 from callwright.redaction import masked
 from callwright.types import Json, JsonObject, canonical, digest
@@ -41,7 +41,10 @@ CREATE INDEX IF NOT EXISTS of_call ON observation (key, digest, at) WHERE key !=
 CREATE INDEX IF NOT EXISTS by_age ON observation (at);
 """
 _COLUMNS = "digest, tool, outcome, arguments, key, reply, kind, proof, seconds, simulated, origin, at, ref"
-_SPEAKS = "simulated = 0 AND (outcome IN ('functional_success', 'execution_failure') OR kind = 'empty')"
+_SPEAKS = (
+    f"simulated = 0 AND kind != '{SILENT}' AND "
+    f"(outcome IN ('functional_success', 'execution_failure') OR kind IN {AGAINST})"
+)
 
 
 def evidence_file() -> Path:

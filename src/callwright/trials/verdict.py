@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from callwright.errors import Failure
-from callwright.evidence import Outcome
+from callwright.evidence import UNDOCUMENTED, Observation, Outcome, excerpt
 from callwright.flow import content_words, words
-from callwright.gate import diagnose
+from callwright.gate import Diagnosis, diagnose
 from callwright.gate.sources import squash
 from callwright.types import Json, JsonObject, Tool, ToolResult, canonical, scalars
 
@@ -69,11 +69,35 @@ def judged(result: ToolResult, tool: Tool, query: str) -> Verdict:
         said = f"answered, and the answer is an error: {proof}"
         return Verdict(outcome, failure.kind, said, blames, is_transient(failure), failure)
     if blames:
-        return Verdict(
-            "parameter_mismatch", failure.kind, f"refused the call: {status}{proof}", True, failure=failure
-        )
+        kind = UNDOCUMENTED if _undocumented(diagnosis, tool) else failure.kind
+        return Verdict("parameter_mismatch", kind, f"refused the call: {status}{proof}", True, failure=failure)
     said = f"failed ({failure.kind.replace('_', ' ')}): {status}{proof}"
     return Verdict("execution_failure", failure.kind, said, False, is_transient(failure), failure)
+
+
+def observed(result: ToolResult, tool: Tool, query: str) -> Observation | None:
+    """What a real call of a run shows of its tool; None where nothing was learned, or a simulator answered."""
+    verdict = judged(result, tool, query)
+    if verdict.outcome is None or result.simulated:
+        return None
+    told = verdict.failure.message if verdict.failure is not None and result.content is None else result.content
+    return Observation(
+        tool=tool.name,
+        digest=tool.digest,
+        outcome=verdict.outcome,
+        arguments=result.arguments,
+        reply=excerpt(told),
+        kind=verdict.kind,
+        proof=f"in a run: {verdict.proof}",
+        seconds=result.seconds,
+        origin="run",
+    )
+
+
+def _undocumented(diagnosis: Diagnosis, tool: Tool) -> bool:
+    """Whether a call was refused for lack of something that the documentation does not know of."""
+    changes = diagnosis.overlay.changes if diagnosis.overlay else ()
+    return any(c.change == "require" and c.key.rpartition(".")[2] not in tool.properties for c in changes)
 
 
 def is_transient(failure: Failure) -> bool:
