@@ -25,8 +25,8 @@ class Observation:
 
     ``digest`` is the tool's, ``kind`` a :data:`callwright.errors.FailureKind`, :data:`UNDOCUMENTED`, "missing" (an
     input that nobody gave), … or "". ``proof`` is one line for people, ``at`` in seconds of Unix time. ``simulated``:
-    the reply was written by a simulator, and proves nothing. ``ref`` names what was observed: one ref is counted once,
-    however often it is recorded ("": every time).
+    the reply was written by a simulator, and proves nothing. ``ref`` names what was observed: one ref is counted
+    once, however often it is recorded ("": every time).
     """
 
     tool: str

@@ -8,7 +8,7 @@ from callwright.evidence.health import Rate
 from callwright.types import Tool
 
 RISE = 0.05  # a tool that always worked counts at most so much more than one that nothing is known of
-SINK = 0.3  # and one that always failed at most so much less
+SINK = 0.5  # and one that always failed at most so much less
 UNKNOWN = 0.5
 
 Known = Mapping[str, float]
