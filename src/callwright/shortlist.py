@@ -100,7 +100,7 @@ class Reserve:
             return self._again(told, budget)
         size = self.settings.size
         hits = self._found(self.query, (), max(_LEAST_POOL, size * _POOL) if trying else size)
-        names, more = [hit.name for hit in hits[:size]], {}
+        names, more = [hit.name for hit in hits], dict[str, Any]()
         if trying:
             policy = self._policy(budget, dry_run)
             made = await try_tools(
@@ -119,15 +119,21 @@ class Reserve:
         return self._record(wanted, [hit.name for hit in hits], hits)
 
     def _found(self, wanted: str, without: Container[str], most: int) -> tuple[Hit, ...]:
-        """The hits that may be shown. Twice as many are looked at as are wanted, and as are left out."""
+        """The hits that may be shown, and after them what they need first. Twice as many are looked at as are wanted,
+        and as are left out."""
         left_out = sum(name in without for name in self.tools)
         index = self.index.of(self.tools.values(), self.settings.mode)
-        hits = index.search(wanted, 2 * most + left_out, mode=self.settings.mode, known=self.known)
+        hits = index.search(wanted, 2 * most + left_out, mode=self.settings.mode, known=self.known, bring=0)
+        fit = self._fit(hits, without)[:most]
+        return (*fit, *self._fit(index.needed(wanted, fit), without))
+
+    def _fit(self, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
+        """Those of the run's tools, without some, and without what is kept back."""
         fit = [hit for hit in hits if hit.name not in without and hit.name in self.tools]
         back = withheld(self.query, (m.content for m in self.conversation), [self.tools[hit.name] for hit in fit])
         self.kept_back += (tool for tool in back if tool not in self.kept_back)
         hidden = {tool.name for tool in back}
-        return tuple(hit for hit in fit if hit.name not in hidden)[:most]
+        return tuple(hit for hit in fit if hit.name not in hidden)
 
     def _policy(self, budget: Budget, dry_run: bool) -> TrialPolicy:
         limits = budget.limits

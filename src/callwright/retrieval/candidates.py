@@ -14,6 +14,7 @@ from functools import cached_property
 from math import fsum, log
 from typing import TYPE_CHECKING, Any
 
+from callwright.recall import remembered
 from callwright.retrieval.document import Document
 from callwright.retrieval.features import FEATURES, Asked
 from callwright.retrieval.terms import terms
@@ -93,7 +94,7 @@ class Candidates:
     @cached_property
     def called(self) -> Sequence[frozenset[str]]:
         """The terms of each tool's name."""
-        return [frozenset(terms(name)) for name in self.names]
+        return [_terms(name) for name in self.names]
 
     @cached_property
     def clauses(self) -> Sequence[frozenset[str]]:
@@ -240,10 +241,15 @@ def _among(parent_of: Array, k: int) -> Array:
 
 def _parent_in_request(found: Candidates) -> Array:
     """The share of the source's own words that the request says; words of every source's name say nothing."""
-    named = {parent: frozenset(terms(parent)) for parent in set(found.parents)}
+    named = {parent: _terms(parent) for parent in set(found.parents)}
     common = frozenset.intersection(*named.values()) if len(named) > 1 else frozenset()
     request = frozenset(found.asked.terms)
     return _each(found.parents, lambda parent: _share(named[parent] - common, request, {}))
+
+
+@remembered(most=16_384, longest=200)
+def _terms(name: str) -> frozenset[str]:
+    return frozenset(terms(name))
 
 
 def _share(wanted: Collection[str], held: Collection[str], weight: Mapping[str, float]) -> float:

@@ -155,6 +155,15 @@ class ToolIndex:
         hits = weighed(found, known)[:k] if known else tuple(found)
         return (*hits, *self._brought(asked, request, hits, places, bring)) if bring else hits
 
+    def needed(self, request: str, hits: Sequence[Hit], most: int = BROUGHT) -> tuple[Hit, ...]:
+        """What a choice of hits needs first and does not hold, marked as :meth:`search` marks it; nothing is encoded.
+
+        For choices made of hits, a shortlist say: what they bring along depends on what was chosen.
+        """
+        asked = self._asked(request, tuple(MODES["lexical"]))
+        places, _ = best(asked, self.documents, "lexical", MOST)
+        return tuple(self._brought(asked, request, hits, places, most))
+
     def _brought(
         self, asked: Asked, request: str, hits: Sequence[Hit], places: Sequence[int], most: int
     ) -> Iterator[Hit]:
