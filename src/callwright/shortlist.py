@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
+from callwright.database import state_dir
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
 from callwright.evidence import EvidenceStore, Known
@@ -26,6 +27,7 @@ Trying: TypeAlias = Literal["off", "read-only", "sandbox"]
 TRYING: tuple[Trying, ...] = get_args(Trying)
 USUAL = 8  # tools: a small model does best with at most eight
 _POOL, _LEAST_POOL = 2, 10  # candidates for each place, where trials decide; of how many at least
+_VECTORS = "vectors.db"  # what was encoded once is not encoded again by the next run
 _MOST_TRIALS = 20  # calls, and at most half of those that the run may make
 
 
@@ -63,7 +65,8 @@ class Index:
     def of(self, tools: Iterable[Tool], mode: Mode | None) -> ToolIndex:
         """Raises MissingExtra without the extra ``retrieval``."""
         if self._made is None:
-            self._made = ToolIndex.build((), open_encoder() if mode is not None and needs_encoder(mode) else None)
+            encodes = mode is not None and needs_encoder(mode)
+            self._made = ToolIndex.build((), open_encoder(cache=state_dir() / _VECTORS) if encodes else None)
         self._made = self._made.synced(tools)
         return self._made
 
@@ -100,7 +103,8 @@ class Reserve:
             return self._again(told, budget)
         size = self.settings.size
         hits = self._found(self.query, (), max(_LEAST_POOL, size * _POOL) if trying else size)
-        names, more = [hit.name for hit in hits], dict[str, Any]()
+        names, more = [hit.name for hit in hits if not hit.needed_by][:size], dict[str, Any]()
+        failed: set[str] = set()
         if trying:
             policy = self._policy(budget, dry_run)
             made = await try_tools(
@@ -108,8 +112,10 @@ class Reserve:
                 conversation=self.conversation, secrets=secrets, trace=self.trace, ledger=self.ledger,
             )  # fmt: skip
             names, more = _places(made, size), {"calls": made.calls, "problems": made.problems}
+            failed = {one.name for one in made.ranking if one.failed}
             _spend(budget, made.calls)
-        return self._record(self.query, names, hits, **more)
+        needed = self._needed(self.query, [hit for hit in hits if hit.name in names], {*failed, *names})
+        return self._record(self.query, [*names, *(hit.name for hit in needed)], hits, **more)
 
     def find(self, wanted: str, without: Container[str], most: int) -> tuple[Tool, ...]:
         """Tools of the whole catalogue that fit some words, best first, none of them ``without``."""
@@ -125,7 +131,11 @@ class Reserve:
         index = self.index.of(self.tools.values(), self.settings.mode)
         hits = index.search(wanted, 2 * most + left_out, mode=self.settings.mode, known=self.known, bring=0)
         fit = self._fit(hits, without)[:most]
-        return (*fit, *self._fit(index.needed(wanted, fit), without))
+        return (*fit, *self._needed(wanted, fit, without))
+
+    def _needed(self, wanted: str, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
+        """What some hits need first."""
+        return self._fit(self.index.of(self.tools.values(), self.settings.mode).needed(wanted, hits), without)
 
     def _fit(self, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
         """Those of the run's tools, without some, and without what is kept back."""
