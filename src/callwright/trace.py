@@ -189,7 +189,8 @@ def read_jsonl(path: Path | str) -> list[Event]:
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="surrogatepass").rstrip("\n").split("\n")
     except OSError as exc:
-        raise TraceError(f"cannot read the trace {path}: {exc.strerror}") from exc
+        said = f"cannot read the trace {path}: {exc.strerror}"
+        raise TraceError(said, hint="a trace is what --trace wrote") from exc
     events = []
     for number, line in enumerate(lines, 1):
         if not line.strip():

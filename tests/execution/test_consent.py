@@ -75,7 +75,7 @@ def test_a_value_of_a_result_is_marked_in_other_spellings_and_within_other_words
     assert marked(value, sources) == {"/to": "r1 of read_mail" + (", in part" if part else "")}
 
 
-@pytest.mark.parametrize("value", ["Ann", "Dear Ann, yes, I can.", "It is open", "mail of Ann", 7, "2024-05-01"])
+@pytest.mark.parametrize("value", ["Ann", "Dear Ann, yes, I can.", "It is open", 7, "2024-05-01", "pe"])
 def test_what_the_request_says_or_the_model_made_up_is_not_marked(value: Any) -> None:
     sources = Sources("Answer the mail of Ann of 2024-05-01.")
     sources.add_result(

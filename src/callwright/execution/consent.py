@@ -22,7 +22,8 @@ DRY_RUN = "dry run: it would be called"
 NOBODY = "nobody was there to be asked"
 _SHORT = 200  # characters of the arguments that a refusal repeats
 _TELLING = 4  # letters and digits that one would hardly meet twice by chance
-_NAMING = re.compile(r"[^\s,;()\[\]{}<>\"']*[\d@/_][^\s,;()\[\]{}<>\"']*")  # words that name: ids, addresses, sums
+_WORD = re.compile(r"[^\s,;()\[\]{}<>\"']+")
+_NAMES = re.compile(r"[\d@/_]")  # in words that name: ids, addresses, sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +83,9 @@ class Consent:
 
 def proposed(call: CheckedCall, why: str, sources: Sources) -> Proposal:
     """The question about a call, with the origin of what the request does not say, in whatever spelling."""
-    said = Sources(sources.query)
-    origins = {}
-    for path, value in _leaves(call.arguments, ""):
-        found = None if said.holds(value) else _origin(value, sources, said)
-        if found is not None:
-            origins[path] = found
-    return Proposal(call, why, origins)
+    seen = _Seen(sources)
+    found = ((path, seen.origin(value)) for path, value in _leaves(call.arguments, ""))
+    return Proposal(call, why, {path: origin for path, origin in found if origin})
 
 
 def refusal(call: CheckedCall, why: str, by: str) -> str:
@@ -100,37 +97,57 @@ def refusal(call: CheckedCall, why: str, by: str) -> str:
     return f"not allowed: {why}, and {said}: {told if len(told) <= _SHORT else told[: _SHORT - 1] + '…'}"
 
 
-def _origin(value: Json, sources: Sources, said: Sources) -> str | None:
-    tools = {result.id: result.tool for result in sources.results}
-    for whole in (True, False):
-        for leaf in sources.leaves:
-            if _gave(leaf, value) if whole else _gave_part(leaf, value, said):
-                return f"{leaf.result} of {tools.get(leaf.result, 'a tool')}{'' if whole else ', in part'}"
-    return None
+class _Seen:
+    """What results said and the request did not."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._said = Sources(sources.query)
+        self._tools = {result.id: result.tool for result in sources.results}
+        self._leaves = [(leaf, fold(_text(leaf)), squash(_text(leaf))) for leaf in sources.leaves]
+        self._words: dict[str, Leaf] = {}  # that name something -> who said it first
+        for leaf, text, _ in self._leaves:
+            for word in _naming(text):
+                self._words.setdefault(word, leaf)
+
+    def origin(self, value: Json) -> str:
+        """The result that gave a value, or (``…, in part``) something that stands in it; "" for neither."""
+        if self._said.holds(value):
+            return ""
+        whole = self._whole(value)
+        leaf = whole or (self._part(value) if isinstance(value, str) else None)
+        if leaf is None:
+            return ""
+        return f"{leaf.result} of {self._tools.get(leaf.result, 'a tool')}{'' if whole else ', in part'}"
+
+    def _whole(self, value: Json) -> Leaf | None:
+        """Who said a value, or more in which it stands: case, accents and punctuation aside."""
+        if not isinstance(value, str):
+            text = canonical(value)
+            return next((leaf for leaf, _, _ in self._leaves if leaf.value in (value, text)), None)
+        text, wanted = fold(value), squash(value)
+        for leaf, seen, squashed in self._leaves:
+            if wanted == squashed != "" or (len(wanted) >= _TELLING and wanted in squashed):
+                return leaf
+            if len(value) > 1 and text in seen and _stands(text, seen):
+                return leaf
+        return None
+
+    def _part(self, value: str) -> Leaf | None:
+        for word in _naming(fold(value)):
+            if word in self._words and not self._said.holds(word):
+                return self._words[word]
+        text = fold(value)
+        for leaf, seen, squashed in self._leaves:
+            telling = len(squashed) >= _TELLING and not (seen.isalpha() and _text(leaf).islower())  # "open", "yes"
+            if telling and seen in text and _stands(seen, text) and not self._said.holds(_text(leaf)):
+                return leaf
+        return None
 
 
-def _gave(leaf: Leaf, value: Json) -> bool:
-    """Whether a value is this one of a result, or stands in it: case, accents and punctuation aside."""
-    if leaf.value == value and not isinstance(leaf.value, bool):
-        return True
-    if not isinstance(value, str):
-        return isinstance(leaf.value, str) and leaf.value == canonical(value)
-    wanted, seen = squash(value), squash(_text(leaf))
-    if wanted == seen != "" or (len(value) > 1 and value in _text(leaf)):
-        return True
-    return len(wanted) >= _TELLING and wanted in seen
-
-
-def _gave_part(leaf: Leaf, value: Json, said: Sources) -> bool:
-    """Whether something that names, and that the request does not say, stands in both."""
-    if not isinstance(value, str):
-        return False
-    text, seen = fold(value), fold(_text(leaf))
-    named = len(squash(seen)) >= _TELLING and not (seen.isalpha() and _text(leaf).islower())
-    if named and _stands(seen, text) and not said.holds(_text(leaf)):
-        return True
-    words = {word.strip(".:!?") for word in _NAMING.findall(text)}
-    return any(len(squash(w)) >= _TELLING and _stands(w, seen) and not said.holds(w) for w in words)
+def _naming(text: str) -> list[str]:
+    """The words that name something: they hold a digit or the marks of an address."""
+    words = (word.strip(".:!?") for word in _WORD.findall(text) if _NAMES.search(word))
+    return [word for word in words if len(squash(word)) >= _TELLING]
 
 
 def _stands(text: str, whole: str) -> bool:
