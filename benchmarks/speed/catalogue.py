@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 
 from callwright.benchmarks.retrieval import stabletoolbench
 from callwright.protocols import Encoder
-from callwright.retrieval.document import document
+from callwright.retrieval.document import Document, document
 from callwright.retrieval.terms import spoken
 from callwright.training.data import read_lines
 from callwright.training.data_nested import SEAL_WHERE, described_tool
@@ -37,7 +37,7 @@ _ONSETS = "b br c cl d dr f fl g gr h j k kl l m n p pl qu r s st t tr v w z".sp
 _VOWELS = "a e i o u ai ea io oo".split()
 _ENDS = ("", "n", "x", "ly", "io", "hub")
 
-_Parts = tuple[Tool, Tool, Tool, Tool]  # model, other, and two for the rest
+_Parts = tuple[str, str, str, str]  # names: model, other, and two for the rest
 
 
 class Catalogue:
@@ -53,45 +53,26 @@ class Catalogue:
         self._parts: dict[str, _Parts] = {}
         while len(found) < size:
             tool, parts = next(made)
-            if tool.name not in found:
-                found[tool.name] = tool
-                self._parts[document(tool).text] = parts
+            if found.setdefault(tool.name, tool) is tool:
+                self._parts[tool.name] = parts
         self.tools = list(found.values())
 
-    def changed(self, share: float) -> list[Tool]:
+    def changed(self, tools: Sequence[Tool], share: float) -> list[Tool]:
         """That share of the tools, each with another description: what a day brings."""
         rng = random.Random(11)
-        fresh = []
-        for tool in rng.sample(self.tools, round(len(self.tools) * share)):
-            parts = (rng.choice(self._real), *rng.sample(self._real, 3))
-            fresh.append(_mixed(tool, parts[1], _brand(rng), tool.source, rng, name=tool.name))
-            self._parts[document(fresh[-1]).text] = parts
-        return fresh
+        picked = rng.sample(tools, round(len(tools) * share))
+        return [
+            _mixed(tool, rng.choice(self._real), _brand(rng), tool.source, rng, name=tool.name) for tool in picked
+        ]
 
-    def encoder(self, encoder: Encoder) -> Encoder:
-        """Encodes, but mixes the vectors of made tools."""
-        return _Mixing(encoder, self._parts)
+    def vectors(self, documents: Sequence[Document], encoder: Encoder) -> np.ndarray[Any, Any]:
+        """Vectors of tools of this catalogue: encoded where the tool is real, mixed where it was made."""
+        real = dict(zip((tool.name for tool in self._real), encoder.encode(self._texts()), strict=True))
+        found = [real[d.name] if d.name in real else _of_parts(real, self._parts[d.name]) for d in documents]
+        return np.array(found, np.float32)
 
-
-class _Mixing:
-    def __init__(self, encoder: Encoder, parts: dict[str, _Parts]) -> None:
-        self.name = encoder.name
-        self.width = encoder.width
-        self._encoder = encoder
-        self._parts = parts
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
-        read = {text: None for text in texts if text not in self._parts}
-        for text in texts:
-            read |= {document(tool).text: None for tool in self._parts.get(text, ())}
-        vectors = dict(zip(read, self._encoder.encode(list(read)), strict=True))
-        found = np.array([vectors[text] if text in vectors else self._mixed(text, vectors) for text in texts])
-        return found.astype(np.float32).reshape(len(texts), self.width)
-
-    def _mixed(self, text: str, vectors: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-        model, other, one, another = (vectors[document(tool).text] for tool in self._parts[text])
-        mixed = MODEL * model + OTHER * other + REST * (one - another)
-        return mixed / np.linalg.norm(mixed)
+    def _texts(self) -> list[str]:
+        return [document(tool).text for tool in self._real]
 
 
 def real_tools(root: Path | None = None) -> list[Tool]:
@@ -118,7 +99,14 @@ def _made_tools(real: Sequence[Tool], rng: random.Random) -> Iterator[tuple[Tool
         brand = _brand(rng)
         for model in chain(*rng.sample(sources, 3)):
             other, one, another = rng.sample(real, 3)
-            yield _mixed(model, other, brand, f"made {brand}", rng), (model, other, one, another)
+            parts = (model.name, other.name, one.name, another.name)
+            yield _mixed(model, other, brand, f"made {brand}", rng), parts
+
+
+def _of_parts(real: Mapping[str, np.ndarray[Any, Any]], parts: _Parts) -> np.ndarray[Any, Any]:
+    model, other, one, another = (real[name] for name in parts)
+    mixed = MODEL * model + OTHER * other + REST * (one - another)
+    return np.asarray(mixed / np.linalg.norm(mixed))
 
 
 def _mixed(model: Tool, other: Tool, brand: str, source: str, rng: random.Random, name: str = "") -> Tool:

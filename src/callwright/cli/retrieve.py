@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from callwright.catalog import open_catalog
 from callwright.cli.jsonl import BadLine, answer_stream
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
@@ -42,7 +40,7 @@ def retrieve(
         raise ConfigError("retrieve needs tools to choose from", hint="callwright retrieve QUERY --tools SOURCE")
     if query is None and not jsonl:
         raise ConfigError("retrieve needs a query", hint='callwright retrieve "the weather in Oslo" --tools SOURCE')
-    tools = asyncio.run(_tools(sources)) if sources else ()
+    tools = _tools(sources) if sources else ()
     index = _index(tools, saved, open_encoder(encoder, cache=cache) if needs_encoder(chosen) else None)
     if jsonl:
         answer_stream(lambda row: _answer(row, index, k, chosen))
@@ -62,9 +60,16 @@ def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -
     return index
 
 
-async def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
-    async with open_catalog(sources) as catalog:
-        return catalog.tools
+def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+    import asyncio  # an index is searched without them, and a third sooner
+
+    from callwright.catalog import open_catalog
+
+    async def read() -> tuple[Tool, ...]:
+        async with open_catalog(sources) as catalog:
+            return catalog.tools
+
+    return asyncio.run(read())
 
 
 def _answer(row: JsonObject, index: ToolIndex, k: int, mode: Mode) -> JsonObject:
