@@ -48,3 +48,10 @@ async def test_a_parameter_that_nobody_can_know_is_documented_of_a_local_tool_to
     source = TwinnedSource(fake_source(FakeTool("weather")), {}, {"weather": Breakage("missing_parameter", 0)})
     (tool,) = await source.open()
     assert tool.required == ("carrier_code",)
+
+
+async def test_what_goes_wrong_while_the_world_is_served_is_said_as_it_was() -> None:
+    world = read_world("dev", FOLDER, FOLDER, None)
+    with pytest.raises(LookupError, match="mine"):
+        async with running(world, 0, None):
+            raise LookupError("mine")

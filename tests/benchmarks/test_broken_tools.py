@@ -17,7 +17,7 @@ def test_queries_are_taken_evenly() -> None:
 
 def test_the_digest_is_printed_without_running_anything(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["--digest", "--out", str(tmp_path)]) == 0
-    assert "82 queries, 42 tools with twins, f3c1afd49d812939" in capsys.readouterr().err
+    assert "82 queries, 42 tools with twins, 04df52b858ec6fd1" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

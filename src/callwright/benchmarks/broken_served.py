@@ -66,12 +66,15 @@ async def served(app: WorldServer) -> AsyncIterator[str]:
         raise MissingExtra("serving the benchmark's world", "proxy") from None
     server = uvicorn.Server(uvicorn.Config(app, lifespan="off", ws="none", log_level="error"))
     with socket.create_server(("127.0.0.1", 0)) as listening:  # who connects early waits in its queue
-        async with asyncio.TaskGroup() as group:
-            group.create_task(server.serve(sockets=[listening]))
-            try:
-                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-            finally:
-                server.should_exit = True
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(server.serve(sockets=[listening]))
+                try:
+                    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+                finally:
+                    server.should_exit = True
+        except BaseExceptionGroup as errors:  # what went wrong inside the block is said as it was
+            raise errors.exceptions[0] from None
 
 
 class TwinnedSource:

@@ -45,7 +45,7 @@ from callwright.models import open_model
 from callwright.protocols import ChatModel, Encoder
 from callwright.retrieval import ToolIndex, mode_named, needs_encoder
 from callwright.training.sources import data_root
-from callwright.trials import TrialPolicy, Trials, try_tools
+from callwright.trials import Ranked, TrialPolicy, Trials, try_tools
 from callwright.types import JsonObject, ToolOutput, digest, to_json
 
 POOL = 50  # candidates of a query; fixed before anything was ranked
@@ -161,6 +161,7 @@ def _told(trials: Trials) -> JsonObject:
             outcomes[one.outcome] = outcomes.get(one.outcome, 0) + 1
     return {
         "ranking": list(trials.names[:10]),
+        "tried_tools": [[one.name, one.initial, _said(one)] for one in trials.ranking if one.justification],
         "calls": trials.calls,
         "tried": trials.tried,
         "remembered": trials.remembered,
@@ -169,6 +170,10 @@ def _told(trials: Trials) -> JsonObject:
         "seconds": round(trials.seconds, 3),
         "problems": to_json(trials.problems[:3]),
     }
+
+
+def _said(one: Ranked) -> str:
+    return ("simulated " if one.simulated else "") + (one.outcome or f"nothing proved: {one.justification[:60]}")
 
 
 def _recording(whole: Catalog, truth: Truth) -> Recording:
