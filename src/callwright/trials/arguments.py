@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from callwright.flow import words
-from callwright.trials.values import Request, Value, is_credential, is_typed, values
+from callwright.trials.values import Request, Value, is_credential, is_derived, is_typed, values
 from callwright.types import Json, JsonObject, Tool, required_keys
 
 _SEARCHED = frozenset("query search keyword term text q".split())
@@ -128,13 +128,14 @@ def _fitted(value: Value, part: JsonObject) -> Value:
 
 
 def _lacking(missing: Sequence[str], tool: Tool) -> Lacking:
-    typed = [key for key in missing if _is_typed(key, tool)]
+    typed = [key for key in missing if is_wanted(key, tool)]
     return Lacking(tuple(missing), bool(typed))
 
 
-def _is_typed(key: str, tool: Tool) -> bool:
+def is_wanted(key: str, tool: Tool) -> bool:
+    """Whether a parameter takes only values of a form of its own: then nothing else that was said can serve."""
     part = tool.properties.get(key)
-    return is_typed(key, part if isinstance(part, dict) else {})
+    return is_typed(key, part if isinstance(part, dict) else {}) and not is_derived(key)
 
 
 def _variants(chosen: Mapping[str, Value], options: Mapping[str, Sequence[Value]]) -> Iterator[Mapping[str, Value]]:

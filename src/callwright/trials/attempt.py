@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from callwright.errors import CallwrightError, Failure
 from callwright.evidence import Observation, excerpt
+from callwright.execution.gaps import unknown_keys
 from callwright.execution.invoke import Caller, invoke
 from callwright.execution.ledger import Ledger
 from callwright.flow import VERBS, words
@@ -43,7 +44,8 @@ class Remembers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One call and what it showed. ``proves`` is false where a failure may be that of a guess, or of our own haste.
+    """One call and what it showed. ``proves`` is false where a failure may be that of a guess or of our own haste,
+    and where the tool says that there is no such thing as was asked for, which only a tool that works can say.
 
     ``content`` is the reply, ``whole`` whether all of it is there. ``called``: a real call left; ``remembered``: one
     that left before.
@@ -169,7 +171,8 @@ class Attempts:
         return attempt
 
     def _attempt(self, call: CheckedCall, result: ToolResult, verdict: Verdict, draft: Draft) -> Attempt:
-        guess = bool(draft.guessed) and verdict.blames_arguments
+        unknown = verdict.failure is not None and bool(unknown_keys(verdict.failure.message, call.arguments))
+        guess = (bool(draft.guessed) and verdict.blames_arguments) or unknown
         return Attempt(
             observation=self._observed(call.tool, call.arguments, verdict, result),
             content=result.content,
@@ -239,10 +242,10 @@ class Attempts:
             tool=tool.name,
             digest=tool.digest,
             outcome=verdict.outcome or "execution_failure",
-            arguments=arguments,
+            arguments=redacted(arguments, self.secrets),
             reply="" if content is None else excerpt(content, self.secrets),
             kind=verdict.kind,
-            proof=verdict.proof,
+            proof=redacted(verdict.proof, self.secrets),
             seconds=result.seconds if result is not None else 0.0,
             simulated=bool(result.simulated) if result is not None else False,
             origin="trial",

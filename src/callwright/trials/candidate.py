@@ -15,7 +15,8 @@ class Candidate:
     """One tool of the retriever's list. ``initial`` counts from 1.
 
     ``closed``: no more is found out about it. ``note``: why nothing was. ``chained``: its inputs come from other
-    tools' replies, although the request states something for them that the tool did not take.
+    tools' replies, although the request states something for them that the tool did not take. ``asked_whole``: its
+    whole reply is needed, where only the beginning of one is remembered.
     """
 
     tool: Tool
@@ -26,6 +27,7 @@ class Candidate:
     note: str = ""
     chained: bool = False
     fed_by: tuple[str, ...] = ()
+    asked_whole: bool = False
 
     @property
     def best(self) -> Attempt | None:

@@ -69,7 +69,22 @@ class Trials:
         """The first ``k`` tools, without those that were shown not to serve this request."""
         return tuple(one.name for one in self.ranking if not one.failed)[:k]
 
+    def case_study(self, most: int | None = None) -> str:
+        """The ranking as a Markdown table (GRETEL, Table 5); a tool that does not serve has no final rank. ``most``:
+        only the first so many."""
+        rows = [
+            (str(one.initial), "n/a" if one.failed else str(one.final), one.name, one.justification or "not reached")
+            for one in self.ranking[:most]
+        ]
+        head = ("Initial", "Final", "Tool", "Trial result")
+        lines = [head, ("---:", "---:", "---", "---"), *rows]
+        return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+
     def to_dict(self) -> dict[str, Any]:
         """The trials as JSON."""
         made: dict[str, Any] = to_json(self)
         return made
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 from callwright.evidence import Observation
 from callwright.gate import Sources
-from callwright.trials.arguments import Draft, Lacking, drafts
+from callwright.trials.arguments import Draft, Lacking, drafts, is_wanted
 from callwright.trials.asking import Asking
 from callwright.trials.attempt import Attempts, may_be_tried
 from callwright.trials.candidate import Candidate
-from callwright.trials.chains import feeds, provided, providers
+from callwright.trials.chains import FEEDS, PERHAPS, Feeding, provided
 from callwright.trials.policy import TrialPolicy
 from callwright.trials.selection import worth_trying
 from callwright.trials.values import Request, Value
-from callwright.types import Message, Tool, ToolResult
+from callwright.types import Json, Message, Tool, ToolResult
+
+_ASKED = 2  # providers of one input that are tried in vain
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Rounds:
     ) -> None:
         self._candidates = list(candidates)
         self._of = {one.tool.name: one for one in candidates}
+        self._feeding = Feeding([one.tool for one in candidates])
         self._request = request
         self._conversation = conversation
         self._attempts = attempts
@@ -68,97 +71,126 @@ class Rounds:
         while True:
             standings = [one.standing for one in self._candidates]
             places = worth_trying(standings, self._policy.k, thorough=self._policy.thorough)
-            queue = [(self._candidates[place], 0) for place in places]
             before = sum(one.closed for one in self._candidates)
+            queue = [self._candidates[place] for place in places]
             while queue:
-                one, depth = queue.pop(0)
+                one = queue.pop(0)
                 if one.closed or one.tool.name in made:
                     continue
-                planned = await self._plan(one, depth)
+                planned = await self._plan(one)
                 if isinstance(planned, Ready):
                     made[one.tool.name] = (one, planned)
                 elif isinstance(planned, Waits):
-                    queue += [(other, depth + 1) for other in planned.after]
+                    queue += planned.after
             if sum(one.closed for one in self._candidates) == before:  # what failed without a call lets others in
                 return list(made.values())
 
     # ------------------------------------------------------------ plan
 
-    async def _plan(self, one: Candidate, depth: int) -> Ready | Waits | None:
-        """How a candidate's call is made; None where it is closed instead, or cannot be planned before others."""
+    async def _plan(self, one: Candidate) -> Ready | Waits | None:
+        """How a candidate's call is made, or after which others; None where it is closed instead."""
         given = self._given(one)
+        if one.chained and not given:
+            return self._waiting(one, one.tool.required)
         planned = await self._drafted(one, given)
         if isinstance(planned, Lacking):
-            return self._lacking(one, planned, depth)
-        if one.chained and not given:
-            waits = self._waiting(one, one.tool.required, depth)
-            one.closed = one.closed or waits is None
-            return waits
-        self._note_feeders(one, planned)
+            return self._lacking(one, planned)
+        one.fed_by = tuple(dict.fromkeys(tool for draft in planned for _, tool in draft.given_by))
         return Ready(planned)
 
     async def _drafted(self, one: Candidate, given: dict[str, list[Value]]) -> list[Draft] | Lacking:
         found = drafts(one.tool, self._request, given, self._policy.attempts, chained=one.chained)
         if one.chained:
             return found
-        results = [r for other in self._candidates if (r := other.result) is not None]
-        asked = await self._asking.plan(one.tool, self._request, results)
+        asked = await self._asking.plan(one.tool, self._request, self._results())
         if isinstance(asked, Draft):
             return [asked, *(found if isinstance(found, list) else [])][: self._policy.attempts]
         if isinstance(asked, Lacking) and isinstance(found, list) and any(d.guessed for d in found):
             return asked
         return found
 
-    def _lacking(self, one: Candidate, lack: Lacking, depth: int) -> Waits | None:
-        waits = self._waiting(one, lack.missing, depth)
-        if waits is not None or one.closed:
-            return waits
-        if lack.certain:
-            one.attempts.append(self._attempts.keep(self._missing(one.tool, lack)))
+    def _lacking(self, one: Candidate, lack: Lacking) -> Waits | None:
+        """Wait for who may provide what is missing. Where nobody may, that is a parameter mismatch."""
+        nobody = [key for key in lack.missing if not self._perhaps(one.tool, key)]
+        if not nobody:
+            return self._waiting(one, lack.missing)
+        one.closed = True
+        if lack.certain and any(is_wanted(key, one.tool) for key in nobody):
+            one.attempts.append(self._attempts.keep(self._missing(one.tool, Lacking(tuple(nobody), True))))
         else:
-            one.note = f"not tried: no value for {', '.join(map(repr, lack.missing))} was found in the request"
+            one.note = f"not tried: no value for {', '.join(map(repr, nobody))} was found in the request"
+        return None
+
+    def _waiting(self, one: Candidate, keys: Sequence[str]) -> Waits | None:
+        """The candidates that may still provide these inputs. Where one has been asked for in vain, the candidate is
+        closed: that nobody could be asked, or had none, proves nothing."""
+        after: list[Candidate] = []
+        for key in keys:
+            if any(other.result is not None for other in self._providers(one.tool, key)):
+                continue
+            next_ = self._to_ask(one, key, self._policy.depth, frozenset({one.tool.name}))
+            if next_ is not None:
+                after.append(next_)
+            elif not one.chained:
+                one.note = self._blocked(one, key)
+                break
+        else:
+            if after:
+                return Waits(after)
+            one.note = one.note or f"not tried: no reply held a value for {', '.join(map(repr, keys))}"
         one.closed = True
         return None
 
-    def _waiting(self, one: Candidate, keys: Sequence[str], depth: int) -> Waits | None:
-        """The candidates that may still provide all of these inputs; None where one has no provider at all.
+    def _to_ask(self, one: Candidate, key: str, depth: int, seen: frozenset[str]) -> Candidate | None:
+        """Whose trial brings this input nearer: the best provider that can be called, else who feeds one of them."""
+        found = self._providers(one.tool, key)
+        for other in found:  # a remembered reply of which only the beginning is known
+            if other.works and other.result is None and not other.asked_whole:
+                other.asked_whole, other.closed = True, False
+        if depth < 1 or sum(other.closed and bool(other.attempts) for other in found) >= _ASKED:
+            return None
+        still = [c for c in found if not c.closed and c.tool.name not in seen and self._may_try(c)]
+        plans = [(c, drafts(c.tool, self._request, self._given(c), 1)) for c in still]
+        ready = [(_looseness(plan[0]), i, c) for i, (c, plan) in enumerate(plans) if isinstance(plan, list)]
+        if ready:
+            return min(ready)[2]
+        for c, plan in plans:
+            if isinstance(plan, Lacking):
+                nearer = self._to_ask(c, plan.missing[0], depth - 1, seen | {c.tool.name})
+                if nearer is not None:
+                    return nearer
+        return None
 
-        A candidate whose providers have all been tried in vain is closed: that nobody could ask proves nothing.
-        """
-        after: list[Candidate] = []
-        for key in keys:
-            found = [self._of[tool.name] for tool in providers(one.tool, key, [c.tool for c in self._candidates])]
-            if not found:
-                if one.chained:
-                    continue
-                return None
-            if any(other.result is not None for other in found):
-                continue
-            still = [other for other in found if not other.closed and not may_be_tried(other.tool, self._policy)]
-            if still and depth < self._policy.depth:
-                after.append(still[0])
-            else:
-                one.note = one.note or _blocked(key, found, depth >= self._policy.depth and bool(still))
-                one.closed = True
-                return None
-        if not after and not one.chained:
-            one.note = f"not tried: the replies of other candidates held no value for {', '.join(map(repr, keys))}"
-            one.closed = True
-        return Waits(after) if after else None
+    def _providers(self, tool: Tool, key: str, least: float = FEEDS) -> list[Candidate]:
+        return [self._of[other.name] for _, other in self._feeding.providers(tool, key, least)]
+
+    def _perhaps(self, tool: Tool, key: str) -> list[Candidate]:
+        """Those that are not ruled out as providers."""
+        alike = self._providers(tool, key, PERHAPS)
+        return alike or [self._of[other.name] for other in self._feeding.same_form(tool, key)]
+
+    def _may_try(self, one: Candidate) -> bool:
+        return not may_be_tried(one.tool, self._policy)
 
     def _given(self, one: Candidate) -> dict[str, list[Value]]:
-        """What replies of other candidates hold for each required input."""
+        """What replies of other candidates hold for each required input; two inputs do not get one value."""
         made: dict[str, list[Value]] = {}
+        used: list[Json] = []
         for key in one.tool.required:
-            for tool in providers(one.tool, key, [c.tool for c in self._candidates]):
-                result, link = self._of[tool.name].result, feeds(tool, one.tool, key)
-                if result is not None and link is not None and (found := provided(link, result)):
-                    made[key] = found
-                    break
+            for link, tool in self._feeding.providers(one.tool, key):
+                result = self._of[tool.name].result
+                if result is not None:
+                    found = [v for v in provided(link, result, self._request.talk.text) if v.value not in used]
+                    if found:
+                        made[key] = found
+                        used.append(found[0].value)
+                        break
         return made
 
-    def _note_feeders(self, one: Candidate, planned: Sequence[Draft]) -> None:
-        one.fed_by = tuple(dict.fromkeys(tool for draft in planned for _, tool in draft.given_by))
+    def _blocked(self, one: Candidate, key: str) -> str:
+        found = self._providers(one.tool, key) or self._perhaps(one.tool, key)
+        named = ", ".join(other.tool.name for other in found[:3])
+        return f"not tried: {key!r} may come from {named}, and no trial of these gave it"
 
     def _missing(self, tool: Tool, lack: Lacking) -> Observation:
         return Observation(
@@ -173,7 +205,7 @@ class Rounds:
         left = list(planned)
         repeated = False
         while left:
-            attempt = await self._attempts.make(one.tool, left[0], sources, whole=self._feeds_others(one))
+            attempt = await self._attempts.make(one.tool, left[0], sources, whole=one.asked_whole)
             if isinstance(attempt, str):
                 one.note = one.note or attempt
                 break
@@ -190,28 +222,21 @@ class Rounds:
     def _results(self) -> list[ToolResult]:
         return [r for other in self._candidates if (r := other.result) is not None]
 
-    def _feeds_others(self, one: Candidate) -> bool:
-        """Whether another candidate may need the whole reply."""
-        return any(
-            feeds(one.tool, other.tool, key) is not None
-            for other in self._candidates
-            if not other.closed
-            for key in other.tool.required
-        )
-
     def _reopened(self, one: Candidate) -> None:
         """A tool that took none of the values said may take one that another candidate has: a code for a name."""
         best = one.best
-        if one.chained or best is None or best.observation.outcome == "functional_success":
+        if one.chained or one.fed_by or best is None or best.observation.outcome == "functional_success":
             return
-        if best.blames_arguments and best.observation.kind != "missing":
-            tools = [c.tool for c in self._candidates if c.works or not c.closed]
-            if any(providers(one.tool, key, tools) for key in one.tool.required) and not one.fed_by:
-                one.chained, one.closed = True, False
+        if best.blames_arguments and any(self._to_feed(one, key) for key in one.tool.required):
+            one.chained, one.closed = True, False
+
+    def _to_feed(self, one: Candidate, key: str) -> bool:
+        """Whether a candidate has this input, or may yet give it."""
+        if any(other.result is not None for other in self._providers(one.tool, key)):
+            return True
+        return self._to_ask(one, key, self._policy.depth, frozenset({one.tool.name})) is not None
 
 
-def _blocked(key: str, found: Sequence[Candidate], too_deep: bool) -> str:
-    named = ", ".join(other.tool.name for other in found[:3])
-    if too_deep:
-        return f"not tried: {key!r} comes from {named}, too many tools away"
-    return f"not tried: {key!r} comes from {named}, whose own trial gave none"
+def _looseness(draft: Draft) -> int:
+    """A look-up of what was said stands before a list of everything, and that before a guess."""
+    return 2 if draft.guessed else 0 if draft.arguments else 1

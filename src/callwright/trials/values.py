@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from callwright.flow import STOP, VERBS, words
-from callwright.gate.grounding import is_identifier
+from callwright.gate.spellings import NONE
 from callwright.refine import stated
-from callwright.refine.talk import NOT_NAMES, Talk, spoken, unique
+from callwright.refine.talk import NOT_NAMES, Talk, as_number, spoken, unique
 from callwright.trials.days import phrases, relative_days
 from callwright.types import Json, JsonObject, Tool
 
@@ -24,6 +24,9 @@ _KEYS = frozenset("key token secret password passwd credential credentials auth 
 _KEY_WORDS = frozenset("api access auth client bearer app private rapidapi subscription session secret user".split())
 _ID = frozenset("id uuid guid identifier asin isbn sku imei vin slug hash".split())
 _CODES = frozenset("code reference serial ticker symbol zip zipcode postcode postal iata icao iban".split())
+_DERIVED = frozenset("country currency language locale state airport iata icao ticker symbol stock timezone".split())
+_STATED_KINDS = frozenset("labelled identified option address".split())
+_CODE = re.compile(r"(?=.*\d)\S+|[A-Z]{2,6}")
 _DAYS = frozenset("date day birthday deadline checkin checkout arrival departure".split())
 _PLACES_ON_EARTH = frozenset("latitude longitude coordinate".split())
 _SEARCH = frozenset(
@@ -98,6 +101,18 @@ def is_typed(key: str, part: JsonObject) -> bool:
     return bool(types & {"integer", "number"}) or is_credential(key)
 
 
+def is_derived(key: str) -> bool:
+    """Whether who knows the world can tell a parameter's value from another that was said: a country's code."""
+    return bool(set(words(key)) & _DERIVED)
+
+
+def _fits(key: str, found: stated.Candidate) -> bool:
+    """Whether what was said has the form of a code, where one is wanted and no label says that it is one."""
+    if not set(words(key)) & (_ID | _CODES) or is_derived(key) or found.kind in _STATED_KINDS:
+        return True
+    return not isinstance(found.value, str) or _CODE.fullmatch(found.value) is not None
+
+
 def _values(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]) -> Iterator[Value]:
     if "const" in part:
         yield Value(part["const"], True, "default")
@@ -116,7 +131,7 @@ def _values(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequ
     elif "boolean" in types:
         yield Value(False, True, "neutral")
     elif types & {"integer", "number"}:
-        yield from _neutral_number(key, part)
+        yield from _numbers(key, part, request)
     elif "string" in types:
         yield from _texts(key, part, request, tool, used)
 
@@ -126,11 +141,16 @@ def _said(key: str, part: JsonObject, request: Request, used: Sequence[Json]) ->
     if words(key)[-1:] == ("date",) or set(words(key)) & _DAYS or part.get("format") == "date":
         yield from _days(part, request, used)
     one = stated.fill(key, part, request.talk, used)
-    if one is not None and not _speaks_of_a_day(one.value, request):
-        yield Value(one.value, one.confidence(alone=True) >= SURE)
-    for found in stated.candidates(key, part, request.talk, used):
-        if not _speaks_of_a_day(found.value, request):
-            yield Value(found.value, False)
+    every = stated.candidates(key, part, request.talk, used)
+    for found in (one, *every) if one is not None else every:
+        if found is None or _speaks_of_a_day(found.value, request) or not _fits(key, found):
+            continue
+        sure = found is one and not is_derived(key) and found.confidence(alone=True) >= SURE
+        short = _shortened(found.value, request)
+        if short != found.value:
+            yield Value(short, sure)
+            sure = False
+        yield Value(found.value, sure)
 
 
 def _days(part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
@@ -150,6 +170,16 @@ def _speaks_of_a_day(value: Json, request: Request) -> bool:
     )
 
 
+def _shortened(value: Json, request: Request) -> Json:
+    """A name without the verb that opens the request and without what it owns: Ann Lee of "Move Ann Lee's Lisbon"."""
+    if not isinstance(value, str) or " " not in value:
+        return value
+    first, _, rest = value.partition(" ")
+    if first.lower() in _ASKING and re.search(rf"(?:\A|[.!?\n]\s*){re.escape(value)}", request.talk.text):
+        value = rest
+    return re.split(r"['’]s?\s", value, maxsplit=1)[0] or value
+
+
 def _options(options: Sequence[Json], request: Request) -> Iterator[Value]:
     """Options not said in so many words: those that share a word with the request, then the first."""
     said = set(words(request.talk.text))
@@ -159,10 +189,10 @@ def _options(options: Sequence[Json], request: Request) -> Iterator[Value]:
     yield Value(options[0], False, "guess")
 
 
-def _neutral_number(key: str, part: JsonObject) -> Iterator[Value]:
-    """How many and from where, which nobody says and every tool understands."""
-    named = words(key)
-    if set(named) & _ID:
+def _numbers(key: str, part: JsonObject, request: Request) -> Iterator[Value]:
+    """How many and from where, which nobody says and every tool understands; else any number that was said."""
+    named, whole = words(key), "number" not in _types(part)
+    if set(named) & (_ID | _CODES):
         return
     for word in (named[-1:] + named[:1]) if named else ():
         if word in _NEUTRAL_NUMBERS:
@@ -171,6 +201,8 @@ def _neutral_number(key: str, part: JsonObject) -> Iterator[Value]:
             value = min(value, most) if isinstance(most, int) else value
             yield Value(max(value, least) if isinstance(least, int) else value, True, "neutral")
             return
+    said = (as_number(m[1], frozenset({"integer"} if whole else {"number"}), m[2]) for m in request.talk.numbers)
+    yield from (Value(v, False, "guess") for v in said if v is not NONE)
 
 
 def _texts(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]) -> Iterator[Value]:
@@ -201,17 +233,25 @@ def residue(request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[str
         text = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ; ", text, flags=re.I)
     explained = {*words(tool.name), *words(tool.description), *STOP, *_ASKING, *NOT_NAMES}
     runs: list[str] = []
-    end = -9
+    before: re.Match[str] | None = None
     for m in _TOKEN.finditer(text):
         own = words(m[0])
-        if not own or m[0].lower() in NOT_NAMES or set(own) <= explained:
+        if not own or m[0].isdigit() or m[0].lower() in NOT_NAMES or set(own) <= explained:
             continue
-        if runs and text[end : m.start()] == " ":
+        goes_on = before is not None and text[before.end() : m.start()] == " " and _look(before[0]) == _look(m[0])
+        if runs and goes_on:
             runs[-1] += f" {m[0]}"
         else:
             runs.append(m[0])
-        end = m.end()
-    return unique(runs)
+        before = m
+    return sorted(unique(runs), key=_look)
+
+
+def _look(text: str) -> int:
+    """Codes and file names first, then names, then words."""
+    if any(c.isdigit() or c in "._@" for c in text):
+        return 0
+    return 1 if text[:1].isupper() else 2
 
 
 def _members(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]) -> Iterator[Value]:
@@ -220,7 +260,7 @@ def _members(key: str, part: JsonObject, request: Request, tool: Tool, used: Seq
     inner = items if isinstance(items, dict) else {}
     if _types(inner) & {"string"}:
         for row in request.talk.lists[:1]:
-            yield Value([m.strip("\"'`“”") for m in row], False)
+            yield Value([_shortened(m.strip("\"'`“”"), request) for m in row], False)
     yield from (Value([v.value], v.sure, v.origin) for v in values(key, inner, request, tool, used))
     if not part.get("minItems"):
         yield Value([], False, "guess")
@@ -231,8 +271,3 @@ def _types(part: JsonObject) -> frozenset[str]:
     if named is None:
         return frozenset({"object"}) if "properties" in part else frozenset({"string"})
     return frozenset(map(str, named)) if isinstance(named, list) else frozenset({str(named)})
-
-
-def looks_like_an_id(key: str, value: Json) -> bool:
-    """Whether an argument holds an identifier, which no reply may change."""
-    return is_identifier(key, value)

@@ -25,8 +25,13 @@ _BOOKKEEPING = frozenset(
 )
 _EMPTIED = frozenset({"", "none", "null", "n/a", "no results", "no results found", "not found", "nothing found"})
 _NOTHING_FOUND = re.compile(
-    r"\s*(?:sorry,? )?(?:there (?:are|were) )?(?:no|0|zero)(?: matching| such)? "
+    r"\s*(?:sorry,? )?(?:there (?:are|were) )?(?:no|0|zero)(?: [a-z]+){0,2} "
     r"(?:results?|matches|records?|data|items?|entries|rows|content|information)\b[^.\n]{0,60}\.?\s*\Z",
+    re.I,
+)
+_DEAD = re.compile(
+    r"\b404\W*\Z|no (?:such )?(?:route|endpoint|path|page)\b|(?:route|endpoint|page|url|path|resource) (?:was )?"
+    r"(?:not found|does ?n[o']t exist)|cannot (?:get|post) /|\b404:? not found\W*\Z",
     re.I,
 )
 _PAGE = re.compile(r"\s*(?:<!doctype html|<html\b)", re.I)
@@ -63,7 +68,7 @@ def judged(result: ToolResult, tool: Tool, query: str) -> Verdict:
         return Verdict("semantic_mismatch", "empty", "executed, and returned nothing", True, failure=failure)
     proof = _line(failure.message)
     status = f"HTTP {failure.status}: " if failure.status and str(failure.status) not in proof else ""
-    blames = diagnosis.points_at_arguments
+    blames = diagnosis.points_at_arguments and not _no_such_address(failure)
     if result.failure is None:  # status 200, and an error inside
         outcome: Outcome = "semantic_mismatch" if failure.kind == "error_payload" else "execution_failure"
         said = f"answered, and the answer is an error: {proof}"
@@ -100,6 +105,14 @@ def _undocumented(diagnosis: Diagnosis, tool: Tool) -> bool:
     return any(c.change == "require" and c.key.rpartition(".")[2] not in tool.properties for c in changes)
 
 
+def _no_such_address(failure: Failure) -> bool:
+    """Whether an HTTP status says that the operation itself is not there: a 404 only where it says so in words, for
+    what was asked for may be missing just as well (RFC 9110, sections 15.5.5, 15.5.6, 15.5.11, 15.6.2)."""
+    if failure.status in (405, 410, 501):
+        return True
+    return failure.status == 404 and _DEAD.search(failure.message) is not None
+
+
 def is_transient(failure: Failure) -> bool:
     """Whether a failure says nothing of the tool: too many calls, no answer in time, a connection that broke.
 
@@ -126,6 +139,10 @@ def is_hollow(content: Json, arguments: JsonObject) -> bool:
     """Whether a reply holds nothing: empty lists, nulls, counts of zero, and what it was given itself."""
     if isinstance(content, str):
         return content.strip().lower() in _EMPTIED or _NOTHING_FOUND.match(content) is not None
+    if content == {}:
+        return True
+    if isinstance(content, dict) and content.keys() == {"status"}:  # a reply without a body
+        return isinstance(content["status"], int)
     if not isinstance(content, dict):
         return isinstance(content, list) and all(is_hollow(one, arguments) for one in content if one is not None)
     given = {canonical(value) for value in scalars(arguments)}
