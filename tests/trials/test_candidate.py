@@ -29,9 +29,10 @@ def test_a_candidate_is_open_until_it_is_closed() -> None:
 
 
 def test_one_proof_fails_it_and_one_doubt_keeps_it() -> None:
-    failed = attempt("semantic_mismatch")
+    failed, guess = attempt("semantic_mismatch", blames_arguments=True), attempt("parameter_mismatch", proves=False)
     assert candidate(failed).standing == "failed"
-    assert candidate(attempt("parameter_mismatch", proves=False), failed).standing == "kept"
+    assert candidate(guess, failed).standing == "kept"
+    assert candidate(guess, attempt("execution_failure")).standing == "failed", "that is no matter of arguments"
 
 
 def test_one_success_outweighs_what_failed_before() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from callwright.catalog import open_catalog
 from callwright.catalog.mcp import MCPSource
@@ -26,6 +28,8 @@ from callwright.types import DESTRUCTIVE, READ, WRITE, Effects, ToolCall, ToolRe
 TEXT = {"type": "string"}
 DAY = {"type": "string", "format": "date"}
 FLIGHT = "Find me a one-way flight from San Francisco to New York for next Tuesday."
+FIND = ("find_employee", {"name": TEXT})
+FOUND = {"type": "object", "properties": {"employee_id": TEXT, "name": TEXT}}
 SUNDAY = 1795348800.0  # 2026-11-22, noon, UTC
 
 
@@ -94,6 +98,31 @@ async def test_where_nothing_is_broken_no_tool_leaves_the_shortlist() -> None:
     assert (trials.calls, trials.tried) == (3, 3), "and nothing beyond it is tried"
 
 
+@settings(max_examples=10, deadline=None)
+@given(st.permutations(range(7)))
+async def test_the_order_in_which_candidates_come_in_does_not_change_what_is_found_out(order: list[int]) -> None:
+    tools = [
+        flights("works"),
+        flights("empty", output=[]),
+        flights("no_key", output=Failure("auth", "401", status=401)),
+        flights("wants_code", parameters={"carrier_code": TEXT}),
+        FakeTool("send", {"to": TEXT}, effects=WRITE),
+        FakeTool(*FIND, output={"employee_id": "E7", "name": "Ann Lee"}, output_schema=FOUND),
+        FakeTool("list_trips", {"employee_id": TEXT}, output=[{"to": "Rome"}]),
+    ]
+    query = f'{FLIGHT} It is for the employee "Ann Lee".'
+    trials = await tried(query, *(tools[i] for i in order), policy=TrialPolicy(thorough=True))
+    assert outcomes(trials) == {
+        "works": "functional_success",
+        "find_employee": "functional_success",
+        "list_trips": "functional_success",
+        "empty": "semantic_mismatch",
+        "no_key": "execution_failure",
+        "wants_code": "parameter_mismatch",
+        "send": None,
+    }
+
+
 async def test_only_as_many_are_tried_as_could_change_the_shortlist() -> None:
     tools = [flights(f"t{i}", output=None if i in (0, 2) else {"flights": [1]}) for i in range(30)]
     trials = await tried(FLIGHT, *tools, policy=TrialPolicy(k=3))
@@ -124,10 +153,6 @@ async def test_in_a_declared_sandbox_a_write_is_tried() -> None:
     trials = await tried("Mail ann@example.org", send, policy=TrialPolicy(sandbox=("send_*",)))
     assert send.calls == [{"to": "ann@example.org"}]
     assert trials.ranking[0].works
-
-
-FIND = ("find_employee", {"name": TEXT})
-FOUND = {"type": "object", "properties": {"employee_id": TEXT, "name": TEXT}}
 
 
 async def test_a_tool_is_tried_after_the_one_that_gives_what_it_lacks() -> None:

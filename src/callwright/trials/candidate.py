@@ -49,12 +49,10 @@ class Candidate:
         if not self.closed:
             return "open"
         best = self.best
-        return "failed" if best is not None and _disproved(best) and not self._doubtful else "kept"
-
-    @property
-    def _doubtful(self) -> bool:
-        """Whether one of the attempts failed with a guess: then none of them proves that nothing serves."""
-        return any(not a.proves for a in self.attempts)
+        if best is None or not best.proves or best.observation.outcome == "functional_success":
+            return "kept"
+        doubtful = any(not a.proves for a in self.attempts) and best.blames_arguments
+        return "kept" if doubtful else "failed"  # where a guess failed, other arguments might still serve
 
     @property
     def result(self) -> ToolResult | None:
@@ -100,7 +98,3 @@ _HEADS = {
     "semantic_mismatch": "SEMANTIC MISMATCH",
     "execution_failure": "EXECUTION FAILURE",
 }
-
-
-def _disproved(attempt: Attempt) -> bool:
-    return attempt.proves and attempt.observation.outcome != "functional_success"

@@ -131,7 +131,7 @@ def _answered(result: ToolResult, tool: Tool, query: str) -> Verdict:
     if proof := deviation(result.content, tool):
         return Verdict("execution_failure", "deviates", proof)
     if proof := irrelevance(result, tool, query):
-        return Verdict("semantic_mismatch", "irrelevant", proof)
+        return Verdict("semantic_mismatch", "irrelevant", proof, True)
     return Verdict("functional_success", "", _success(result))
 
 
