@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from callwright.errors import CallwrightError, Failure
-from callwright.evidence import Observation, excerpt
+from callwright.evidence import UNDOCUMENTED, Observation, excerpt
 from callwright.execution.gaps import unknown_keys
 from callwright.execution.invoke import Caller, invoke
 from callwright.execution.ledger import Ledger
@@ -172,13 +172,14 @@ class Attempts:
 
     def _attempt(self, call: CheckedCall, result: ToolResult, verdict: Verdict, draft: Draft) -> Attempt:
         unknown = verdict.failure is not None and bool(unknown_keys(verdict.failure.message, call.arguments))
-        guess = (bool(draft.guessed) and verdict.blames_arguments) or unknown
+        own = verdict.kind == UNDOCUMENTED  # it wants what nobody could know of, whatever was guessed
+        guess = (bool(draft.guessed) and verdict.blames_arguments and not own) or unknown
         return Attempt(
             observation=self._observed(call.tool, call.arguments, verdict, result),
             content=result.content,
             whole=True,
             proves=not guess and verdict.kind not in _PROVED_NOTHING,
-            blames_arguments=verdict.blames_arguments,
+            blames_arguments=verdict.blames_arguments and not own,
             again=verdict.transient and verdict.kind == "unavailable",
             called=True,
         )

@@ -64,6 +64,10 @@ class Rounds:
                     group.create_task(self._try(one, ready.drafts))
             for one, _ in batch:
                 self._reopened(one)
+        standings = [one.standing for one in self._candidates]
+        for place in worth_trying(standings, self._policy.k, thorough=self._policy.thorough):
+            one = self._candidates[place]
+            one.note = one.note or "not tried: it waits for a candidate that waits for it"
 
     async def _batch(self) -> list[tuple[Candidate, Ready]]:
         """What is tried now: every candidate worth it whose call can be made, and those that it waits for."""
@@ -73,10 +77,12 @@ class Rounds:
             places = worth_trying(standings, self._policy.k, thorough=self._policy.thorough)
             before = sum(one.closed for one in self._candidates)
             queue = [self._candidates[place] for place in places]
+            looked_at: set[str] = set()  # two may wait for each other
             while queue:
                 one = queue.pop(0)
-                if one.closed or one.tool.name in made:
+                if one.closed or one.tool.name in made or one.tool.name in looked_at:
                     continue
+                looked_at.add(one.tool.name)
                 planned = await self._plan(one)
                 if isinstance(planned, Ready):
                     made[one.tool.name] = (one, planned)
@@ -149,7 +155,7 @@ class Rounds:
                 other.asked_whole, other.closed = True, False
         if depth < 1 or sum(other.closed and bool(other.attempts) for other in found) >= _ASKED:
             return None
-        still = [c for c in found if not c.closed and c.tool.name not in seen and self._may_try(c)]
+        still = [c for c in found if not c.closed and not c.chained and c.tool.name not in seen and self._may_try(c)]
         plans = [(c, drafts(c.tool, self._request, self._given(c), 1)) for c in still]
         ready = [(_looseness(plan[0]), i, c) for i, (c, plan) in enumerate(plans) if isinstance(plan, list)]
         if ready:
