@@ -97,18 +97,6 @@ async def test_a_run_is_shown_what_fits_its_request_and_nothing_else() -> None:
     assert events(done, "run.start")[0]["tools"] == []
 
 
-async def test_what_a_found_tool_needs_first_is_shown_beside_it() -> None:
-    gives = {"type": "object", "properties": {"station_id": TEXT}}
-    tools = [
-        FakeTool("rain_at_station", {"station_id": TEXT}, output={"rain": 3}, description="Weather at a station."),
-        FakeTool("list_places", {}, output=[{"station_id": "s7"}], output_schema=gives, description="All stations."),
-        *noise(60),
-    ]
-    done = await setup(tools, model("rain_at_station"), shortlist=1).run("Weather at the station in Oslo?")
-    found, *_ = events(done, "shortlist")
-    assert found["names"] == ["rain_at_station", "list_places"]
-
-
 async def test_where_nothing_fits_nothing_is_shown_and_the_run_abstains() -> None:
     done = await setup(noise(30), model()).run("Wie spät ist es?")
     assert (done.status, done.results) == ("abstained", ())
