@@ -145,6 +145,14 @@ def test_runs_are_listed_oldest_first_and_kept_from_other_users(tmp_path: Path) 
     assert sys.platform == "win32" or folder.stat().st_mode & 0o077 == 0
 
 
+def test_a_folder_that_cannot_be_made_offers_no_run_to_resume(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(JournalError) as caught:
+        Journal.create(tmp_path / "file" / "runs")
+    assert "--no-journal" in caught.value.hint
+    assert "resume" not in caught.value.hint
+
+
 def test_the_folder_of_runs_can_be_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CALLWRIGHT_RUNS", str(tmp_path / "here"))
     assert runs_dir() == tmp_path / "here"

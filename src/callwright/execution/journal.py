@@ -65,7 +65,7 @@ class Journal:
     def create(cls, folder: Path | str | None = None, setup: Mapping[str, Json] | None = None) -> Journal:
         """A new run. ``setup`` is what :meth:`setup` gives back: enough to open tools and model again."""
         place = Path(folder or runs_dir()).expanduser()
-        with _writing(place):
+        with _writing(place, begun=False):
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             path = place / f"{_new_name()}{SUFFIX}"
             lock = _locked(path)
@@ -260,11 +260,12 @@ def _locked(path: Path) -> FileLock:
 
 
 @contextmanager
-def _writing(path: Path, verb: str = "write") -> Iterator[None]:
+def _writing(path: Path, verb: str = "write", *, begun: bool = True) -> Iterator[None]:
     try:
         yield
     except (apsw.Error, OSError) as exc:
+        then = ", then: callwright resume RUN" if begun else "; --no-journal keeps none"
         raise JournalError(
             f"cannot {verb} the journal {path}: {exc}",
-            hint="make room or choose another folder (CALLWRIGHT_RUNS, --journal), then: callwright resume RUN",
+            hint=f"make room or choose another folder (CALLWRIGHT_RUNS, --journal){then}",
         ) from exc
