@@ -210,18 +210,17 @@ async def test_a_value_that_a_call_lacked_is_looked_for_in_the_whole_catalogue()
     assert finder.calls == [{"place": "Oslo"}]
 
 
-async def test_what_a_found_tool_needs_first_is_shown_beside_it() -> None:
-    station = {"type": "string", "description": "The station_id of a weather station."}
-    report = FakeTool(
-        "weather_report", {"station_id": station}, output={"sky": "rain"}, description="The weather now."
+async def test_what_a_tried_tool_needs_first_is_tried_before_it_and_stays_beside_it() -> None:
+    gives = {"type": "object", "properties": {"station_id": TEXT}}
+    about = {"description": "The weather at a station now."}
+    rain = FakeTool("rain_at_station", {"station_id": TEXT}, output={"rain": "weak"}, **about)
+    places = FakeTool(
+        "list_places", {}, output={"station_id": "s7"}, output_schema=gives, description="All stations."
     )
-    finder = FakeTool(
-        "find_stations", {"place": TEXT}, output={"station_id": "ST77"}, description="Find a weather station.",
-        output_schema={"type": "object", "properties": {"station_id": station}},
-    )  # fmt: skip
-    asked = model()
-    done = await setup([report, finder, *noise(40)], asked, shortlist=1).run("What will the weather be now?")
-    assert events(done, "shortlist")[0]["names"] == ["weather_report", "find_stations"]
+    tools = [rain, places, *noise(60)]
+    done = await setup(tools, model(), shortlist=1, trials="read-only").run("Weather at the station in Oslo?")
+    assert events(done, "shortlist")[0]["names"] == ["rain_at_station", "list_places"]
+    assert rain.calls[0] == {"station_id": "s7"}
 
 
 async def test_a_destructive_tool_that_nobody_spoke_of_is_not_found_either() -> None:

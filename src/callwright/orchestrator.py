@@ -292,15 +292,20 @@ async def _run(
         reserve=reserve,
         known=rates,
     )
-    limit = ""
-    try:
-        await setup._strategy.run(job)
-    except LimitReached as reached:
-        limit = reached.limit
+    limit = await _ended_by(setup._strategy, job)
     for error in lost:
         trace.add("note", text=f"what this run shows of its tools is not kept: {error.message}")
     answer = await _answer(job)
     return _finished(setup, job, answer, budget, limit)
+
+
+async def _ended_by(strategy: Strategy, job: Job) -> str:
+    """Let the strategy work. The limit that ended it, or ""."""
+    try:
+        await strategy.run(job)
+    except LimitReached as reached:
+        return reached.limit
+    return ""
 
 
 def _known(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
