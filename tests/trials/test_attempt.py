@@ -57,6 +57,7 @@ async def made(tool: FakeTool, draft: Draft | None = None, **given: object) -> A
         (Tool("get_weather", effects=Effects(declared=False)), "not known to be read-only"),
         (Tool("delete_weather", effects=READ), "removes"),
         (Tool("list_deleted", effects=READ), ""),
+        (Tool("stops_at", effects=READ), ""),
     ],
 )
 def test_only_what_reads_may_be_tried(tool: Tool, why: str) -> None:

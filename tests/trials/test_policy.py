@@ -25,6 +25,7 @@ from callwright.types import Tool
         {"simulate": "always"},
         {"planning": "gpt"},
         {"evaluation": ""},
+        {"order": "score"},
     ],
     ids=str,
 )

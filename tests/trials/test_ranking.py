@@ -68,3 +68,15 @@ def test_a_preferred_order_moves_tools_within_their_class_only() -> None:
         Ranked("failed", 3, 3, "execution_failure", score=0.7),
     )
     assert ranked([works, also, failed], ["failed", "also", "works"]) == ["also", "works", "failed"]
+
+
+def test_in_the_retrievers_order_only_failing_moves_a_tool() -> None:
+    untested, works, failed, made_up = (
+        Ranked("untested", 1, 1, score=0.9),
+        Ranked("works", 2, 2, "functional_success", score=0.8),
+        Ranked("failed", 3, 3, "execution_failure", score=0.7),
+        Ranked("made_up", 4, 4, "functional_success", True, score=0.6),
+    )
+    candidates = [untested, works, failed, made_up]
+    assert ranked(candidates, by_proof=False) == ["untested", "works", "made_up", "failed"]
+    assert ranked(candidates) == ["works", "made_up", "untested", "failed"]

@@ -12,7 +12,7 @@ from callwright.evidence import UNDOCUMENTED, Observation, excerpt
 from callwright.execution.gaps import unknown_keys
 from callwright.execution.invoke import Caller, invoke
 from callwright.execution.ledger import Ledger
-from callwright.flow import VERBS, words
+from callwright.flow import words
 from callwright.gate import Gate, Refusal, Sources
 from callwright.jsontext import JsonError, parse
 from callwright.redaction import masked, redacted
@@ -24,6 +24,7 @@ from callwright.trials.verdict import Verdict, judged
 from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult, members
 
 _TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
+_REMOVING = frozenset("delete remove cancel erase wipe purge destroy revoke unsubscribe terminate refund".split())
 _PROVED_NOTHING = frozenset({"rate_limit"})  # that we called too often is not the tool's doing
 
 
@@ -77,7 +78,7 @@ def may_be_tried(tool: Tool, policy: TrialPolicy) -> str:
     if not tool.effects.read_only:
         known = "may write" if tool.effects.declared else "is not known to be read-only"
         return f"not tried: it {known}, and no sandbox is declared for it"
-    if set(words(tool.name)[:1]) & VERBS["remove"]:
+    if set(words(tool.name)[:1]) & _REMOVING:
         return "not tried: its name says that it removes something, and no sandbox is declared for it"
     return ""
 

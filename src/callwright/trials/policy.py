@@ -14,6 +14,7 @@ from callwright.types import Tool
 Simulate = Literal["never", "transient", "every"]
 Planning = Literal["said", "model"]
 Evaluation = Literal["evidence", "model"]
+Order = Literal["proof", "retrieved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,9 @@ class TrialPolicy:
     may not be tried), after any error ("every", the paper's rule), or "never". ``planning`` and ``evaluation`` with a
     model ask the paper's Planner and Evaluator prompts (GRETEL, Table 1); ``shuffles``: how often the evaluator is
     asked once more with the candidates in another order.
+
+    ``order``: by "proof", real successes stand first, then simulated, then untested, then failed. As "retrieved",
+    nothing moves a candidate but failing: what the request did not suffice to try is not passed by what it did.
 
     ``fresh`` and ``fresh_transient``: seconds for which a remembered trial stands in for a new one.
     """
@@ -56,6 +60,7 @@ class TrialPolicy:
     planning: Planning = "said"
     evaluation: Evaluation = "evidence"
     shuffles: int = 0
+    order: Order = "proof"
     model_calls: int = 24
     reply_chars: int = 400
     fresh: float = 24 * 3600.0
@@ -90,4 +95,5 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "simulate": ("never", "transient", "every"),
     "planning": ("said", "model"),
     "evaluation": ("evidence", "model"),
+    "order": ("proof", "retrieved"),
 }

@@ -18,8 +18,9 @@ def standing_class(one: Ranked) -> int:
     return 1 if one.simulated else 0
 
 
-def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = ()) -> list[str]:
+def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, by_proof: bool = True) -> list[str]:
     """The names in their final order: by class, within it as the retriever scored them, the faster of equals first.
+    ``by_proof`` false: there are but two classes, those that failed and all others.
 
     ``preferred`` is an order that counts instead of the retriever's within a class (a model's). No order lifts a tool
     out of its class: what a tool's output says can make nobody take a made-up success for a real one.
@@ -29,7 +30,8 @@ def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = ()) -> list[
 
     def key(one: Ranked) -> tuple[float, ...]:
         slowness = one.seconds if one.seconds is not None and standing_class(one) == 0 else float("inf")
-        return (standing_class(one), place.get(one.name, len(place)), level[one.name], slowness, one.initial)
+        class_ = standing_class(one) if by_proof else int(one.failed)
+        return (class_, place.get(one.name, len(place)), level[one.name], slowness, one.initial)
 
     return [one.name for one in sorted(candidates, key=key)]
 

@@ -112,7 +112,8 @@ def _result(
     seconds: float,
 ) -> Trials:
     known = {one.tool.name: one.ranked() for one in candidates}
-    final = [_placed(known[name], place) for place, name in enumerate(ranked(list(known.values()), order), 1)]
+    names = ranked(list(known.values()), order, by_proof=attempts.policy.order == "proof")
+    final = [_placed(known[name], place) for place, name in enumerate(names, 1)]
     made = [attempt for one in candidates for attempt in one.attempts]
     return Trials(
         ranking=tuple(final),

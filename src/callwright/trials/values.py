@@ -42,7 +42,8 @@ _TOPIC = re.compile(
 )
 _ASKING = frozenset(w for group in VERBS.values() for w in group) | frozenset(
     "current latest best recent popular available new today now please tell know like want need much many list "
-    "information detail details data something anything some any everything give me us help".split()
+    "information detail details data something anything some any everything give me us help open average typical "
+    "usual usually common earn cost make take last long far near nearest big large small popular top".split()
 )
 
 
