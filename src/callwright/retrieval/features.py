@@ -202,7 +202,7 @@ def _of_parents(fields: Fields, scores: Callable[[], Scores]) -> Scores:
 
     if fields.parents.size < 2:
         return np.zeros(fields.tools.size, np.float32)
-    found: Scores = scores()[fields.parent_of]
+    found: Scores = scores().take(fields.parent_of)
     return found
 
 

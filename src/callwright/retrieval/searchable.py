@@ -49,7 +49,7 @@ def _of_words(words: Lexical, documents: Documents) -> Fields:
     import numpy as np
 
     groups = _numbered(documents)
-    parent_of = np.array([groups[parent] for parent in documents.parents], np.int32)
+    parent_of = np.array([groups[parent] for parent in documents.parents], np.int64)  # as numpy indexes
     return Fields(words, words.grouped(parent_of, len(groups)), parent_of)
 
 

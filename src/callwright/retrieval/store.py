@@ -69,7 +69,7 @@ def load(folder: Path, encoder: Encoder | None = None, *, exact: int = EXACT) ->
         words = Fields(
             tools=Lexical.load(data / "tools"),
             parents=Lexical.load(data / "parents"),
-            parent_of=np.load(data / "parent_of.npy", mmap_mode="r"),
+            parent_of=np.load(data / "parent_of.npy", mmap_mode="r").view(np.ndarray),
         )
         if encoder is None:
             return ToolIndex(documents, fields=words, exact=exact)
