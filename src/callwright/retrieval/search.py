@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BROUGHT = 2  # tools beyond k that the found ones need first
 _MOST_KEPT = 4_096  # tools in outline
-NEAR = 20  # of the candidates, looked at as providers
+NEAR = 20  # of the hundred best, looked at as providers
 BESIDE = 60  # of the tools of a consumer's own source
 
 
@@ -56,24 +56,28 @@ def along(
 ) -> list[tuple[Link, bool]]:
     """What the found documents bring along: the link, and whether its producer may write. At most ``most``.
 
-    Providers are looked for among the best of ``others`` and the tools of the consumer's own source, whose
-    identifiers it takes; of a large source among those that share most words with what is needed.
+    Providers are looked for among ``others`` and the tools of the consumer's own source, whose identifiers it takes:
+    of many among those that share most words with what is needed.
     """
     import numpy as np
 
     fields = asked.fields
-    near = list(others[:NEAR])
 
     def tool(i: int) -> Tool:
         return _tool(documents, i)
 
+    def alike(need: Need, places: Array, count: int) -> list[int]:
+        if len(places) > count:
+            said = fields.tools.scores(query_terms(need.words))[places]
+            places = places[highest(said, count)]
+        found: list[int] = places.tolist()
+        return found
+
     def pool(need: Need) -> Iterable[Tool]:
         parent = fields.parent_of[documents.place[need.consumer.name]]
-        beside = np.flatnonzero(fields.parent_of == parent)
-        if len(beside) > BESIDE:
-            said = fields.tools.scores(query_terms(need.words))[beside]
-            beside = beside[highest(said, BESIDE)]
-        return [tool(i) for i in dict.fromkeys([*near, *beside.tolist()])]
+        beside = alike(need, np.flatnonzero(fields.parent_of == parent), BESIDE)
+        near = alike(need, np.asarray(others[:MOST], np.int64), NEAR)
+        return [tool(i) for i in dict.fromkeys([*near, *beside])]
 
     links = brought([tool(i) for i in found], request, pool, most)
     return [(link, tool(documents.place[link.producer]).effects.may_write) for link in links]
