@@ -17,6 +17,8 @@ from callwright.weights import cache_dir
 
 Made = TypeVar("Made")
 
+COLUMNS = ("load", "first", "resident", "mapped", "updated", "saved")
+
 FOLDER = cache_dir() / "speed-retrieval"
 
 
@@ -29,9 +31,9 @@ def kept(made: Mapping[int, float]) -> list[str]:
     ]
     for size, seconds in made.items():
         told = [_told(size) for _ in range(3)]
-        middle = {name: statistics.median(each[name] for each in told) for name in told[0]}
+        middle = [statistics.median(each[name] for each in told) for name in COLUMNS]
         disk = sum(path.stat().st_size for path in (FOLDER / str(size)).rglob("*")) / 1e6
-        cells = [f"{seconds:.1f}", f"{disk:.0f}", *(f"{value:.0f}" for value in middle.values())]
+        cells = [f"{seconds:.1f}", f"{disk:.0f}", *(f"{value:.0f}" for value in middle)]
         lines.append(f"| {size:,} | {' | '.join(cells)} |")
     return lines
 
