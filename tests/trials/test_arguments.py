@@ -89,3 +89,21 @@ def test_an_optional_parameter_is_given_where_the_request_states_it() -> None:
 
 def test_a_tool_without_parameters_is_called_without_any() -> None:
     assert drafts(tool({}), FLIGHT) == [Draft({})]
+
+
+TWO = Request('Find the artist Madredeus. Give me a synonym of "petrichor".', date(2026, 11, 22))
+
+
+def test_of_a_request_for_two_things_a_tool_takes_what_is_said_where_it_is_spoken_of() -> None:
+    artist = Tool("find_artist", "Find an artist by name.", tool({"name": TEXT}).input_schema)
+    synonym = Tool("synonyms", "A synonym of a word.", tool({"word": TEXT}).input_schema)
+    for one, key, value in ((artist, "name", "Madredeus"), (synonym, "word", "petrichor")):
+        found = drafts(one, TWO)
+        assert isinstance(found, list)
+        assert found[0].arguments == {key: value}
+
+
+def test_what_is_said_for_another_thing_is_no_more_than_a_guess() -> None:
+    whois = Tool("whois", "Who registered a domain.", tool({"domain": TEXT}).input_schema)
+    found = drafts(whois, Request('Who registered the domain? Translate "thank you" please.', date(2026, 11, 22)))
+    assert isinstance(found, Lacking) or found[0].guessed == ("domain",)

@@ -6,7 +6,7 @@ Without a model. A planning failure is evidence: :class:`Lacking` names the inpu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from callwright.flow import words
@@ -92,11 +92,26 @@ def _options(
     part = part if isinstance(part, dict) else {}
     used = list(settled.values())
     found = _object(part, request, tool) if isinstance(part.get("properties"), dict) else None
-    said = found if found is not None else values(key, part, request, tool, used)
+    said = found if found is not None else _read(key, part, request, tool, used)
     given = [_fitted(v, part) for v in provided.get(key, ())]
     if not chained and said and said[0].sure and said[0].origin == "said":
         return [*said[:1], *given, *said[1:]]
     return [*given, *said]
+
+
+def _read(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]) -> list[Value]:
+    """What the part of the request that speaks of the tool says; what is said elsewhere may be meant for another."""
+    near = request.part_for(tool)
+    found = values(key, part, near, tool, used)
+    if near is request or (found and found[0].sure):
+        return found
+    elsewhere = values(key, part, request, tool, used)
+    sure = [replace(v, sure=False) for v in elsewhere if v.sure and v.origin == "said"]
+    rest = [replace(v, sure=v.sure and v.origin != "said") for v in elsewhere if v not in found]
+    made: dict[str, Value] = {}
+    for value in (*sure, *found, *rest):
+        made.setdefault(repr(value.value), value)
+    return list(made.values())
 
 
 def _object(part: JsonObject, request: Request, tool: Tool, depth: int = 0) -> list[Value]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from callwright.flow import STOP, VERBS, words
+from callwright.flow import STOP, VERBS, content_words, words
 from callwright.gate.spellings import NONE
 from callwright.refine import stated
 from callwright.refine.talk import NOT_NAMES, Talk, as_number, spoken, unique
@@ -36,6 +36,8 @@ _NEUTRAL_NUMBERS = {"page": 1, "offset": 0, "skip": 0, "start": 0, "cursor": 0, 
 _NEUTRAL_NUMBERS |= {"top": 10, "results": 10, "result": 10, "max": 10, "per": 10}
 _NEUTRAL_TEXTS = {"language": "en", "locale": "en-US", "lang": "en"}
 _FORMATS = frozenset("date date-time time email uri url uuid ipv4 ipv6 hostname binary byte".split())
+_SENTENCE = re.compile(r"(?<=[.?!;])\s+(?=[A-Z])")
+_SHORT = 3  # words; what is shorter is no sentence but what an abbreviation's full stop leaves
 _TOKEN = re.compile(r"[^\W_][\w'’&-]*(?:\.\w+)*")
 _TOPIC = re.compile(
     r"\b(?:about|regarding|concerning|named|called|titled|containing|matching|related to|on|for|of)\b", re.I
@@ -70,6 +72,18 @@ class Request:
         said = f"{self.earlier}\n{self.query}".strip()
         self.talk = Talk(said)
         self.days = [day.isoformat() for day in relative_days(said, self.today)]
+
+    def part_for(self, tool: Tool) -> Request:
+        """The one sentence of several that speaks of what a tool does; all of it where that is not clear."""
+        sentences = [s for s in _SENTENCE.split(self.query) if s.strip()]
+        if len(sentences) < 2 or any(len(s.split()) < _SHORT for s in sentences):
+            return self
+        about = ({*words(tool.name), *content_words(tool.description)} - STOP) - _ASKING
+        shares = [len(about & {*words(s)}) for s in sentences]
+        best = max(shares)
+        if not best or shares.count(best) > 1:
+            return self
+        return Request(sentences[shares.index(best)], self.today, self.earlier)
 
 
 def values(key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[Value]:
