@@ -59,3 +59,7 @@ def test_where_it_comes_from_is_told() -> None:
     one = candidate(attempt(remembered=True))
     one.fed_by = ("find_user",)
     assert one.ranked().justification.endswith("(after find_user) (remembered)")
+
+
+def test_what_was_not_tried_says_why_too() -> None:
+    assert candidate().ranked().justification == "not tried: the first places were settled without it"

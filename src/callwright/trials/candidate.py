@@ -66,7 +66,7 @@ class Candidate:
         """What is known of it, in the form of the result; the final place is not known yet."""
         best = self.best
         if best is None:
-            return Ranked(self.tool.name, self.initial, self.initial, None, False, self.note, self.score)
+            return Ranked(self.tool.name, self.initial, self.initial, None, False, self.note or _SPARED, self.score)
         seen = best.observation
         serves = seen.outcome == "functional_success"
         known = serves or self.standing == "failed"
@@ -92,6 +92,7 @@ class Candidate:
         return f"{head}: {seen.proof}{took}{after}{again}"
 
 
+_SPARED = "not tried: the first places were settled without it"
 _HEADS = {
     "functional_success": "SUCCESS",
     "parameter_mismatch": "PARAMETER MISMATCH",
