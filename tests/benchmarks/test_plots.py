@@ -61,7 +61,7 @@ def test_configurations_are_told_apart_by_what_differs() -> None:
 def test_both_plots_are_svg_that_names_what_it_shows_and_the_same_for_the_same_rows(
     tmp_path: Path, model: str
 ) -> None:
-    pytest.importorskip("matplotlib", reason="needs the extra bench")
+    pytest.importorskip("matplotlib", reason="extra 'bench' is not installed")
     given = [{**r, "model": model if r["model"] == "file" else r["model"], "size": None} for r in rows()]
     written = write_plots(given, tmp_path / "plots")
     assert [path.name for path in written] == [TOKENS, SIZES]
