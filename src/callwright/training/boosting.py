@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from callwright.errors import MissingExtra
 from callwright.trees import Forest
+
+
+class Settings(Protocol):
+    """How trees are grown: leaves a tree, learning rate, rows a leaf at least, L2 penalty of leaves, seed."""
+
+    @property
+    def leaves(self) -> int: ...
+
+    @property
+    def rate(self) -> float: ...
+
+    @property
+    def least(self) -> int: ...
+
+    @property
+    def ridge(self) -> float: ...
+
+    @property
+    def seed(self) -> int: ...
+
+
+def parameters(settings: Settings, **objective: Any) -> dict[str, Any]:
+    """LightGBM's parameters: an objective's own, and what all our trees share. Deterministic; one thread."""
+    return {
+        **objective,
+        "num_leaves": settings.leaves,
+        "learning_rate": settings.rate,
+        "min_data_in_leaf": settings.least,
+        "lambda_l2": settings.ridge,
+        "feature_fraction": 0.5,
+        "bagging_fraction": 0.7,
+        "bagging_freq": 1,
+        "seed": settings.seed,
+        "num_threads": 1,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbose": -1,
+    }
 
 
 def lightgbm(what: str) -> Any:

@@ -28,7 +28,7 @@ from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.protocols import Encoder
-from callwright.training.boosting import export, lightgbm
+from callwright.training.boosting import export, lightgbm, parameters
 from callwright.training.data import Kind, PlanExample, pool, shuffled, with_distractors
 from callwright.training.release import add_options, command, require_place, require_sources
 from callwright.training.scores import Scores, score, table
@@ -210,26 +210,11 @@ def fit(rows: Sequence[Rows], settings: Settings, meanings: bool = False) -> Any
     Without ``meanings`` it sees the first numbers of a pair only, those of :mod:`callwright.planning.features`.
     """
     boosting = lightgbm("training the edge model")
-    params = {
-        "objective": "binary",
-        "num_leaves": settings.leaves,
-        "learning_rate": settings.rate,
-        "min_data_in_leaf": settings.least,
-        "lambda_l2": settings.ridge,
-        "feature_fraction": 0.5,
-        "bagging_fraction": 0.7,
-        "bagging_freq": 1,
-        "seed": settings.seed,
-        "num_threads": 1,
-        "deterministic": True,
-        "force_row_wise": True,
-        "verbose": -1,
-    }
     names = [*NAMES, *MEANINGS] if meanings else list(NAMES)
     features = np.concatenate([r.features[r.mask][:, : len(names)] for r in rows])
     target = np.concatenate([r.target[r.mask] for r in rows]).astype(np.float32)
     data = boosting.Dataset(features, target, weight=weights(rows, settings), feature_name=names)
-    return boosting.train(params, data, settings.rounds)
+    return boosting.train(parameters(settings, objective="binary"), data, settings.rounds)
 
 
 def log_odds(forest: Forest, rows: Rows) -> Array:

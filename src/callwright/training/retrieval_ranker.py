@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from callwright.protocols import Encoder
 from callwright.retrieval import ToolIndex
 from callwright.retrieval.candidates import DIGEST, NAMES, candidate_features
 from callwright.retrieval.ranker import SHIPPED, Ranker
-from callwright.training.boosting import export, lightgbm
+from callwright.training.boosting import export, lightgbm, parameters
 from callwright.training.retrieval_data import FOLDS, SOURCES, Query, Task, folds
 from callwright.training.sources import data_root
 from callwright.trees import Array, Forest, write
@@ -78,26 +77,8 @@ def fit(rows: Sequence[Rows], settings: Settings) -> Forest:
         group=[len(r.names) for r in kept],
         feature_name=list(NAMES),
     )
-    return export(boosting.train(_parameters(settings), data, settings.rounds))
-
-
-def _parameters(settings: Settings) -> dict[str, Any]:
-    return {
-        "objective": "lambdarank",
-        "lambdarank_truncation_level": settings.truncation,
-        "num_leaves": settings.leaves,
-        "learning_rate": settings.rate,
-        "min_data_in_leaf": settings.least,
-        "lambda_l2": settings.ridge,
-        "feature_fraction": 0.5,
-        "bagging_fraction": 0.7,
-        "bagging_freq": 1,
-        "seed": settings.seed,
-        "num_threads": 1,
-        "deterministic": True,
-        "force_row_wise": True,
-        "verbose": -1,
-    }
+    params = parameters(settings, objective="lambdarank", lambdarank_truncation_level=settings.truncation)
+    return export(boosting.train(params, data, settings.rounds))
 
 
 def fold_rankers(task: Task, rows: Sequence[Rows], settings: Settings) -> list[Ranker]:
