@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from tests.training.stabletoolbench_case import write
 
 from callwright.benchmarks.retrieval import main, measure, scored
 from callwright.training.retrieval_data import stabletoolbench
 
 
-def _api(tool: str, name: str, about: str) -> dict[str, object]:
-    return {
-        "tool_name": tool,
-        "api_name": name,
-        "api_description": about,
-        "required_parameters": [],
-        "optional_parameters": [],
-    }
-
-
-TRACK, PRICE = _api("Post", "Track", "Where a parcel is"), _api("Post", "Price", "What sending costs")
-SONGS = _api("Music", "Songs", "Songs of an artist")
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    one = [
-        {"query": "Track my parcel.", "api_list": [TRACK, PRICE], "relevant APIs": [["Post", "Track"]]},
-        {"query": "Nobody offers it.", "api_list": [TRACK], "relevant APIs": [["Post", "Missing"]]},
-    ]
-    two = [
-        {
-            "query": "Songs of an artist, please.",
-            "api_list": [SONGS],
-            "relevant APIs": [["Music", "Songs"], ["Post", "Price"]],
-        }
-    ]
-    (tmp_path / "G1.json").write_text(json.dumps(one))
-    (tmp_path / "G2.json").write_text(json.dumps(two))
-    return tmp_path
+    return write(tmp_path)
 
 
 def test_groups_are_measured_alone_and_together(data: Path) -> None:
