@@ -12,9 +12,8 @@ from aiohttp import web
 from callwright import Limits, Orchestrator, Run
 from callwright.catalog.openapi import OpenAPISource
 from callwright.errors import ConfigError, Failure, ModelError
-from callwright.plan import Plan
 from callwright.protocols import Capabilities
-from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
 from callwright.trace import JsonlSink, MemorySink, blobs
 from callwright.types import DESTRUCTIVE, READ_LOCAL, UNKNOWN, WRITE, Effects, Tool, ToolOutput, canonical
 from callwright.viewer import page
@@ -22,18 +21,6 @@ from callwright.viewer import page
 TEXT = {"type": "string"}
 FIND = {"city": TEXT}
 QUERY = "How many people live at the airport of Oslo?"
-
-
-class FixedPlan:
-    """A planner with one answer."""
-
-    name = "fixed"
-
-    def __init__(self, *layers: list[str]) -> None:
-        self._plan = Plan.from_layers(layers)
-
-    def plan(self, query: str, tools: Any) -> Plan:
-        return self._plan
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:

@@ -33,9 +33,8 @@ from callwright import Orchestrator
 from callwright.errors import JournalError
 from callwright.execution.journal import Journal, journals, read
 from callwright.execution.ledger import Ledger
-from callwright.plan import Plan
 from callwright.protocols import CALL_KEY, NOT_DONE, Capabilities, ChatRequest
-from callwright.testing import FakeTool, ScriptedModel
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel
 from callwright.trace import Event
 from callwright.types import READ_LOCAL, WRITE, Effects, Tool, ToolOutput
 
@@ -125,13 +124,6 @@ class Source:
     async def aclose(self) -> None: ...
 
 
-class FixedPlan:
-    name = "fixed"
-
-    def plan(self, query: str, tools: Any) -> Plan:
-        return Plan.from_layers(LAYERS)
-
-
 def answers(request: ChatRequest) -> Any:
     text = request.messages[-1].content
     if request.purpose == "select":
@@ -148,7 +140,9 @@ def answers(request: ChatRequest) -> Any:
 def orchestrator(folder: Path, points: Points, seed: int) -> Orchestrator:
     source = Source(World(folder / "world"), points, random.Random(seed))
     model = ScriptedModel(answers, capabilities=Capabilities(json_schema=True))
-    return Orchestrator([source], model=model, planner=FixedPlan(), journal=folder / "runs", sinks=[points.note])
+    return Orchestrator(
+        [source], model=model, planner=FixedPlan(*LAYERS), journal=folder / "runs", sinks=[points.note]
+    )
 
 
 def process(folder: Path, seed: int, kill_at: int) -> None:

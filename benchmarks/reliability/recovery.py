@@ -20,11 +20,10 @@ from typing import Any
 from callwright import Orchestrator, Run
 from callwright.errors import Failure
 from callwright.models import open_model
-from callwright.plan import Plan
 from callwright.protocols import ChatRequest
 from callwright.strategies import Layered
 from callwright.strategies.recovery import WAYS
-from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
 from callwright.types import ToolOutput
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
@@ -240,19 +239,6 @@ TASKS = [
 ]
 
 
-class FixedPlan:
-    """The task's order; of other tools nothing is known."""
-
-    name = "fixed"
-
-    def __init__(self, layers: tuple[list[str], ...]) -> None:
-        self._layers = layers
-
-    def plan(self, query: str, tools: Any) -> Plan:
-        names = {tool.name for tool in tools}
-        return Plan.from_layers([[name for name in layer if name in names] for layer in self._layers])
-
-
 def scripted(task: Task) -> ScriptedModel:
     def reply(request: ChatRequest) -> Any:
         text = request.messages[-1].content
@@ -297,7 +283,7 @@ async def solve(task: Task, ways: tuple[str, ...], model: Any) -> Run:
     setup = Orchestrator(
         [fake_source(*task.tools())],
         model=model or scripted(task),
-        planner=FixedPlan(task.layers),
+        planner=FixedPlan(*task.layers),
         strategy=Layered(recover=ways),
     )
     return await setup.run(task.query)

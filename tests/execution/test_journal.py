@@ -17,9 +17,8 @@ import pytest
 from callwright import Orchestrator
 from callwright.errors import JournalError
 from callwright.execution.journal import Journal, journals, owned, read, runs_dir
-from callwright.plan import Plan
 from callwright.protocols import ChatRequest
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.trace import Event, Trace
 from callwright.types import READ_LOCAL, WRITE
 
@@ -236,16 +235,6 @@ def test_a_full_or_broken_disk_never_leaves_a_broken_journal_and_loses_nothing_a
         assert len(kept) == len(set(kept)), "an event is never written twice"
     assert len(hints) == 1
     assert "make room" in hints.pop()
-
-
-class FixedPlan:
-    name = "fixed"
-
-    def __init__(self, *layers: list[str]) -> None:
-        self._plan = Plan.from_layers(layers)
-
-    def plan(self, query: str, tools: object) -> Plan:
-        return self._plan
 
 
 def synced_by(disk: FailingDisk, folder: Path, *layers: list[str]) -> int:

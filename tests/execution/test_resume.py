@@ -18,9 +18,8 @@ from callwright.catalog import FunctionSource
 from callwright.errors import JournalError
 from callwright.execution.journal import Journal, journals, read
 from callwright.execution.resume import journal_path, prompts_digest, require_same, specification
-from callwright.plan import Plan
 from callwright.protocols import CALL_KEY, NOT_DONE, ChatRequest
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.trace import Event, Trace
 from callwright.types import READ_LOCAL, WRITE, Effects, Message, ToolCall, ToolOutput
 
@@ -33,11 +32,7 @@ class Killed(BaseException):
     """The end of the process, as far as this process can stage it."""
 
 
-class FixedPlan:
-    name = "fixed"
-
-    def plan(self, query: str, tools: Any) -> Plan:
-        return Plan.from_layers([["find_airport"], ["book", "note", "bill"], ["population"]])
+LAYERS = (["find_airport"], ["book", "note", "bill"], ["population"])
 
 
 class World:
@@ -106,7 +101,7 @@ def answers(request: ChatRequest) -> Any:
 def orchestrator(tmp_path: Path, world: World, seed: int = 0, model: Any = None, **options: Any) -> Orchestrator:
     model = model or ScriptedModel(answers)
     return Orchestrator(
-        [fake_source(*world.tools(seed))], model=model, planner=FixedPlan(), journal=tmp_path, **options
+        [fake_source(*world.tools(seed))], model=model, planner=FixedPlan(*LAYERS), journal=tmp_path, **options
     )
 
 
@@ -241,7 +236,7 @@ async def test_what_a_run_depends_on_may_not_change_unnoticed(tmp_path: Path) ->
     first = await orchestrator(tmp_path, World()).run(QUERY)
     other = World().tools()
     other[0].tool = replace(other[0].tool, description="Another description.")
-    setup = Orchestrator([fake_source(*other)], model=ScriptedModel([]), planner=FixedPlan(), journal=tmp_path)
+    setup = Orchestrator([fake_source(*other)], model=ScriptedModel([]), planner=FixedPlan(*LAYERS), journal=tmp_path)
     with pytest.raises(JournalError, match="tools other: find_airport") as refused:
         await setup.resume(first.id)
     assert "--changed" in str(refused.value)

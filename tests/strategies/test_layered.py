@@ -5,23 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from callwright import Orchestrator, Run
-from callwright.plan import Plan
 from callwright.protocols import Capabilities, ChatRequest
 from callwright.strategies import Layered
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.types import READ
 
 TEXT = {"type": "string"}
-
-
-class FixedPlan:
-    name = "fixed"
-
-    def __init__(self, *layers: list[str]) -> None:
-        self._plan = Plan.from_layers(layers)
-
-    def plan(self, query: str, tools: Any) -> Plan:
-        return self._plan
 
 
 def looked_up(name: str, output: Any, **properties: Any) -> FakeTool:

@@ -14,27 +14,15 @@ from callwright import Limits, Orchestrator, Run
 from callwright.errors import ConfigError, Failure
 from callwright.execution.journal import Journal, read
 from callwright.execution.resume import journal_path
-from callwright.plan import Plan
 from callwright.protocols import ChatRequest
 from callwright.strategies import Layered
 from callwright.strategies.recovery import WAYS
-from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
 from callwright.types import READ_LOCAL, WRITE, Effects, ToolOutput
 from callwright.viewer import page
 
 TEXT = {"type": "string"}
 DEAD = Failure("auth", "401 Unauthorized", status=401)
-
-
-class FixedPlan:
-    name = "fixed"
-
-    def __init__(self, *layers: list[str]) -> None:
-        self._layers = layers
-
-    def plan(self, query: str, tools: Any) -> Plan:
-        names = {t.name for t in tools}
-        return Plan.from_layers([[n for n in layer if n in names] for layer in self._layers])
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 * :class:`ScriptedModel` answers what you wrote down and records what it was asked.
 * :class:`FakeTool` and :func:`fake_source` are tools with scripted results, failures and delays.
+* :class:`FixedPlan` is a planner with one answer.
 * :class:`FaultySource` and :class:`FaultyModel` make chosen calls of anything real go wrong.
 
 ::
@@ -28,6 +29,7 @@ from callwright.testing.faults import (
     wrapped,
 )
 from callwright.testing.model import ScriptedModel
+from callwright.testing.planner import FixedPlan
 from callwright.testing.tools import FakeSource, FakeTool, fake_source, in_order
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "Fault",
     "FaultyModel",
     "FaultySource",
+    "FixedPlan",
     "ScriptedModel",
     "cut_off",
     "fake_source",
