@@ -7,7 +7,7 @@ examples; :func:`share` turns such a pair into a number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log2
@@ -74,6 +74,62 @@ def f1(counts: Iterable[tuple[int, int, int]]) -> float:
     for a, b, c in counts:
         right, predicted, expected = right + a, predicted + b, expected + c
     return 2 * right / (predicted + expected) if predicted + expected else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How well a set was found: shares in 0..1 (Beyond ReAct, Evaluation Metrics)."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def overlap(found: Collection[Hashable], gold: Collection[Hashable]) -> Overlap:
+    """Precision |found & gold| / |found|, recall |found & gold| / |gold| and their harmonic mean.
+
+    A share of nothing, which the paper leaves open: 1 where nothing was wanted and nothing given, else 0. So a plan
+    of one tool is not punished for having no edges, and an invented edge is.
+    """
+    a, b = set(found), set(gold)
+    if not a and not b:
+        return Overlap(1.0, 1.0, 1.0)
+    right = len(a & b)
+    precision, recall = right / len(a) if a else 0.0, right / len(b) if b else 0.0
+    return Overlap(precision, recall, 2 * right / (len(a) + len(b)))
+
+
+@dataclass(frozen=True, slots=True)
+class GraphScore:
+    """One planned graph against gold, or the macro average of several: nodes, edges, and the share that is exact."""
+
+    nodes: Overlap
+    edges: Overlap
+    exact: float
+
+
+def graph_score(
+    nodes: Collection[Hashable],
+    edges: Collection[Edge],
+    gold_nodes: Collection[Hashable],
+    gold_edges: Collection[Edge],
+) -> GraphScore:
+    """Node P/R/F1, edge P/R/F1, and 1.0 if both sets are gold's (DAG Exact Match), else 0.0."""
+    exact = set(nodes) == set(gold_nodes) and set(edges) == set(gold_edges)
+    return GraphScore(overlap(nodes, gold_nodes), overlap(edges, gold_edges), float(exact))
+
+
+def macro(scores: Sequence[GraphScore]) -> GraphScore:
+    """The plain mean of every share over plans. F1 is the mean of F1s, not that of the mean shares. Needs a score."""
+
+    def mean(values: Iterable[float]) -> float:
+        return sum(values) / len(scores)
+
+    def part(some: Sequence[Overlap]) -> Overlap:
+        return Overlap(mean(x.precision for x in some), mean(x.recall for x in some), mean(x.f1 for x in some))
+
+    nodes, edges = part([s.nodes for s in scores]), part([s.edges for s in scores])
+    return GraphScore(nodes, edges, mean(s.exact for s in scores))
 
 
 def compact(layers: Mapping[str, int], tools: Collection[str]) -> dict[str, int]:

@@ -1,0 +1,116 @@
+"""Plans as the text of Beyond ReAct: ``{"DAG": "1->2, 1->3, 4"}`` over numbered tools, written and read.
+
+Numbers are places in the list of tools, from 1. An arrow says that the right tool uses what the left one returns; a
+bare number is a tool that has no arrow; ``1->2->3`` is two arrows. Every graph has one written form, so that what is
+learned from does not vary with the order in which somebody listed its edges.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+from callwright.jsontext import JsonError, parse
+from callwright.plan import Plan, Problem, Slot
+from callwright.types import Tool
+
+KEY = "DAG"
+ITEM = r"\d{1,4}(?:\s*->\s*\d{1,4})*"
+DAG = re.compile(rf"\s*{ITEM}(?:\s*,\s*{ITEM})*\s*,?\s*", re.ASCII)
+PATTERN = r"[1-9][0-9]?(->[1-9][0-9]?)?(, [1-9][0-9]?(->[1-9][0-9]?)?)*"  # for constrained decoding
+
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+
+
+def write_arrows(plan: Plan, tools: Sequence[Tool]) -> str:
+    """The plan's dependency string, in execution order: by layer of the source, then of the target, then by number.
+
+    The plan must be sound and its tools distinct and among ``tools``; what stands alone comes last.
+    """
+    number = {tool.name: n for n, tool in enumerate(tools, 1)}
+    tool_of = {slot.id: slot.tool for slot in plan.slots}
+    layer = {slot.id: k for k, slots in enumerate(plan.layers) for slot in slots}
+
+    def place(id: str) -> tuple[int, int]:
+        return layer[id], number[tool_of[id]]
+
+    edges = sorted(plan.edges, key=lambda e: (place(e[0]), place(e[1])))
+    joined = {id for edge in edges for id in edge}
+    alone = sorted(number[s.tool] for s in plan.slots if s.id not in joined)
+    arrows = [f"{number[tool_of[a]]}->{number[tool_of[b]]}" for a, b in edges]
+    return ", ".join([*arrows, *map(str, alone)])
+
+
+def write_reply(plan: Plan, tools: Sequence[Tool]) -> str:
+    """The plan as a model should answer: one JSON object."""
+    return json.dumps({KEY: write_arrows(plan, tools)})
+
+
+def read_arrows(text: str, tools: Sequence[Tool]) -> Plan | Problem:
+    """The plan a dependency string says, or the Problem ``syntax`` where it says none; an empty one says none.
+
+    The plan may still be unsound (:meth:`Plan.problems`): a number without a tool becomes a slot of the unknown tool
+    ``#number``, and cycles stay. Slots stand in the order of their numbers and are named by their tools.
+    """
+    if not DAG.fullmatch(text):
+        return Problem("syntax", (), f'{text[:80]!r} is not a list of arrows such as "1->2, 1->3, 4"')
+    chains = [[int(n) for n in item.split("->")] for item in text.split(",") if item.strip()]
+    name = {n: tool.name for n, tool in enumerate(tools, 1)}
+    before: dict[int, set[int]] = {n: set() for chain in chains for n in chain}
+    for chain in chains:
+        for a, b in itertools.pairwise(chain):
+            before[b].add(a)
+
+    def named(n: int) -> str:
+        return name.get(n, f"#{n}")
+
+    return Plan(tuple(Slot(named(n), named(n), frozenset(map(named, before[n]))) for n in sorted(before)))
+
+
+def read_reply(text: str, tools: Sequence[Tool]) -> Plan | Problem:
+    """The plan in a model's reply: a JSON object with ``DAG``, in a code fence or bare, thoughts before it aside.
+
+    Strict, for it is what rewards are given by: other text, broken JSON and a missing string are the Problem
+    ``syntax``. Further keys (an intent, a thought) are allowed.
+    """
+    body = _THOUGHT.sub("", text, count=1).strip()
+    if fenced := _FENCE.fullmatch(body):
+        body = fenced[1]
+    try:
+        found = parse(body)
+    except JsonError as error:
+        return Problem("syntax", (), f"the reply is not JSON: {error}")
+    dag = found.get(KEY) if isinstance(found, dict) else None
+    if not isinstance(dag, str):
+        return Problem("syntax", (), f'the reply must be a JSON object with a text "{KEY}"')
+    return read_arrows(dag, tools)
+
+
+def is_connected(plan: Plan) -> bool:
+    """Whether the plan hangs together when arrows are read both ways; one tool does, and so does no tool at all."""
+    beside: dict[str, set[str]] = {s.id: set() for s in plan.slots}
+    for a, b in plan.edges:
+        beside[a].add(b)
+        beside[b].add(a)
+    found: set[str] = set()
+    front = list(beside)[:1]
+    while front:
+        at = front.pop()
+        if at not in found:
+            found.add(at)
+            front += beside[at]
+    return len(found) == len(beside)
+
+
+def edges_by_tool(plan: Plan) -> set[tuple[str, str]]:
+    """(from, to) pairs of tool names, each once, whatever the slots are called."""
+    tool = {slot.id: slot.tool for slot in plan.slots}
+    return {(tool[a], tool[b]) for a, b in plan.edges}
+
+
+def numbered(lines: Iterable[str]) -> str:
+    """Lines with the numbers that arrows use."""
+    return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
