@@ -64,3 +64,29 @@ def test_the_command_prints_a_table_and_notes_what_is_absent(
     assert "| all-in-one | complextool_plan | 1 | 50.0 | 0.0 | 0.0 | 0.0 | 0.50 |" in shown.out
     assert "tmdb: left out" in shown.err
     assert "nothing: left out" in shown.err
+    assert (
+        "| all-in-one | complextool_plan | 1 | 1.000 | 1.000 | 1.000 | 0.000 | 0.000 | 0.000 | 0.000 |" in shown.out
+    )
+
+
+def test_one_table_may_be_asked_for_and_gold_tools_alone_offered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools = [{"name": n, "description": "", "parameters": {}, "output_schema": None} for n in "abc"]
+    rows = [
+        {"id": "1", "query": "q", "tools": tools, "plan": "1"},
+        {"id": "2", "query": "q", "tools": tools, "plan": "1->2"},
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    given = ["--sources", str(path), "--planners", "all-in-one", "--tables", "graphs"]
+    assert bench.main(given) == 0
+    shown = capsys.readouterr().out
+    assert "| all-in-one | mine | 2 | 0.500 | 1.000 |" in shown, "a plan of one tool counts as well"
+    assert "accuracy" not in shown
+    assert bench.main([*given, "--gold-tools"]) == 0
+    assert (
+        "| all-in-one | mine | 2 | 1.000 | 1.000 | 1.000 | 0.500 | 0.500 | 0.500 | 0.500 |" in capsys.readouterr().out
+    )
+    with pytest.raises(SystemExit):
+        bench.main([*given, "--tables", "songs"])

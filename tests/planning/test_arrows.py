@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callwright.models.grammar import decodable
 from callwright.plan import Plan, Problem
 from callwright.planning.arrows import (
     edges_by_tool,
     is_connected,
+    listed,
     numbered,
+    question,
     read_arrows,
     read_reply,
+    schema,
     write_arrows,
     write_reply,
 )
 from callwright.types import Tool
 
 TOOLS = [Tool(name) for name in ("find", "look", "pay", "tell", "ask")]
+
+
+def violations(wanted: dict[str, Any], value: object) -> list[str]:
+    return [e.message for e in jsonschema_rs.validator_for(wanted).iter_errors(value)]
 
 
 def plan_of(text: str) -> Plan:
@@ -133,3 +144,31 @@ def test_what_is_written_is_read_back_whole(plan: Plan) -> None:
 def test_reading_never_raises(text: str) -> None:
     assert isinstance(read_arrows(text, TOOLS), Plan | Problem)
     assert isinstance(read_reply(text, TOOLS), Plan | Problem)
+
+
+@pytest.mark.parametrize("count", [1, 2, 9, 16, 17, 200])
+def test_the_decoding_schema_takes_what_is_written_and_survives_the_reduction_for_decoders(count: int) -> None:
+    made = schema(count, "intent")
+    assert list(made["properties"]) == ["intent", "DAG"], "the thought comes before the arrows"
+    assert decodable(made)["properties"]["DAG"]["pattern"]
+    right = [f"{count}", f"1->{count}", f"1->{count}, {count}"]
+    assert all(violations(made, {"intent": "x", "DAG": text}) == [] for text in right)
+    for text in ("", "0", "1->", "1,2", "1->2->3", "x"):
+        assert violations(made, {"intent": "x", "DAG": text})
+    assert count > 16 or violations(made, {"intent": "x", "DAG": f"{count + 1}"})
+
+
+def test_the_question_shows_numbered_tools_and_the_request() -> None:
+    tool = Tool(
+        "find_hotel",
+        "Finds a hotel.\n" + "word " * 100,
+        {"type": "object", "properties": {"city": {"type": "string"}, "stars": {}}, "required": ["city"]},
+        {"type": "object", "properties": {"hotel_id": {}}},
+    )
+    asked = question("A hotel in Oslo, please.", [tool, Tool("pay")])
+    text = asked.messages[-1].content
+    assert "1. find_hotel(city: string, stars?) -> hotel_id: Finds a hotel. word" in text
+    assert "2. pay()" in text
+    assert text.endswith("Request: A hotel in Oslo, please.")
+    assert len(listed([tool]).splitlines()) == 1
+    assert len(listed([tool])) < 300

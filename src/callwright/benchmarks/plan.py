@@ -1,31 +1,40 @@
-"""``callwright bench plan``: how well tools are put into layers, by source, for every planner.
+"""``callwright bench plan``: planned graphs and layers against gold, by source, for every planner.
 
-Three protocols, never mixed: planners that learn nothing; the edge model learned anew and measured on tool
-combinations it has not seen (five folds) or on a source it has not seen; and shipped weights as they are, where a
-score on a source that they were trained on is marked ``*`` and says nothing about new tools.
+Two tables. Graphs: which tools and which edges, macro-averaged (:mod:`callwright.benchmarks.plan_graphs`). Layers:
+how well the tools of gold are put in order. Three protocols, never mixed: planners that learn nothing; the edge model
+learned anew and measured on tool combinations it has not seen (five folds) or on a source it has not seen; and
+shipped weights as they are, where a score on a source that they were trained on is marked ``*`` and says nothing
+about new tools. A source is a data set by name, or a file of plans.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from callwright import metrics
+from callwright.benchmarks import plan_graphs
 from callwright.errors import CallwrightError, ConfigError
 from callwright.planning import open_planner
 from callwright.protocols import Planner
 from callwright.training.data import PlanExample, with_distractors
 from callwright.training.data import pool as pool_of
+from callwright.training.data_files import gold_only
 from callwright.training.sources import load
 
 SOURCES = (
     "nestful", "complexfuncbench", "nestools", "complexfuncbench_refs", "seal_tools", "tmdb",
     "ultratool", "complextool_plan", "stabletoolbench",
 )  # fmt: skip
+GRAPHS = (
+    "complextool_easy", "complextool_hard", "ultratool", "tmdb_links", "nestools", "seal_tools", "nestful",
+    "complexfuncbench",
+)  # fmt: skip
+TABLES = ("graphs", "layers")
 MACRO = ("nestful", "complexfuncbench", "nestools")
 SIMPLE = ("all-in-one", "mention", "schema")
 SHIPPED = ("edges", "layers")
@@ -51,6 +60,8 @@ class Row:
         return f"| {self.planner} | {self.source} | {self.examples} | {shares} | {self.error:.2f} |"
 
 
+T = TypeVar("T")
+Data = Mapping[str, Sequence[PlanExample]]
 Found = list[tuple[PlanExample, dict[str, int], set[tuple[str, str]]]]  # example, layers, edges
 
 
@@ -97,32 +108,44 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join([head, "|---|---|---|---|---|---|---|---|", *(r.cells() for r in rows)])
 
 
-def fixed(names: Sequence[str], data: Mapping[str, Sequence[PlanExample]]) -> list[Row]:
-    """Planners as they are, on every source; those whose weights are not there are left out with a note."""
-    made: list[Row] = []
+def each(
+    names: Iterable[str], data: Data, one: Callable[[Planner, Sequence[PlanExample], bool], T]
+) -> Iterator[list[T]]:
+    """Every planner on every source; planners whose weights are not there are left out with a note."""
     for name in names:
         try:
             planner = open_planner(name)
             trained = trained_on(planner)
-            rows = [measure(planner, examples, source in trained) for source, examples in data.items()]
+            yield [one(planner, examples, source in trained) for source, examples in data.items()]
         except CallwrightError as exc:
             sys.stderr.write(f"{name}: left out: {exc}\n")
-            continue
+
+
+def fixed(names: Iterable[str], data: Data) -> list[Row]:
+    """The layers of every planner on every source, and their mean."""
+    made: list[Row] = []
+    for rows in each(names, data, measure):
         whole = mean(rows)
         made += [*rows, whole] if whole else rows
     return made
 
 
+def graphs(names: Iterable[str], data: Data) -> list[plan_graphs.GraphRow]:
+    """The graphs of every planner on every source."""
+    return [row for rows in each(names, data, plan_graphs.measure) for row in rows]
+
+
 def trained_on(planner: Planner) -> frozenset[str]:
-    """The sources a planner's weights were trained on, by its card; ComplexFuncBench's two labellings are one."""
+    """The sources a planner's weights were trained on, by its card; two labellings of the same requests are one."""
     card = getattr(getattr(planner, "model", None), "card", None) or getattr(planner, "card", None)
     about = getattr(card, "about", card) or {}
     named = about.get("data") or about.get("sources") or ()
     found = {str(name) for name in named}
-    return frozenset(found | ({"complexfuncbench_refs"} if "complexfuncbench" in found else set()))
+    also = {"complexfuncbench": "complexfuncbench_refs", "tmdb": "tmdb_links"}
+    return frozenset(found | {other for name, other in also.items() if name in found})
 
 
-def learned(data: Mapping[str, Sequence[PlanExample]]) -> list[Row]:
+def learned(data: Data) -> list[Row]:
     """The edge model learned anew for every split: five folds, and every source left out in turn."""
     from callwright.training import edges
 
@@ -140,38 +163,61 @@ def learned(data: Mapping[str, Sequence[PlanExample]]) -> list[Row]:
     return made
 
 
-def gather(names: Iterable[str], distractors: int, root: Path | None) -> dict[str, list[PlanExample]]:
-    """Examples with at least two gold tools by source; sources whose files are absent are left out with a note."""
+def gather(names: Iterable[str], root: Path | None, distractors: int = 0, least: int = 1) -> Data:
+    """Examples with at least ``least`` gold tools by source; sources that are absent are left out with a note."""
     made: dict[str, list[PlanExample]] = {}
     for name in names:
         try:
-            examples = [e for e in load(name, root) if len(e.gold) > 1]
+            examples = [e for e in load(name, root) if len(e.gold) >= least]
         except ConfigError as exc:
             sys.stderr.write(f"{name}: left out: {exc}\n")
             continue
         spare = pool_of(examples)
-        made[name] = [with_distractors(e, spare, distractors) for e in examples] if distractors else examples
+        found = [with_distractors(e, spare, distractors) for e in examples] if distractors else examples
+        made[found[0].source if found else name] = found
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables."""
+    args = _parser().parse_args(arguments)
+    planners = args.planners.split(",")
+    given = args.sources.split(",") if args.sources else None
+    if "graphs" in args.tables:
+        data = gather(given or GRAPHS, args.data, args.distractors)
+        if args.gold_tools:
+            data = {source: gold_only(examples) for source, examples in data.items()}
+        sys.stdout.write(plan_graphs.table(graphs(planners, data)) + "\n* trained on this source\n\n")
+    if "layers" in args.tables:
+        data = gather(given or SOURCES, args.data, args.distractors, least=2)
+        sys.stdout.write(table(fixed(planners, data)) + "\n* trained on this source\n")
+        if args.learn:
+            from callwright.training.edges import SOURCES as LEARNED
+
+            rows = learned({s: x for s, x in data.items() if s in LEARNED})
+            sys.stdout.write("\n" + table(rows) + "\n")
+    return 0
+
+
+def _tables(text: str) -> list[str]:
+    found = text.split(",")
+    if unknown := [t for t in found if t not in TABLES]:
+        raise argparse.ArgumentTypeError(f"no table {unknown[0]!r}: {', '.join(TABLES)}")
+    return found
+
+
+def _parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="callwright bench plan", description=__doc__)
-    p.add_argument("--sources", default=",".join(SOURCES), help="data sources, by comma")
+    p.add_argument("--sources", help="data sources or files of plans, by comma (default: those of each table)")
+    p.add_argument("--tables", type=_tables, default=list(TABLES), help="by comma (default: graphs,layers)")
     p.add_argument("--planners", default=",".join((*SIMPLE, *SHIPPED)), help="planners, by comma")
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
     p.add_argument("--distractors", type=int, default=0, help="tools that gold never calls, mixed into each example")
+    p.add_argument(
+        "--gold-tools", action="store_true", help="graphs: offer gold's tools alone; edges are left to find"
+    )
     p.add_argument("--learn", action="store_true", help="also learn the edge model anew for every split (minutes)")
-    args = p.parse_args(arguments)
-    data = gather(args.sources.split(","), args.distractors, args.data)
-    rows = fixed(args.planners.split(","), data)
-    sys.stdout.write(table(rows) + "\n* trained on this source\n")
-    if args.learn:
-        from callwright.training.edges import SOURCES as LEARNED
-
-        rows = learned({s: x for s, x in data.items() if s in LEARNED})
-        sys.stdout.write("\n" + table(rows) + "\n")
-    return 0
+    return p
 
 
 if __name__ == "__main__":

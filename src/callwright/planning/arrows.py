@@ -12,15 +12,19 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
+from callwright import prompts
 from callwright.jsontext import JsonError, parse
 from callwright.plan import Plan, Problem, Slot
-from callwright.types import Tool
+from callwright.protocols import ChatRequest
+from callwright.refine.model import signature
+from callwright.types import JsonObject, Tool
+from callwright.wire.schemas import closed_object
 
 KEY = "DAG"
 ITEM = r"\d{1,4}(?:\s*->\s*\d{1,4})*"
 DAG = re.compile(rf"\s*{ITEM}(?:\s*,\s*{ITEM})*\s*,?\s*", re.ASCII)
-PATTERN = r"[1-9][0-9]?(->[1-9][0-9]?)?(, [1-9][0-9]?(->[1-9][0-9]?)?)*"  # for constrained decoding
-
+_LISTED = 16  # tools whose numbers a decoding pattern can spell out
+_TEXT = 600  # characters of a thought before the arrows
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 
@@ -114,3 +118,28 @@ def edges_by_tool(plan: Plan) -> set[tuple[str, str]]:
 def numbered(lines: Iterable[str]) -> str:
     """Lines with the numbers that arrows use."""
     return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
+
+
+def listed(tools: Sequence[Tool], most: int = 200) -> str:
+    """The tools as a planner is shown them: number, signature, and the first ``most`` characters of what they do."""
+    return numbered(f"{signature(t)}{': ' if t.description else ''}{_briefly(t.description, most)}" for t in tools)
+
+
+def schema(count: int, *before: str) -> JsonObject:
+    """What a reply about ``count`` tools is decoded by: the texts ``before``, then arrows between their numbers."""
+    listed = "|".join(str(n) for n in range(1, count + 1))
+    number = f"({listed})" if count <= _LISTED else "[1-9][0-9]{0,2}"
+    item = f"{number}(->{number})?"
+    texts: JsonObject = {key: {"type": "string", "maxLength": _TEXT} for key in before}
+    return closed_object(**texts, **{KEY: {"type": "string", "pattern": f"^{item}(, {item})*$"}})
+
+
+def _briefly(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
+
+
+def question(query: str, tools: Sequence[Tool], max_tokens: int = 256) -> ChatRequest:
+    """What a planner of this form is asked, trained or not: the same words in training, measuring and use."""
+    messages = prompts.render("planner", tools=listed(tools), query=query)
+    return ChatRequest(messages, purpose="plan", schema=schema(len(tools)), max_tokens=max_tokens)

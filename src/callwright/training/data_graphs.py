@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from callwright.jsontext import parse
 from callwright.training.data import (
+    Kind,
     PlanExample,
     Source,
     example_from_graph,
@@ -116,15 +117,19 @@ def _inline(schema: Json, document: JsonObject, depth: int = 0) -> Json:
     return made
 
 
+def _tmdb_catalogue(folder: Path) -> dict[str, Tool]:
+    document = read_json(folder / "tmdb_openapi.json", TMDB_WHERE)
+    nodes = read_json(folder / "graph_desc.json", TMDB_WHERE)["nodes"]
+    return {n["id"]: _tmdb_tool(n["id"], n["desc"], document) for n in nodes}
+
+
 def read_tmdb(root: Path) -> Iterator[PlanExample]:
     """RestBench-TMDB. A link counts as a dependency where its target takes an identifier.
 
     The gold solutions are chains; the two of four steps join independent lines and are left out.
     """
     folder = root / "tmdb"
-    document = read_json(folder / "tmdb_openapi.json", TMDB_WHERE)
-    nodes = read_json(folder / "graph_desc.json", TMDB_WHERE)["nodes"]
-    catalogue = {n["id"]: _tmdb_tool(n["id"], n["desc"], document) for n in nodes}
+    catalogue = _tmdb_catalogue(folder)
     for row in read_lines(folder / "data.json", TMDB_WHERE):
         names = [n["task"] for n in row["task_nodes"]]
         if len(names) > 3 or not set(names) <= set(catalogue):
@@ -137,34 +142,68 @@ def read_tmdb(root: Path) -> Iterator[PlanExample]:
             yield made
 
 
+def read_tmdb_links(root: Path) -> Iterator[PlanExample]:
+    """RestBench-TMDB with the links as published, every one: what graphs are scored against."""
+    folder = root / "tmdb"
+    catalogue = _tmdb_catalogue(folder)
+    for row in read_lines(folder / "data.json", TMDB_WHERE):
+        if made := linked_example(row, catalogue, "tmdb_links"):
+            yield made
+
+
 def read_ultratool(root: Path) -> Iterator[PlanExample]:
     """UltraTool requests as chains of described tools without schemas: order, not data dependency."""
     folder = root / "ultratool"
     nodes = read_json(folder / "tool_desc.json", ULTRA_WHERE)["nodes"]
     catalogue = {n["id"]: Tool(n["id"], n["desc"], source="ultratool") for n in nodes}
     for row in read_lines(folder / "data.json", ULTRA_WHERE):
-        names = [n["task"] for n in row["task_nodes"]]
-        if not set(names) <= set(catalogue):
-            continue
-        edges = [(x["source"], x["target"]) for x in row["task_links"]]
-        tools = [catalogue[n] for n in names]
-        query = row["user_request"].strip()
-        made = example_from_graph(f"ultratool-{row['id']}", "ultratool", query, tools, names, edges, "sequence")
-        if made:
+        if made := linked_example(row, catalogue, "ultratool"):
             yield made
+
+
+def linked_example(
+    row: JsonObject, catalogue: Mapping[str, Tool], source: str, kind: Kind = "sequence"
+) -> PlanExample | None:
+    """One row with ``task_nodes`` and ``task_links``, as TaskBench and GNN4TaskPlan write it.
+
+    Its own tools are offered. None where it names a tool that is not in the catalogue, or its links make a cycle.
+    """
+    names = list(dict.fromkeys(n["task"] for n in row["task_nodes"]))
+    if not names or not set(names) <= set(catalogue):
+        return None
+    edges = [(x["source"], x["target"]) for x in row["task_links"]]
+    tools, query = [catalogue[n] for n in names], str(row["user_request"]).strip()
+    return example_from_graph(f"{source}-{row['id']}", source, query, tools, names, edges, kind)
 
 
 def read_complextool_plan(root: Path) -> Iterator[PlanExample]:
     """ComplexTool-Plan, easy and hard. For evaluation only: no licence is stated."""
     for part in ("easy", "hard"):
-        rows = read_json(root / "complextool_plan" / f"{part}.json", COMPLEX_WHERE)
-        for number, row in enumerate(rows):
-            made = _complextool_example(f"complextool-{part}-{number}", row)
-            if made:
-                yield made
+        yield from _complextool_part(root, part, "complextool_plan")
 
 
-def _complextool_example(id: str, row: JsonObject) -> PlanExample | None:
+def read_complextool_easy(root: Path) -> Iterator[PlanExample]:
+    """The easy half alone, as published figures are given. For evaluation only."""
+    yield from _complextool_part(root, "easy", "complextool_easy")
+
+
+def read_complextool_hard(root: Path) -> Iterator[PlanExample]:
+    """The hard half alone. For evaluation only."""
+    yield from _complextool_part(root, "hard", "complextool_hard")
+
+
+def _complextool_part(root: Path, part: str, source: str) -> Iterator[PlanExample]:
+    rows = read_json(root / "complextool_plan" / f"{part}.json", COMPLEX_WHERE)
+    for number, row in enumerate(rows):
+        if made := complextool_example(row, f"complextool-{part}-{number}", source):
+            yield made
+
+
+def complextool_example(row: JsonObject, id: str, source: str = "complextool_plan") -> PlanExample | None:
+    """One row of ComplexTool-Plan (``input``: query and numbered tools, ``output``: a dependency string).
+
+    None where the string names no tool or makes a cycle.
+    """
     given = parse(row["input"])
     names: dict[str, str] = {}
     tools: list[Tool] = []
@@ -172,21 +211,20 @@ def _complextool_example(id: str, row: JsonObject) -> PlanExample | None:
         # one row may list two tools of the same name: the number keeps them apart
         name = spec["name"] if spec["name"] not in names.values() else f"{spec['name']}_{key}"
         names[key] = name
-        tools.append(
-            Tool(name, spec.get("description") or "", spec.get("inputSchema") or {}, source="complextool_plan")
-        )
+        tools.append(Tool(name, spec.get("description") or "", spec.get("inputSchema") or {}, source=source))
     answer = parse(row["output"].strip().removeprefix("```json").removesuffix("```"))
     dag = answer["DAG"] if isinstance(answer, dict) else ""
     links = [(a, b) for a, b in _ARROW.findall(str(dag)) if a in names and b in names]
     gold = [names[key] for key in names if re.search(rf"\b{key}\b", str(dag))]
     edges = [(names[a], names[b]) for a, b in links]
-    return (
-        example_from_graph(id, "complextool_plan", given["query"], tools, gold, edges, "dependency") if gold else None
-    )
+    return example_from_graph(id, source, given["query"], tools, gold, edges, "dependency") if gold else None
 
 
 SOURCES = (
     Source("tmdb", read_tmdb, "MIT", True, TMDB_WHERE),
+    Source("tmdb_links", read_tmdb_links, "MIT", True, TMDB_WHERE),
     Source("ultratool", read_ultratool, "none stated by its authors", False, ULTRA_WHERE),
     Source("complextool_plan", read_complextool_plan, "none found", False, COMPLEX_WHERE),
+    Source("complextool_easy", read_complextool_easy, "none found", False, COMPLEX_WHERE),
+    Source("complextool_hard", read_complextool_hard, "none found", False, COMPLEX_WHERE),
 )

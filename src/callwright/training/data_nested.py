@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -205,29 +205,45 @@ def described_tool(spec: JsonObject, source: str) -> Tool:
     )
 
 
+def nestools_example(row: JsonObject, number: int = 0) -> PlanExample | None:
+    """One row of NesTools; None where it calls none of its tools. ``number`` is its id where it names none."""
+    tools = [described_tool(spec, "nestools") for spec in row["api"]]
+    calls = [c for c in row["call"] if c["api_name"] in {t.name for t in tools}]
+    if not calls:
+        return None
+    names = [c["api_name"] for c in calls]
+    id = f"nestools-{row.get('test_id', number)}"
+    return example_from_calls(id, "nestools", row["task"], tools, names, response_needs(calls))
+
+
 def read_nestools(root: Path) -> Iterator[PlanExample]:
     """NesTools: nested calls; all listed tools are offered, those never called as distractors."""
-    for row in read_lines(root / "nestools" / "test_data.jsonl", NESTOOLS_WHERE):
-        tools = [described_tool(spec, "nestools") for spec in row["api"]]
-        calls = [c for c in row["call"] if c["api_name"] in {t.name for t in tools}]
-        if calls:
-            names = [c["api_name"] for c in calls]
-            id = f"nestools-{row['test_id']}"
-            yield example_from_calls(id, "nestools", row["task"], tools, names, response_needs(calls))
+    rows = read_lines(root / "nestools" / "test_data.jsonl", NESTOOLS_WHERE)
+    yield from filter(None, map(nestools_example, rows))
+
+
+def seal_catalogue(path: Path) -> dict[str, Tool]:
+    """The tools of Seal-Tools' ``tool.jsonl`` by name."""
+    return {spec["api_name"]: described_tool(spec, "seal_tools") for spec in read_lines(path, SEAL_WHERE)}
+
+
+def seal_example(row: JsonObject, catalogue: Mapping[str, Tool]) -> PlanExample | None:
+    """One row of Seal-Tools; None where it calls a tool that is not in the catalogue."""
+    names = [c["api"] for c in row["calling"]]
+    if not set(names) <= set(catalogue):
+        return None
+    tools, needs = [catalogue[n] for n in names], response_needs(row["calling"])
+    return example_from_calls(f"seal-{row['id']}", "seal_tools", row["query"], tools, names, needs)
 
 
 def read_seal_tools(root: Path) -> Iterator[PlanExample]:
     """Seal-Tools, dev and in-domain test. Most queries need several tools that do not depend on each other."""
     folder = root / "seal_tools"
-    specs = read_lines(folder / "tool.jsonl", SEAL_WHERE)
-    catalogue = {spec["api_name"]: described_tool(spec, "seal_tools") for spec in specs}
+    catalogue = seal_catalogue(folder / "tool.jsonl")
     for part in ("dev", "test_in_domain"):
         for row in read_lines(folder / f"{part}.jsonl", SEAL_WHERE):
-            names = [c["api"] for c in row["calling"]]
-            if set(names) <= set(catalogue):
-                tools = [catalogue[n] for n in names]
-                needs = response_needs(row["calling"])
-                yield example_from_calls(f"seal-{row['id']}", "seal_tools", row["query"], tools, names, needs)
+            if made := seal_example(row, catalogue):
+                yield made
 
 
 SOURCES = (

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args
 
-from callwright.errors import ConfigError
-from callwright.jsontext import JsonError, parse
+from callwright.training import lines
 from callwright.training.refiner_formats import FORMATS, Invocation
 from callwright.training.refiner_task import Kind, Sample, Task
 from callwright.types import Tool
@@ -40,18 +38,13 @@ def from_row(row: dict[str, Any]) -> Sample:
 
 
 def append(path: Path, samples: Iterable[Sample]) -> None:
-    """Add samples to a file; each line is whole or, if the process is ended in it, the last one."""
-    with path.open("a", encoding="utf-8") as file:
-        for sample in samples:
-            file.write(json.dumps(to_row(sample), ensure_ascii=False) + "\n")
+    """Add samples to a file (:func:`callwright.training.lines.append`)."""
+    lines.append(path, map(to_row, samples))
 
 
 def write(path: Path, samples: Iterable[Sample]) -> None:
     """The samples in place of what the file held, all or nothing."""
-    new = path.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    append(new, samples)
-    new.replace(path)
+    lines.write(path, map(to_row, samples))
 
 
 def read(path: Path, cut: bool = False) -> list[Sample]:
@@ -59,16 +52,4 @@ def read(path: Path, cut: bool = False) -> list[Sample]:
 
     ``cut``: a last line without its end, of a process that was ended, is left out.
     """
-    found = []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    if cut and lines and not lines[-1].endswith("\n"):
-        lines.pop()
-    for number, line in enumerate(lines, 1):
-        try:
-            found.append(from_row(parse(line)))
-        except (ValueError, KeyError, TypeError, JsonError) as error:
-            raise ConfigError(
-                f"line {number} of {path} is not a sample ({type(error).__name__}: {error})",
-                hint="write the file anew with --stages data",
-            ) from None
-    return found
+    return lines.read(path, from_row, what="sample", hint="write the file anew with --stages data", cut=cut)

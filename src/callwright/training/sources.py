@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
 from callwright.errors import ConfigError
 from callwright.training import data_graphs, data_nested, data_trajectories
 from callwright.training.data import Kind, PlanExample, Source, sequenced
+from callwright.training.data_files import described, read_plans
 
 
 def data_root() -> Path:
@@ -23,11 +25,24 @@ def sources() -> dict[str, Source]:
 
 
 def load(name: str, root: Path | None = None) -> tuple[PlanExample, ...]:
-    """The examples of one source. ``root``: the folder that holds the data sets (default :func:`data_root`)."""
+    """The examples of one source, or of a file of plans (:mod:`callwright.training.data_files`) where one is named.
+
+    ``root``: the folder that holds the data sets (default :func:`data_root`). How many rows of a file are left out,
+    and why the first one is, goes to standard error.
+    """
     known = sources()
-    if name not in known:
-        raise ConfigError(f"there is no data source {name!r}", hint="sources: " + ", ".join(known))
-    return _load(name, root or data_root())
+    if name in known:
+        return _load(name, root or data_root())
+    path = Path(name)
+    if path.suffix not in (".json", ".jsonl") and not path.is_dir():
+        raise ConfigError(
+            f"there is no data source {name!r}",
+            hint="sources: " + ", ".join(known) + "; or a .json or .jsonl file of plans",
+        )
+    found, left_out = read_plans(path)
+    if left_out:
+        sys.stderr.write(f"{name}: {described(left_out, len(found) + len(left_out))}\n")
+    return tuple(found)
 
 
 def load_labelled(name: str, labels: Kind, root: Path | None = None) -> tuple[PlanExample, ...]:

@@ -1,0 +1,49 @@
+"""Rows on disk, one JSON object a line: added as they come, so that what was made before a stop is not lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from callwright.errors import ConfigError
+from callwright.jsontext import JsonError, parse
+from callwright.types import JsonObject
+
+T = TypeVar("T")
+
+
+def append(path: Path, rows: Iterable[JsonObject]) -> None:
+    """Add rows to a file; each line is whole or, if the process is ended in it, the last one."""
+    with path.open("a", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def write(path: Path, rows: Iterable[JsonObject]) -> None:
+    """The rows in place of what the file held, all or nothing."""
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    new.touch()
+    append(new, rows)
+    new.replace(path)
+
+
+def read(path: Path, made: Callable[[dict[str, Any]], T], *, what: str, hint: str, cut: bool = False) -> list[T]:
+    """What ``made`` makes of every row; ConfigError names the line that holds no ``what``.
+
+    ``cut``: a last line without its end, of a process that was ended, is left out.
+    """
+    found = []
+    *lines, last = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines if cut else [*lines, last], 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(made(parse(line)))
+        except (ValueError, KeyError, TypeError, AttributeError, JsonError) as error:
+            raise ConfigError(
+                f"line {number} of {path} is not a {what} ({type(error).__name__}: {error})", hint=hint
+            ) from None
+    return found

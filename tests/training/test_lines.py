@@ -1,0 +1,51 @@
+"""Rows on disk: whole or last, all or nothing, and a wrong one is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from callwright.errors import ConfigError
+from callwright.training import lines
+
+
+def numbers(path: Path, cut: bool = False) -> list[int]:
+    return lines.read(path, lambda row: int(row["n"]), what="number", hint="write it anew", cut=cut)
+
+
+def test_rows_are_added_and_read_back_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    lines.append(path, [{"n": 1}, {"n": 2, "text": "ä\u2028b"}])
+    lines.append(path, [{"n": 3}])
+    path.write_text(path.read_text() + "\n\n")
+    assert numbers(path) == [1, 2, 3], "a line separator inside a text ends no line"
+
+
+def test_writing_replaces_all_or_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    lines.append(path, [{"n": 1}])
+
+    def broken():  # type: ignore[no-untyped-def]
+        yield {"n": 2}
+        raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError):
+        lines.write(path, broken())
+    assert numbers(path) == [1]
+    lines.write(path, [{"n": 4}])
+    assert numbers(path) == [4]
+    lines.write(path, [])
+    assert numbers(path) == []
+
+
+def test_a_last_line_that_was_cut_is_left_out_only_where_asked(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"n": 1}\n{"n": 2')
+    assert numbers(path, cut=True) == [1]
+    with pytest.raises(ConfigError, match=r"line 2 of .* is not a number") as raised:
+        numbers(path)
+    assert raised.value.hint == "write it anew"
+    path.write_text('{"n": 1}\n{"m": 2}\n')
+    with pytest.raises(ConfigError, match="KeyError"):
+        numbers(path, cut=True)
