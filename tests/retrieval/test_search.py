@@ -45,3 +45,21 @@ def test_one_of_unknown_effects_that_comes_along_is_marked() -> None:
 def test_what_comes_along_changes_nothing_of_what_was_found() -> None:
     index = ToolIndex.build([CANCEL, SEARCH, *OTHERS])
     assert index.search("cancel my order", 1)[:1] == index.search("cancel my order", 1, bring=0)
+
+
+_WEATHER = Tool("weather", "The weather in a city: temperature and rain.", source="sky")
+_MAIL = Tool("send_mail", "Send a mail to somebody.", source="post")
+_BOTH = "What is the weather in Oslo? Send a mail to Ada about it."
+
+
+def test_a_hit_says_which_clause_of_the_request_it_fits() -> None:
+    index = ToolIndex.build([_MAIL, _WEATHER, *OTHERS])
+    fits = {hit.name: hit.clause for hit in index.search(_BOTH, 2, bring=0)}
+    assert fits == {"weather": 0, "send_mail": 1}
+    assert {hit.clause for hit in index.search("What is the weather in Oslo?")} == {0}
+
+
+def test_what_comes_along_is_for_the_clause_of_the_hit_that_needs_it() -> None:
+    index = ToolIndex.build([CANCEL, SEARCH, _WEATHER, *OTHERS])
+    hits = index.search("What is the weather in Oslo? Please cancel my order at once.", 2)
+    assert {hit.name: hit.clause for hit in hits} == {"cancel_order": 1, "weather": 0, "find_purchases": 1}

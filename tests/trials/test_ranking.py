@@ -80,3 +80,32 @@ def test_in_the_retrievers_order_only_failing_moves_a_tool() -> None:
     candidates = [untested, works, failed, made_up]
     assert ranked(candidates, by_proof=False) == ["untested", "works", "made_up", "failed"]
     assert ranked(candidates) == ["works", "made_up", "untested", "failed"]
+
+
+def test_a_place_that_the_retriever_gave_to_a_clause_stays_with_it() -> None:
+    weather = Ranked("weather", 1, 1)
+    mail = Ranked("mail", 2, 2, clause=1)  # may write: nobody tried it
+    forecast = Ranked("forecast", 3, 3, "functional_success")
+    climate = Ranked("climate", 4, 4, "functional_success")
+    assert ranked([weather, mail, forecast, climate]) == ["forecast", "mail", "climate", "weather"]
+
+
+def test_what_failed_gives_its_place_away_to_whatever_clause_comes_next() -> None:
+    broken = Ranked("broken", 1, 1, "execution_failure")
+    also = Ranked("also_broken", 2, 2, "semantic_mismatch")
+    mail, forecast = Ranked("mail", 3, 3, clause=1), Ranked("forecast", 4, 4, "functional_success")
+    assert ranked([broken, also, mail, forecast]) == ["mail", "forecast", "broken", "also_broken"]
+
+
+def test_a_success_with_nothing_of_the_request_in_it_keeps_its_place() -> None:
+    untested = Ranked("person_credits", 1, 1)
+    everything = Ranked("all_genres", 2, 2, "functional_success", about=False)
+    assert ranked([untested, everything]) == ["person_credits", "all_genres"]
+
+
+def test_the_later_step_of_a_chain_stands_with_the_first_that_works() -> None:
+    untested, later = Ranked("untested", 1, 1), Ranked("person_credits", 2, 2, fed=True)
+    first = Ranked("search_person", 3, 3, "functional_success")
+    assert ranked([untested, later, first]) == ["person_credits", "search_person", "untested"]
+    failed = Ranked("person_credits", 2, 2, "execution_failure", fed=True)
+    assert ranked([untested, failed, first])[-1] == "person_credits", "having failed counts more"

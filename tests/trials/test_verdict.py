@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from callwright.errors import Failure
-from callwright.trials.verdict import is_hollow, is_transient, judged
+from callwright.trials.verdict import is_about, is_hollow, is_transient, judged
 from callwright.types import READ, Json, Tool, ToolResult
 
 QUERY = "Which hotels are there in Oslo?"
@@ -141,3 +141,22 @@ def test_an_answer_without_a_body_is_empty_for_a_tool_that_reads() -> None:
 def test_what_was_asked_for_is_no_answer() -> None:
     assert is_hollow({"query": "x", "city": "Oslo", "results": []}, {"city": "Oslo"})
     assert not is_hollow({"city": "Oslo", "mayor": "Ann", "results": []}, {"city": "Oslo"})
+
+
+GENRES = Tool("list_genres", "All genres of movies.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "about"),
+    [
+        ({"language": "xx"}, {"genres": ["Drama", "Comedy"]}, False),
+        ({"with_cast": "Wes Anderson"}, {"genres": ["Drama"]}, True),
+        ({}, {"genres": [{"name": "Drama", "by": "Anderson"}]}, True),
+    ],
+)
+def test_a_list_of_everything_is_about_no_request(arguments: dict[str, Json], content: Json, about: bool) -> None:
+    assert is_about("Which genres of movies did Wes Anderson direct?", GENRES, arguments, content) is about
+
+
+def test_a_request_that_says_no_more_than_the_tool_does_misses_nothing() -> None:
+    assert is_about("All genres of movies", GENRES, {}, {"genres": ["Drama"]})

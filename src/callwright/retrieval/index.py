@@ -17,7 +17,7 @@ from callwright.retrieval.features import FEATURES, MODES, Asked, Fields, Mode, 
 from callwright.retrieval.neighbours import EXACT
 from callwright.retrieval.ranker import Ranker
 from callwright.retrieval.ranking import highest
-from callwright.retrieval.search import BROUGHT, along, best
+from callwright.retrieval.search import BROUGHT, along, best, clause_of
 from callwright.retrieval.searchable import fields_after, fields_of
 from callwright.types import Tool
 
@@ -35,7 +35,8 @@ class Hit:
     """A tool found for a request. ``score`` is in (0, 1], and comparable only within one request and mode.
 
     One that was brought along says which hit it is ``needed_by``, why, and whether calling it ``may_write``; its
-    score is that hit's, times how surely it provides what is needed.
+    score is that hit's, times how surely it provides what is needed. ``clause`` is the part of the request that it
+    fits best, from 0 (:func:`callwright.retrieval.clauses.clauses`): hits of one clause compete, those of two do not.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Hit:
     needed_by: str = ""
     reason: str = ""
     may_write: bool = False
+    clause: int = 0
 
 
 def weighed(hits: Sequence[Hit], known: Known) -> tuple[Hit, ...]:
@@ -151,7 +153,11 @@ class ToolIndex:
         asked = self._asked(request, tuple(MODES[chosen]))
         pool = max(_POOL, k) if known else k
         places, scores = best(asked, self.documents, chosen, max(pool, MOST) if bring else pool, ranker)
-        found = [Hit(self.documents.names[i], float(s)) for i, s in zip(places[:pool], scores[:pool], strict=True)]
+        fits = clause_of(asked, places[:pool])
+        found = [
+            Hit(self.documents.names[i], float(score), clause=clause)
+            for i, score, clause in zip(places[:pool], scores[:pool], fits, strict=True)
+        ]
         hits = weighed(found, known)[:k] if known else tuple(found)
         return (*hits, *self._brought(asked, request, hits, places, bring)) if bring else hits
 
@@ -167,10 +173,11 @@ class ToolIndex:
     def _brought(
         self, asked: Asked, request: str, hits: Sequence[Hit], places: Sequence[int], most: int
     ) -> Iterator[Hit]:
-        score = {hit.name: hit.score for hit in hits}
-        found = [self.documents.place[name] for name in score]
+        hit_of = {hit.name: hit for hit in hits}
+        found = [self.documents.place[name] for name in hit_of]
         for link, may_write in along(asked, self.documents, request, found, places, most):
-            yield Hit(link.producer, score[link.consumer] * link.score, link.consumer, link.reason, may_write)
+            hit = hit_of[link.consumer]
+            yield Hit(link.producer, hit.score * link.score, hit.name, link.reason, may_write, hit.clause)
 
     def candidates(self, request: str) -> Candidates:
         """What a ranker sees of a request: the best candidates beside each other. ConfigError without vectors."""

@@ -51,6 +51,32 @@ def best(
     return places[:count], np.concatenate([judged[order], rest])[:count]
 
 
+def clause_of(asked: Asked, places: Sequence[int]) -> list[int]:
+    """The clause that each of the documents at ``places`` fits best, of equal ones the first; nothing is encoded.
+
+    By words and, where clauses were encoded, by meaning; each clause's scores are shares of its best among these.
+    """
+    import numpy as np
+
+    if len(asked.clause_terms) < 2 or not places:
+        return [0] * len(places)
+    scores = _of_their_best(np.stack([row[places] for row in asked.clause_scores]))
+    vectors = asked.fields.tool_vectors
+    if vectors is not None and asked.clause_vectors is not None and len(asked.clause_vectors) == len(scores):
+        scores = scores + _of_their_best(np.clip(asked.clause_vectors @ vectors.vectors[places].T, 0.0, 1.0))
+    fits: list[int] = scores.argmax(axis=0).tolist()
+    return fits
+
+
+def _of_their_best(scores: Array) -> Array:
+    """Each row as shares of its highest; of nothing, nothing."""
+    import numpy as np
+
+    best = scores.max(axis=1, keepdims=True)
+    shares: Array = scores / np.where(best > 0, best, 1.0)
+    return shares
+
+
 def along(
     asked: Asked, documents: Documents, request: str, found: Sequence[int], others: Sequence[int], most: int
 ) -> list[tuple[Link, bool]]:

@@ -20,7 +20,7 @@ from callwright.trace import Trace
 from callwright.trials.arguments import Draft
 from callwright.trials.pacing import Pacer, Spending, host_of
 from callwright.trials.policy import TrialPolicy
-from callwright.trials.verdict import Verdict, judged
+from callwright.trials.verdict import Verdict, is_about, judged
 from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult, members
 
 _TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
@@ -49,7 +49,7 @@ class Attempt:
     and where the tool says that there is no such thing as was asked for, which only a tool that works can say.
 
     ``content`` is the reply, ``whole`` whether all of it is there. ``called``: a real call left; ``remembered``: one
-    that left before.
+    that left before. ``about``: something of the request is in the call or in its reply.
     """
 
     observation: Observation
@@ -60,6 +60,7 @@ class Attempt:
     again: bool = False
     called: bool = False
     remembered: bool = False
+    about: bool = True
 
     @property
     def works(self) -> bool:
@@ -128,7 +129,7 @@ class Attempts:
         verdict = self.gate.check(call, sources)
         if isinstance(verdict, Refusal):
             return self._refused(tool, draft, verdict)
-        if known := self._remembered(tool, verdict, draft, whole):
+        if known := self._remembered(verdict, draft, whole):
             return known
         if why := may_be_tried(tool, self.policy):
             return await self._in_place_of(verdict, why)
@@ -183,7 +184,12 @@ class Attempts:
             blames_arguments=verdict.blames_arguments and not own,
             again=verdict.transient and verdict.kind == "unavailable",
             called=True,
+            about=self._about(call, draft, result.content),
         )
+
+    def _about(self, call: CheckedCall, draft: Draft, content: Json) -> bool:
+        """Whether this call tells of the request; what came from another tool's reply was fetched for it."""
+        return bool(draft.given_by) or is_about(self.query, call.tool, call.arguments, content)
 
     def _refused(self, tool: Tool, draft: Draft, refusal: Refusal) -> Attempt:
         """The gate refused the call: planned from what is at hand, it is no call of this tool."""
@@ -193,13 +199,13 @@ class Attempts:
         seen = self._observed(tool, draft.arguments, verdict, None)
         return Attempt(seen, proves=not draft.guessed, blames_arguments=True)
 
-    def _remembered(self, tool: Tool, call: CheckedCall, draft: Draft, whole: bool) -> Attempt | None:
+    def _remembered(self, call: CheckedCall, draft: Draft, whole: bool) -> Attempt | None:
         """What the very same call showed not long ago, if that is still fresh and of use."""
         if self.evidence is None:
             return None
         now, policy = self.now(), self.policy
         try:
-            seen = self.evidence.remembered(tool.digest, call.arguments, now - policy.fresh)
+            seen = self.evidence.remembered(call.tool.digest, call.arguments, now - policy.fresh)
         except CallwrightError as error:
             self._store_failed(error)
             return None
@@ -212,7 +218,8 @@ class Attempts:
             return None
         blames = seen.outcome != "execution_failure"
         proves = not (draft.guessed and blames) and seen.kind not in _PROVED_NOTHING
-        return Attempt(seen, content, complete, proves, blames, remembered=True)
+        about = self._about(call, draft, content)
+        return Attempt(seen, content, complete, proves, blames, remembered=True, about=about)
 
     async def _simulated(self, call: CheckedCall, error: Failure | None, why: str) -> Attempt | None:
         """A made-up reply that would serve; None where nobody makes one up, or it would not."""

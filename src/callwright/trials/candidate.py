@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from callwright.trials.attempt import Attempt
 from callwright.trials.result import Ranked
@@ -16,7 +16,8 @@ class Candidate:
 
     ``closed``: no more is found out about it. ``note``: why nothing was. ``chained``: its inputs come from other
     tools' replies, although the request states something for them that the tool did not take. ``asked_whole``: its
-    whole reply is needed, where only the beginning of one is remembered.
+    whole reply is needed, where only the beginning of one is remembered. ``clause``: of the request, that it fits
+    best. ``fed``: not tried, and a candidate that works replies with what it takes.
     """
 
     tool: Tool
@@ -28,6 +29,8 @@ class Candidate:
     chained: bool = False
     fed_by: tuple[str, ...] = ()
     asked_whole: bool = False
+    clause: int = 0
+    fed: bool = False
 
     @property
     def best(self) -> Attempt | None:
@@ -66,7 +69,8 @@ class Candidate:
         """What is known of it, in the form of the result; the final place is not known yet."""
         best = self.best
         if best is None:
-            return Ranked(self.tool.name, self.initial, self.initial, None, False, self.note or _SPARED, self.score)
+            bare = Ranked(self.tool.name, self.initial, self.initial, clause=self.clause, score=self.score)
+            return replace(bare, justification=self.note or _SPARED, fed=self.fed)
         seen = best.observation
         serves = seen.outcome == "functional_success"
         known = serves or self.standing == "failed"
@@ -79,6 +83,8 @@ class Candidate:
             justification=self._because(best, known),
             score=self.score,
             seconds=seen.seconds if serves and not seen.simulated else None,
+            clause=self.clause,
+            about=best.about,
         )
 
     def _because(self, best: Attempt, known: bool) -> str:
@@ -89,7 +95,8 @@ class Candidate:
         took = f" in {seen.seconds:.2f} s" if best.works and seen.seconds >= 0.01 else ""
         after = f" (after {', '.join(self.fed_by)})" if self.fed_by and best.works else ""
         again = " (remembered)" if best.remembered else ""
-        return f"{head}: {seen.proof}{took}{after}{again}"
+        open_ = "" if best.about or not best.works else "; nothing of the request is in it, so it keeps its place"
+        return f"{head}: {seen.proof}{took}{after}{again}{open_}"
 
 
 _SPARED = "not tried: the first places were settled without it"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 
 from callwright.evidence import Observation
@@ -86,6 +87,7 @@ async def try_tools(
             await rounds.run()
     except TimeoutError:
         problems.append(f"the {policy.seconds:g} s for trials are over: what was not tried by then is untested")
+    rounds.end()
     order, agreement = await asking.order(query, candidates)
     made = _result(candidates, order, attempts, asking, agreement, time.monotonic() - began)
     trace.add("trials", trials=made, actor=actor, turn=ledger.turn(actor))
@@ -95,11 +97,11 @@ async def try_tools(
 def _candidates(hits: Sequence[Hit], tools: Iterable[Tool]) -> tuple[list[Candidate], list[str]]:
     """The hits as candidates, each tool once."""
     known = {tool.name: tool for tool in tools}
-    names = {hit.name: hit.score for hit in reversed(hits)}
+    first = {hit.name: hit for hit in reversed(hits)}
     ordered = list(dict.fromkeys(hit.name for hit in hits))
     unknown = [name for name in ordered if name not in known]
-    found = [name for name in ordered if name in known]
-    made = [Candidate(known[name], place, names[name]) for place, name in enumerate(found, 1)]
+    found = [first[name] for name in ordered if name in known]
+    made = [Candidate(known[hit.name], place, hit.score, clause=hit.clause) for place, hit in enumerate(found, 1)]
     return made, [f"no tool is called {name}: not ranked" for name in unknown]
 
 
@@ -113,7 +115,7 @@ def _result(
 ) -> Trials:
     known = {one.tool.name: one.ranked() for one in candidates}
     names = ranked(list(known.values()), order, by_proof=attempts.policy.order == "proof")
-    final = [_placed(known[name], place) for place, name in enumerate(names, 1)]
+    final = [replace(known[name], final=place) for place, name in enumerate(names, 1)]
     made = [attempt for one in candidates for attempt in one.attempts]
     return Trials(
         ranking=tuple(final),
@@ -126,10 +128,6 @@ def _result(
         agreement=agreement,
         problems=tuple(dict.fromkeys(attempts.problems)),
     )
-
-
-def _placed(one: Ranked, place: int) -> Ranked:
-    return Ranked(one.name, one.initial, place, one.outcome, one.simulated, one.justification, one.score, one.seconds)
 
 
 def _recorded(told: dict[str, object]) -> Trials:

@@ -187,6 +187,19 @@ def irrelevance(result: ToolResult, tool: Tool, query: str) -> str:
     return ""
 
 
+def is_about(request: str, tool: Tool, arguments: JsonObject, content: Json) -> bool:
+    """Whether a call or its reply holds anything of the request beside the tool's own words: a value that was said, a
+    word of it in the reply. A list of everything answers every request alike; that it came proves the tool works, not
+    that it serves. Where the request says nothing beside the tool's words, there is nothing to miss.
+    """
+    asked = {*content_words(request)} - {*words(tool.name), *content_words(tool.description)}
+    said = squash(request)
+    if not asked or any(len(one := squash(str(v))) > 1 and one in said for v in scalars(arguments)):
+        return True
+    told = {word for text in map(str, scalars(content)) for word in content_words(text[:2_000])}
+    return bool(asked & told)
+
+
 def _another(content: Json, arguments: JsonObject) -> str:
     """A reply about another thing: it names an argument of the call, and another value for it."""
     if not isinstance(content, dict):
