@@ -407,6 +407,13 @@ async def test_no_model_lifts_a_tool_out_of_its_class() -> None:
     assert trials.names == ("liar", "works", "dead")
 
 
+async def test_the_evaluator_is_shown_the_best_by_their_evidence_and_the_others_follow() -> None:
+    model = ScriptedModel({"trial.rank": "[2, 1]"})
+    policy = TrialPolicy(evaluation="model", evaluated=2)
+    trials = await tried(FLIGHT, flights("dead", output=BROKEN[0]), *map(flights, "abc"), model=model, policy=policy)
+    assert trials.names == ("b", "a", "c", "dead")
+
+
 async def test_the_evaluators_agreement_with_itself_is_reported() -> None:
     model = ScriptedModel({"trial.rank": ['["a", "b"]', '["b", "a"]', '["a", "b"]']})
     policy = TrialPolicy(evaluation="model", shuffles=2)

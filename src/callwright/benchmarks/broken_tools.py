@@ -51,12 +51,12 @@ from callwright.types import JsonObject, ToolOutput, digest, to_json
 POOL = 50  # candidates of a query; fixed before anything was ranked
 SYSTEMS: Mapping[str, Mapping[str, Any]] = {
     "base": {},
-    "model": {"calls": 0, "evaluation": "model", "simulate": "never"},
+    "model": {"calls": 0, "evaluation": "model", "simulate": "never", "reply_chars": 120},
     "trials": {"simulate": "never"},
     "full": {"simulate": "transient"},
     "every": {"simulate": "every"},
     "remembered": {"simulate": "never"},
-    "trials+model": {"simulate": "transient", "evaluation": "model"},
+    "trials+model": {"simulate": "transient", "evaluation": "model", "reply_chars": 120},
     "try all": {"simulate": "never", "thorough": True, "calls": 10_000},
 }
 _MODEL = frozenset({"model", "trials+model"})

@@ -14,6 +14,7 @@ from callwright.trials.candidate import Candidate
 from callwright.trials.evaluator import Shown, evaluate
 from callwright.trials.planner import plan
 from callwright.trials.policy import TrialPolicy
+from callwright.trials.ranking import ranked
 from callwright.trials.values import Request
 from callwright.types import Reply, Tool, ToolResult
 
@@ -45,7 +46,10 @@ class Asking:
         questions = 1 + self._policy.shuffles
         if self._policy.evaluation != "model" or not candidates or not self._may_ask("the evaluator", questions):
             return (), None
-        shown = [Shown(one.tool, one.ranked(), _reply(one)) for one in candidates]
+        known = {one.tool.name: (one, one.ranked()) for one in candidates}
+        names = ranked([told for _, told in known.values()], by_proof=self._policy.order == "proof")
+        best = [known[name] for name in names[: self._policy.evaluated]]
+        shown = [Shown(one.tool, told, _reply(one)) for one, told in best]
         dialogue = evaluate(
             query,
             shown,

@@ -1,12 +1,14 @@
 """Evaluate with a model: the paper's Evaluator (GRETEL, Table 1, section 3.2.2), asked without I/O.
 
-The model sees every candidate with its evidence, replies cut and fenced. What it answers becomes a permutation of the
-candidates whatever it is: names it made up are dropped, names it forgot follow in the order of the evidence.
+The model sees the candidates numbered, each with its evidence, replies cut and fenced, and answers with their
+numbers: names of twenty tools are most of what a small model would write. What it answers becomes a permutation of
+the candidates whatever it is: what it made up is dropped, what it forgot follows in the order of the evidence.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,8 +21,9 @@ from callwright.trials.result import Ranked
 from callwright.types import Json, JsonObject, Reply, Tool
 
 _ABOUT = 200  # characters of a description
-_TOKENS = 24  # of a reply, for each candidate
+_TOKENS = 24  # of a reply, for each candidate: it may write names all the same
 _FENCE = "====="
+_NUMBERED = re.compile(r"\[(\d{1,3})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def evaluate(
         if round_:
             random.Random(round_).shuffle(view)
         reply = yield _question(query, view, reply_chars, schema)
-        order, problem = read_order(reply.text, fallback)
+        order, problem = read_order(reply.text, [one.tool.name for one in view], fallback)
         orders.append(order)
         problems += [problem] if problem else []
     place = {name: sum(order.index(name) for order in orders) for name in fallback}
@@ -79,26 +82,34 @@ def _same_way(one: Sequence[str], other: Sequence[str]) -> float:
     return sum(pairs) / len(pairs) if pairs else 1.0
 
 
-def read_order(text: str, names: Sequence[str]) -> tuple[list[str], str]:
+def read_order(text: str, names: Sequence[str], rest: Sequence[str] = ()) -> tuple[list[str], str]:
     """The order that a reply gives the names, as a permutation of them; and what was wrong with the reply.
 
-    Read are lists of names, of objects that hold one, and of the paper's [tool, API] pairs, fenced, wrapped in an
-    object or broken as they may be; where no list can be read, the names in the order in which the text has them.
+    Read are lists of numbers (from 1, as ``names`` stand), of names, of objects that hold either, and of the paper's
+    [tool, API] pairs, fenced, wrapped in an object or broken as they may be; where no list can be read, the names in
+    the order in which the text has them, or its numbers as in "[2] > [1]". What is not named follows in the order of
+    ``rest``.
     """
     given = _list_in(text)
-    if given is None:
-        at = {name: text.find(name) for name in names}
-        said = sorted((name for name in names if at[name] >= 0), key=lambda name: (at[name], -len(name)))
-        kept, unknown, problem = said, 0, "the evaluator's reply held no list"
+    if given is None or (len(given) < 2 < len(names) and _NUMBERED.findall(text)[1:]):
+        kept, unknown, problem = _written(text, names), 0, "the evaluator's reply held no list"
     else:
         known = {squash(name): name for name in reversed(names)}
         found = [_name_in(entry, names, known) for entry in given]
         kept = list(dict.fromkeys(name for name in found if name))
         unknown, problem = sum(not name for name in found), ""
-    missing = [name for name in names if name not in kept]
+    missing = [name for name in rest or names if name not in kept]
     if unknown or (missing and not problem):
         problem = f"the evaluator named {unknown} tools that are no candidates and left out {len(missing)}"
     return [*kept, *missing], problem
+
+
+def _written(text: str, names: Sequence[str]) -> list[str]:
+    """The names in the order in which a text without a list has them; where it has none, by its numbers."""
+    at = {name: text.find(name) for name in names}
+    said = sorted((name for name in names if at[name] >= 0), key=lambda name: (at[name], -len(name)))
+    numbered = [name for number in _NUMBERED.findall(text) if (name := _numbered(int(number), names))]
+    return said or list(dict.fromkeys(numbered))
 
 
 def _list_in(text: str) -> list[Json] | None:
@@ -118,29 +129,35 @@ def _name_in(entry: Json, names: Sequence[str], known: dict[str, str]) -> str:
     if isinstance(entry, list):
         texts = [text for text in entry if isinstance(text, str)]
         tried = [*("".join(pair) for pair in (texts[:2], texts[:2][::-1])), *reversed(texts)]
+        numbers = [part for part in entry if isinstance(part, int)]
     else:
-        tried = [entry] if isinstance(entry, str) else []
+        tried, numbers = ([entry] if isinstance(entry, str) else []), [entry] if isinstance(entry, int) else []
     for text in tried:
         if text in names:
             return text
-    return next((known[squash(text)] for text in tried if squash(text) in known), "")
+        numbers += [int(text.strip("[] "))] if text.strip("[] ").isdecimal() else []
+    named = next((known[squash(text)] for text in tried if squash(text) in known), "")
+    return named or next((name for number in numbers if (name := _numbered(number, names))), "")
+
+
+def _numbered(number: int, names: Sequence[str]) -> str:
+    return names[number - 1] if 0 < number <= len(names) else ""
 
 
 def _question(query: str, view: Sequence[Shown], reply_chars: int, schema: bool) -> ChatRequest:
     text = "\n\n".join(_candidate(one, i, reply_chars) for i, one in enumerate(view, 1))
     messages = prompts.render("trial_rank", query=query, candidates=text)
-    names = [one.tool.name for one in view]
-    wanted = _order_schema(names) if schema and names else None
-    return ChatRequest(messages, purpose="trial.rank", schema=wanted, max_tokens=32 + _TOKENS * len(names))
+    wanted = _order_schema(len(view)) if schema and view else None
+    return ChatRequest(messages, purpose="trial.rank", schema=wanted, max_tokens=32 + _TOKENS * len(view))
 
 
-def _order_schema(names: Sequence[str]) -> JsonObject:
-    return {"type": "array", "items": {"enum": list(names)}, "minItems": len(names), "maxItems": len(names)}
+def _order_schema(count: int) -> JsonObject:
+    return {"type": "array", "items": {"enum": list(range(1, count + 1))}, "minItems": count, "maxItems": count}
 
 
 def _candidate(shown: Shown, number: int, reply_chars: int) -> str:
     return "\n".join(
-        [f"{number}. {shown.tool.name}: {_one_line(shown.tool.description, _ABOUT)}", *_lines(shown, reply_chars)]
+        [f"[{number}] {shown.tool.name}: {_one_line(shown.tool.description, _ABOUT)}", *_lines(shown, reply_chars)]
     )
 
 

@@ -34,7 +34,8 @@ class TrialPolicy:
     ``simulate``: a reply is made up after a failure that says nothing of the tool ("transient", and where the tool
     may not be tried), after any error ("every", the paper's rule), or "never". ``planning`` and ``evaluation`` with a
     model ask the paper's Planner and Evaluator prompts (GRETEL, Table 1); ``shuffles``: how often the evaluator is
-    asked once more with the candidates in another order.
+    asked once more with the candidates in another order; it is shown the best ``evaluated`` by their evidence, and
+    the others follow as the evidence puts them.
 
     ``order``: by "proof", real successes stand first, then simulated, then untested, then failed. As "retrieved",
     nothing moves a candidate but failing: what the request did not suffice to try is not passed by what it did.
@@ -60,6 +61,7 @@ class TrialPolicy:
     planning: Planning = "said"
     evaluation: Evaluation = "evidence"
     shuffles: int = 0
+    evaluated: int = 20
     order: Order = "proof"
     model_calls: int = 24
     reply_chars: int = 400
@@ -88,7 +90,7 @@ class TrialPolicy:
 
 _LEAST: dict[str, float] = {
     "k": 1, "depth": 0, "calls": 0, "attempts": 1, "seconds": 0, "tool_seconds": 0.001, "result_bytes": 1,
-    "concurrency": 1, "per_host": 1, "per_second": 0.001, "money": 0, "shuffles": 0, "model_calls": 0,
+    "concurrency": 1, "per_host": 1, "per_second": 0.001, "money": 0, "shuffles": 0, "evaluated": 1, "model_calls": 0,
     "reply_chars": 0, "fresh": 0, "fresh_transient": 0,
 }  # fmt: skip
 _CHOICES: dict[str, tuple[str, ...]] = {
