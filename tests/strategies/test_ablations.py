@@ -144,7 +144,7 @@ async def test_without_repair_what_failed_has_failed(failure: Failure) -> None:
     assert "repair" not in {r.purpose for r in model.requests}
 
 
-@pytest.mark.parametrize("strategy", ["layered-no-sketch", "layered-no-repair"])
+@pytest.mark.parametrize("strategy", ["layered-no-sketch", "layered-no-repair", "layered-no-recovery"])
 async def test_ablations_run_with_plain_text_too(strategy: str) -> None:
     lines = [
         'Action: find_airport\nAction Input: {"city": "Oslo"}',

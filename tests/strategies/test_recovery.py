@@ -70,8 +70,7 @@ class Scene:
             [fake_source(*self.used)],
             model=self.asked,
             planner=FixedPlan(*self.layers),
-            strategy=Layered(recover=ways),
-            **options,
+            **{"strategy": Layered(recover=ways), **options},
         )
 
     async def run(self, ways: Any = WAYS, **options: Any) -> Run:
@@ -103,6 +102,14 @@ class StaleLookup(Scene):
 
     def answer(self, results: str) -> Any:
         return said("It is shipped from hall 15." if "shipped" in results else "The order is in hall 12.", "r6", "r5")
+
+
+async def test_the_ablation_repairs_and_goes_round_nothing() -> None:
+    whole, ablated = StaleLookup(), StaleLookup()
+    assert (await whole.run()).results[-1].ok
+    done = await ablated.run(strategy="layered-no-recovery")
+    assert [len(tool.calls) for tool in ablated.used[:2]] == [1, 1], "nothing is looked up again"
+    assert not [r for r in done.results if r.ok and r.tool == "order_status"]
 
 
 class DeadTwin(Scene):

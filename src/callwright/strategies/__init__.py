@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.errors import ConfigError
-from callwright.strategies.ablations import WithoutRepair, WithoutSketch
+from callwright.strategies.ablations import WithoutRecovery, WithoutRepair, WithoutSketch
 from callwright.strategies.dfsdt import DFSDT
 from callwright.strategies.job import Job, Strategy
 from callwright.strategies.layered import Layered
@@ -15,6 +15,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "dfsdt": DFSDT,
     "layered-no-sketch": WithoutSketch,
     "layered-no-repair": WithoutRepair,
+    "layered-no-recovery": WithoutRecovery,
 }
 
 
@@ -34,6 +35,7 @@ __all__ = [
     "Layered",
     "ReAct",
     "Strategy",
+    "WithoutRecovery",
     "WithoutRepair",
     "WithoutSketch",
     "open_strategy",

@@ -1,4 +1,5 @@
-"""The ablations of RETO, section 4.2.4 (Figure 5): the layered strategy without its sketch, and without its repair.
+"""The ablations of RETO, section 4.2.4 (Figure 5): the layered strategy without its sketch, and without its repair;
+and one of what goes beyond the paper.
 
 Each takes one thing away and leaves the rest as it is: executor, prompts, limits, the second pass, the answer.
 """
@@ -37,7 +38,17 @@ class WithoutSketch(Layered):
         await self._end(job, index, recovery, finished)
 
 
-class WithoutRepair(Layered):
+class WithoutRecovery(Layered):
+    """Nothing is gone round where repair fails: the paper as it is, without what we do beyond it (A.2)."""
+
+    name = "layered-no-recovery"
+
+    def __init__(self, choose_above: int = 3) -> None:
+        """``choose_above``: as for :class:`Layered`."""
+        super().__init__(choose_above, recover=())
+
+
+class WithoutRepair(WithoutRecovery):
     """The paper's "w/o Repair": it "removes the Reflect-and-Repair module".
 
     No deterministic edit, no question about a call, no repeated execution: what the schema refuses is left out, what
@@ -46,10 +57,6 @@ class WithoutRepair(Layered):
     """
 
     name = "layered-no-repair"
-
-    def __init__(self, choose_above: int = 3) -> None:
-        """``choose_above``: as for :class:`Layered`."""
-        super().__init__(choose_above, recover=())
 
     async def run(self, job: Job) -> None:
         job.executor.without_repair()
