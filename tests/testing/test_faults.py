@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.catalog import FunctionSource, tool
 from callwright.errors import ModelError
 from callwright.protocols import ChatRequest
 from callwright.testing import (
@@ -16,7 +15,7 @@ from callwright.testing import (
     fake_source,
     wrapped,
 )
-from callwright.types import WRITE, Message, ToolOutput
+from callwright.types import Message
 
 QUESTION = ChatRequest((Message("user", "?"),))
 
@@ -46,18 +45,3 @@ async def test_a_faulty_model_raises_cuts_and_chatters() -> None:
     replies = [await model.complete(QUESTION) for _ in range(3)]
     assert [r.text for r in replies] == ["{", "Sure: {}!", "{}"]
     assert replies[0].finish_reason == "length"
-
-
-async def test_a_source_behind_faults_can_still_be_asked_what_became_of_a_call() -> None:
-    def outcome(key: str, guest: str) -> str:
-        return f"{key} for {guest}"
-
-    @tool(effects=WRITE, outcome=outcome)
-    def book(guest: str) -> str:
-        """Book."""
-        return "booked"
-
-    source = FaultySource(FunctionSource([book]), {"book": [LOST]})
-    [made] = await source.open()
-    assert await source.outcome(made, {"guest": "Ann"}, "k") == ToolOutput("k for Ann")
-    assert await FaultySource(fake_source(), {}).outcome(made, {}, "k") is None

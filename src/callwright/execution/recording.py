@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from callwright.catalog.wrapped import WrappedSource
 from callwright.errors import CatalogError, ConfigError, Failure
 from callwright.execution import journal
 from callwright.execution.recording_toolbench import is_toolbench_runs, read_toolbench_runs
@@ -106,35 +107,24 @@ class Recording:
         return [call for (digest, _), call in held.items() if digest in ("", tool.digest)][:most]
 
 
-class RecordingSource:
+class RecordingSource(WrappedSource):
     """A tool source in front of another: passes every call on and keeps what came of it. ``sink``: where to."""
 
     def __init__(self, source: ToolSource, sink: Sink) -> None:
-        self._source, self._sink = source, sink
+        super().__init__(source)
         self._trace = Trace(sinks=(sink,))
 
-    @property
-    def name(self) -> str:
-        return self._source.name
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return tuple(getattr(self._source, "secrets", ()))
-
     async def open(self) -> Sequence[Tool]:
-        tools = await self._source.open()
+        tools = await super().open()
         self._trace.secrets = self.secrets
         start_recording(self._trace, tools)
         return tools
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         began = time.monotonic()
-        output = await self._source.call(tool, arguments)
+        output = await super().call(tool, arguments)
         record(self._trace, tool, arguments, output, time.monotonic() - began)
         return output
-
-    async def aclose(self) -> None:
-        await self._source.aclose()
 
 
 def start_recording(trace: Trace, tools: Sequence[Tool]) -> None:

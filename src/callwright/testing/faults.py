@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from callwright.catalog.wrapped import WrappedSource
 from callwright.errors import Failure
-from callwright.protocols import Capabilities, ChatModel, ChatRequest, NotDone, ToolSource, Watcher
+from callwright.protocols import Capabilities, ChatModel, ChatRequest, ToolSource, Watcher
 from callwright.types import JsonObject, Reply, Tool, ToolOutput
 
 
@@ -34,41 +35,21 @@ LOST = Fault(
 )
 
 
-class FaultySource:
+class FaultySource(WrappedSource):
     """A ToolSource in front of another. ``faults``: tool name -> faults of its calls, in order."""
 
     def __init__(self, source: ToolSource, faults: Mapping[str, Sequence[Fault | None]]) -> None:
-        self._source = source
+        super().__init__(source)
         self._faults = {name: list(list_) for name, list_ in faults.items()}
-
-    @property
-    def name(self) -> str:
-        return self._source.name
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return tuple(getattr(self._source, "secrets", ()))
-
-    async def open(self) -> Sequence[Tool]:
-        return await self._source.open()
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         left = self._faults.get(tool.name)
         fault = left.pop(0) if left else None
         if fault is None:
-            return await self._source.call(tool, arguments)
+            return await super().call(tool, arguments)
         if fault.after:
-            await self._source.call(tool, arguments)
+            await super().call(tool, arguments)
         return ToolOutput(failure=fault.failure)
-
-    async def outcome(self, tool: Tool, arguments: JsonObject, key: str) -> ToolOutput | NotDone | None:
-        """What the source behind says; None where it cannot be asked."""
-        ask = getattr(self._source, "outcome", None)
-        found: ToolOutput | NotDone | None = await ask(tool, arguments, key) if ask else None
-        return found
-
-    async def aclose(self) -> None:
-        await self._source.aclose()
 
 
 ModelFault = Exception | Callable[[Reply], Reply]
