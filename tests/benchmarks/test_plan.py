@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from callwright.benchmarks import plan as bench
+from callwright.planning.card import Card
+from callwright.planning.network import Shape
 from callwright.planning.planner import AllInOnePlanner, SchemaPlanner
 from callwright.training.data import example_from_calls
 from callwright.types import Tool
@@ -36,6 +38,13 @@ def test_the_shipped_card_says_what_was_trained_on() -> None:
     assert "nestools" in bench.trained_on(EdgePlanner())
     assert "complexfuncbench_refs" in bench.trained_on(EdgePlanner())
     assert bench.trained_on(SchemaPlanner()) == frozenset()
+
+
+def test_both_kinds_of_cards_are_read() -> None:
+    card = Card("x", "", Shape(4), "minilm", {"data": [{"source": "tmdb"}, {"source": "nestools"}]})
+    planner = AllInOnePlanner()
+    planner.card = card  # type: ignore[attr-defined]
+    assert bench.trained_on(planner) == {"tmdb", "tmdb_links", "nestools"}
 
 
 def test_the_mean_needs_every_source() -> None:

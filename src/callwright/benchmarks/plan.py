@@ -140,7 +140,7 @@ def trained_on(planner: Planner) -> frozenset[str]:
     card = getattr(getattr(planner, "model", None), "card", None) or getattr(planner, "card", None)
     about = getattr(card, "about", card) or {}
     named = about.get("data") or about.get("sources") or ()
-    found = {str(name) for name in named}
+    found = {str(name["source"] if isinstance(name, dict) else name) for name in named}
     also = {"complexfuncbench": "complexfuncbench_refs", "tmdb": "tmdb_links"}
     return frozenset(found | {other for name, other in also.items() if name in found})
 

@@ -33,6 +33,14 @@ def train_refiner(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@train.command("planner", context_settings=_PASS)
+def train_planner(context: typer.Context) -> None:
+    """Train a planner of whole graphs: tasks from any catalogue, SFT, curation, GRPO, held-out score."""
+    from callwright.training.planner import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("desk", context_settings=_PASS)
 def bench_desk(context: typer.Context) -> None:
     """Strategies on the tasks of examples/desk."""

@@ -22,7 +22,7 @@ import os
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from callwright.training.refiner_sources import tasks
 from callwright.training.refiner_spoil import Spoiling
 from callwright.training.refiner_task import Sample, split
 from callwright.training.sources import data_root
+from callwright.training.tuning_settings import add_options, with_options
 from callwright.types import to_json
 
 STAGES = ("data", "sft", "dapo", "against", "measure")
@@ -43,15 +44,12 @@ RECIPES = {
     "paper": PAPER,
     "cpu": Recipe(sources=("toolrl",), upstreams=1, each=250, correct=150, full=60, simplified=250, held=300),
 }
-_FIELDS = tuple(f.name for f in fields(Settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; progress to standard error, tables to standard output."""
     args = _parser().parse_args(arguments)
-    settings = replace(
-        PRESETS[args.preset], **{k: v for k, v in vars(args).items() if k in _FIELDS and v is not None}
-    )
+    settings = with_options(PRESETS[args.preset], args)
     if "overlong" in args.ablate:
         settings = replace(settings, overlong=False)
     if args.dry_run:
@@ -162,8 +160,9 @@ def _train(args: argparse.Namespace, settings: Settings, samples: Sequence[Sampl
         raise MissingExtra("training the refiner", "train") from None
     torch.set_num_threads(args.threads)
     from callwright.training import refiner_runs as runs
+    from callwright.training import tuning
 
-    model, tokenizer = runs.open_model(settings.model)
+    model, tokenizer = tuning.open_model(settings.model)
     learn, held = (runs.fitting(part, tokenizer, settings) for part in split(samples))
     if "simplified" in args.ablate:
         learn = [s for s in learn if s.kind != "shuffled_simplified"]
@@ -176,25 +175,25 @@ def _train(args: argparse.Namespace, settings: Settings, samples: Sequence[Sampl
         return
     if "sft" in stages and settings.sft_steps:
         losses = runs.sft(model, tokenizer, learn, settings, args.out / "sft-run")
-        runs.save(model, tokenizer, args.out / "sft")
+        tuning.save(model, tokenizer, args.out / "sft")
         _progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "dapo" in stages:
-        model, _ = runs.open_model(start)
+        model, _ = tuning.open_model(start)
         rows = runs.dapo(model, tokenizer, learn, settings, args.out / "dapo", args.minutes * 60, args.resume)
-        runs.save(model, tokenizer, args.out / "refiner")
+        tuning.save(model, tokenizer, args.out / "refiner")
         curve = _draw(args.out)
         _progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
     if "against" in stages:
-        model, _ = runs.open_model(start)
+        model, _ = tuning.open_model(start)
         losses = runs.sft(model, tokenizer, learn, settings, args.out / "against-run", _spent(args.out))
-        runs.save(model, tokenizer, args.out / "against")
+        tuning.save(model, tokenizer, args.out / "against")
         _progress(f"sft alone for as long: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
-    if "measure" in stages and runs.first():
+    if "measure" in stages and tuning.first():
         found: dict[str, Any] = {"upstream": None}
         for folder, name in {"sft": "sft", "against": "sft alone, equal time", "refiner": "sft + dapo"}.items():
             if (args.out / folder).is_dir():
-                found[name] = runs.open_model(str(args.out / folder))[0]
+                found[name] = tuning.open_model(str(args.out / folder))[0]
         _measure(args.out, found, tokenizer, held, settings)
 
 
@@ -270,13 +269,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--resume", action="store_true", help="go on from DAPO's last checkpoint")
     p.add_argument("--threads", type=int, default=1)
     p.add_argument("--dry-run", action="store_true", help="say what would be done, on any machine, and do nothing")
-    paper = PRESETS["paper"]
-    for name in _FIELDS:
-        kind, flag = type(getattr(paper, name)), f"--{name.replace('_', '-')}"
-        if kind is bool:
-            p.add_argument(flag, dest=name, action=argparse.BooleanOptionalAction)
-        else:
-            p.add_argument(flag, dest=name, type=kind, help=f"the paper preset: {getattr(paper, name)}")
+    add_options(p, PRESETS["paper"], "the paper preset")
     return p
 
 

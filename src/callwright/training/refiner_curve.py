@@ -34,6 +34,12 @@ COLUMNS = (
     ("dapo/spread", "spread within groups"),
     ("dapo/dropped", "share of groups dropped"),
     ("completions/mean_length", "tokens a reply"),
+    ("plan/exact", "exact"),
+    ("plan/syntax", "syntax"),
+    ("plan/cycle", "cycle"),
+    ("plan/disconnected", "disconnected"),
+    ("plan/edges", "edges for each of gold"),
+    ("plan/least", "least plans"),
 )
 
 

@@ -91,9 +91,9 @@ def _data(recipe: Recipe, data: Path) -> tuple[list[str], list[str]]:
 def _trl(settings: Settings, out: Path) -> tuple[list[str], list[str]]:
     if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
         return ["TRL is not installed: its configuration was not made."], ["the extra 'train'"]
-    from callwright.training.refiner_runs import dapo_config
+    from callwright.training.tuning import group_config
 
-    config: Any = dapo_config(settings, out, gpu=settings.vllm)
+    config: Any = group_config(settings, out, gpu=settings.vllm)
     lines = _table(("TRL's GRPOConfig", "value"), ((n, getattr(config, n)) for n in TOLD))
     vllm = "vLLM" if settings.vllm else "transformers"
     note = "" if find_spec("vllm") or not settings.vllm else " where it is installed; here it is not"

@@ -2,74 +2,35 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from callwright import weights
-from callwright.errors import ConfigError, MissingExtra
 from callwright.refine.model import Prompt
-from callwright.training.refiner_dapo import DapoTrainer, OverlongPenalty, RefinerReward, clock
+from callwright.training import tuning
+from callwright.training.dapo import OverlongPenalty, decoded
 from callwright.training.refiner_settings import Settings
 from callwright.training.refiner_task import Sample
-
-try:
-    import torch
-    from accelerate import PartialState
-    from datasets import Dataset
-    from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
-    from trl import GRPOConfig, SFTConfig, SFTTrainer
-except ImportError:
-    raise MissingExtra("training the refiner", "train") from None
+from callwright.training.rewards import Variant, reward
 
 
-def open_model(name: str) -> tuple[Any, Any]:
-    """(model in float32, tokenizer): a folder, a name of ``callwright weights``, or a model hub's name."""
-    if name in weights.REGISTRY:
-        path = weights.fetch(name)
-        place, extra = str(path.parent), {"gguf_file": path.name}
-    else:
-        place, extra = name, {}
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(place, **extra)
-        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, **extra)
-    except (OSError, ValueError) as error:
-        hint = "a folder with a transformers checkpoint, a name of `callwright weights`, or a name on the model hub"
-        raise ConfigError(f"the model {name!r} cannot be opened: {str(error).splitlines()[0]}", hint=hint) from error
-    if hasattr(
-        model.config, "quantization_config"
-    ):  # the weights are whole again, but the model still says it is GGUF
-        del model.config.quantization_config
-        whole = AutoModelForCausalLM.from_config(model.config, dtype=torch.float32)
-        whole.load_state_dict(model.state_dict())
-        whole.generation_config = model.generation_config
-        model = whole
-    return model, tokenizer
+class RefinerReward:
+    """The rule-based reward of a reply, in [0, 1], as TRL calls it. Rows name their sample by place."""
 
+    __name__ = "refiner"
 
-def first() -> bool:
-    """Whether this process is the one that writes, of those that ``accelerate launch`` started."""
-    return bool(PartialState().is_main_process)
+    def __init__(self, samples: Sequence[Sample], tokenizer: Any, variant: Variant = "paper") -> None:
+        self.samples = samples
+        self.tokenizer = tokenizer
+        self.variant: Variant = variant
 
-
-def save(model: Any, tokenizer: Any, folder: Path) -> None:
-    """The model and its tokenizer as a transformers checkpoint; the other processes wait for it."""
-    if first():
-        model.config.use_cache = True  # training turns it off, and who loads the checkpoint means to generate
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-    PartialState().wait_for_everyone()
-
-
-def learn_only_top(model: Any, layers: int) -> None:
-    """Freeze all but the last ``layers`` layers and what follows them, shared embeddings aside; 0: nothing frozen."""
-    if not layers:
-        return
-    model.requires_grad_(False)
-    for part in (*model.model.layers[-layers:], model.model.norm):
-        part.requires_grad_(True)
+    def __call__(self, completion_ids: list[list[int]], sample: list[int], **_: Any) -> list[float]:
+        found = []
+        for ids, i in zip(completion_ids, sample, strict=True):
+            s = self.samples[i]
+            text = decoded(self.tokenizer, ids)
+            found.append(reward(text, s.upstream, s.task.gold, s.kind, s.format, self.variant).value)
+        return found
 
 
 def chat(sample: Sample, prompt: Prompt) -> list[dict[str, str]]:
@@ -88,104 +49,13 @@ def fitting(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> li
     return found
 
 
-class TimeLimit(TrainerCallback):  # type: ignore[misc]
-    """Ends a run after so many seconds (0: never), with a checkpoint of what there is."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self._start = seconds, clock()
-
-    def on_train_begin(self, *_: Any, **__: Any) -> None:
-        self._start = clock()
-
-    def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
-        if self.seconds and clock() - self._start > self.seconds:
-            control.should_training_stop = control.should_save = True
-
-
-_RECOMPUTE = next(  # its name changed in transformers 5.2x
-    n for n in ("activation_checkpointing", "gradient_checkpointing") if n in GRPOConfig.__dataclass_fields__
-)
-
-
-def _shared(settings: Settings, out: Path, steps: int, rate: float, gpu: bool = False) -> dict[str, Any]:
-    """What both trainers are told."""
-    return {
-        "output_dir": str(out),
-        "learning_rate": rate,
-        "lr_scheduler_type": "constant",
-        "max_steps": steps or -1,
-        "num_train_epochs": settings.epochs,
-        "bf16": settings.bf16,
-        "use_cpu": not torch.cuda.is_available(),
-        _RECOMPUTE: gpu or torch.cuda.is_available(),
-        "logging_steps": 1,
-        "logging_nan_inf_filter": False,
-        "save_steps": settings.save_every,
-        "save_total_limit": 2,
-        "report_to": [],
-        "seed": settings.seed,
-        "disable_tqdm": True,
-        "dataloader_pin_memory": False,
-    }
-
-
 def sft(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path, seconds: float = 0
 ) -> list[float]:
     """Learn to write the gold answer: the warm start, and the run DAPO is held against. The loss of every step."""
-    learn_only_top(model, settings.top)
-    rows = [
-        {"prompt": chat(s, settings.prompt), "completion": [{"role": "assistant", "content": s.answer}]}
-        for s in samples
-    ]
-    steps = settings.sft_steps if not seconds else 10**6
-    config = SFTConfig(
-        **_shared(settings, out, steps, settings.sft_rate),
-        per_device_train_batch_size=settings.sft_batch,
-        max_length=settings.context + settings.longest,
-        save_strategy="no",
-    )
-    trainer = SFTTrainer(model, args=config, train_dataset=Dataset.from_list(rows), processing_class=tokenizer,
-                         callbacks=[TimeLimit(seconds)])  # fmt: skip
-    trainer.train()
-    return [row["loss"] for row in trainer.state.log_history if "loss" in row]
-
-
-def dapo_config(settings: Settings, out: Path, gpu: bool = False, processes: int = 0) -> Any:
-    """TRL's settings for DAPO as the paper ran it; see :class:`Settings`.
-
-    A batch is shared among the ``processes`` (0: as many as ``accelerate launch`` started). ``gpu``: as on a machine
-    with CUDA and vLLM, to look at, whatever this one is.
-    """
-    vllm = settings.vllm and (gpu or (torch.cuda.is_available() and find_spec("vllm") is not None))
-    processes = processes or int(os.environ.get("WORLD_SIZE", "1"))
-    rows = settings.batch * settings.group // processes
-    if rows * processes != settings.batch * settings.group or rows % settings.group:
-        raise ConfigError(
-            f"a batch of {settings.batch} prompts cannot be shared among {processes} processes",
-            hint="make --batch a multiple of them",
-        )
-    micro = rows if settings.shared else settings.micro
-    if rows % micro:
-        raise ConfigError(f"{rows} replies a process cannot be cut into passes of {micro}", hint="set --micro")
-    extra = {"use_vllm": True, "vllm_mode": "colocate", "vllm_max_model_length": settings.context + settings.longest}
-    return GRPOConfig(
-        **_shared(settings, out, settings.steps, settings.rate, gpu),
-        loss_type="dapo",
-        epsilon=settings.low,
-        epsilon_high=settings.high,
-        beta=0.0,
-        scale_rewards="group",
-        num_generations=settings.group,
-        per_device_train_batch_size=micro,
-        gradient_accumulation_steps=rows // micro,
-        max_completion_length=settings.longest,
-        temperature=settings.temperature,
-        mask_truncated_completions=False,  # they are punished, softly, instead
-        remove_unused_columns=False,
-        save_strategy="steps",
-        **(extra if vllm else {}),
-    )
+    rows = [(chat(s, settings.prompt), s.answer) for s in samples]
+    steps = 0 if seconds else settings.sft_steps
+    return tuning.sft(model, tokenizer, rows, settings, out, steps=steps, epochs=settings.epochs, seconds=seconds)
 
 
 def dapo(
@@ -196,30 +66,8 @@ def dapo(
 
     ConfigError where there is none, and without ``resume`` where there is one: a run is never written over.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    found = sorted(out.glob("checkpoint-*"))
-    if resume and not found:
-        raise ConfigError(f"there is no checkpoint in {out} to go on from", hint="leave out --resume")
-    if found and not resume:
-        raise ConfigError(f"there is already a run in {out}", hint="go on with --resume, or choose another --out")
-    (out / "curve.jsonl").open("a" if resume else "w").close()  # what a run without a checkpoint left is gone
-    learn_only_top(model, settings.top)
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token
     rows = [{"prompt": chat(s, settings.prompt), "sample": i} for i, s in enumerate(samples)]
     rewards: list[Any] = [RefinerReward(samples, tokenizer, settings.variant)]
     if settings.overlong:
         rewards.append(OverlongPenalty(settings.free, settings.longest))
-    trainer = DapoTrainer(
-        model,
-        rewards,
-        args=dapo_config(settings, out),
-        train_dataset=Dataset.from_list(rows),
-        processing_class=tokenizer,
-        callbacks=[TimeLimit(seconds)],
-        attempts=settings.attempts,
-        shared=settings.shared,
-        curve=out / "curve.jsonl",
-    )
-    trainer.train(resume_from_checkpoint=resume or None)
-    return [row for row in trainer.state.log_history if "reward" in row]
+    return tuning.reinforce(model, tokenizer, rows, rewards, settings, out, seconds, resume)

@@ -6,18 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callwright.errors import MissingExtra
 from callwright.metrics import paired_bootstrap
-from callwright.training.refiner_dapo import decoded
+from callwright.training import generation
 from callwright.training.refiner_runs import chat
 from callwright.training.refiner_settings import Settings
 from callwright.training.refiner_task import KINDS, Sample
 from callwright.training.rewards import reward
-
-try:
-    import torch
-except ImportError:
-    raise MissingExtra("training the refiner", "train") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +37,8 @@ def measure(model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Set
 
 def replies(model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, size: int) -> list[str]:
     """The greedy reply to every sample."""
-    model.eval()
-    found: list[str] = []
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    pad_id = tokenizer.pad_token_id
-    for start in range(0, len(samples), size):
-        asked = [
-            tokenizer.apply_chat_template(
-                chat(s, settings.prompt), add_generation_prompt=True, tokenize=True, return_dict=True
-            )
-            for s in samples[start : start + size]
-        ]
-        rows = [{"input_ids": a["input_ids"], "attention_mask": a["attention_mask"]} for a in asked]
-        given = tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(model.device)
-        with torch.no_grad():
-            out = model.generate(
-                **given, max_new_tokens=settings.longest, do_sample=False, pad_token_id=pad_id, use_cache=True
-            )
-        for row in out[:, given["input_ids"].size(1) :].tolist():
-            ends = [i for i, token in enumerate(row) if token in (tokenizer.eos_token_id, pad_id)]
-            found.append(decoded(tokenizer, row[: ends[0]] if ends else row))
-    return found
+    chats = [chat(s, settings.prompt) for s in samples]
+    return [one for (one,) in generation.replies(model, tokenizer, chats, settings.longest, size=size)]
 
 
 def table(scores: Mapping[str, Sequence[Graded]]) -> str:

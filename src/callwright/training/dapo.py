@@ -8,6 +8,9 @@ filled with dropped groups, whose advantage is 0: they move nothing and are not 
 ``shared`` computes each prompt once for its group, in sampling (one prefill, its cache repeated) and in the loss (all
 replies behind one prompt, each blind to the others). The numbers are the same; the work is a fraction of it.
 
+GRPO (Shao et al., 2024) is the same run with ``attempts`` no more than the batch, so that nothing is sampled again:
+a group without signal then moves nothing, as it does there.
+
 Differs from DAPO (arXiv:2503.14476) in: 1) a group's signal is judged by its whole reward, length penalty included;
 2) replies are only dropped per prompt, never carried over to the next step.
 """
@@ -24,8 +27,7 @@ from typing import Any
 
 from callwright.errors import MissingExtra
 from callwright.jsontext import parse
-from callwright.training.refiner_task import Sample
-from callwright.training.rewards import Variant, overlong_penalty, reward
+from callwright.training.rewards import overlong_penalty
 
 try:
     import torch
@@ -33,7 +35,7 @@ try:
     from trl import GRPOTrainer
     from trl.trainer.utils import entropy_from_logits, pad, selective_log_softmax
 except ImportError:
-    raise MissingExtra("training the refiner", "train") from None
+    raise MissingExtra("training a language model", "train") from None
 
 _SPREAD = 1e-6  # rewards closer than this are the same
 _STATE = "refill.json"
@@ -42,25 +44,6 @@ _STATE = "refill.json"
 def clock() -> float:
     """On a CPU the seconds this process worked, whoever else uses the machine; with a GPU those of the wall."""
     return time.monotonic() if torch.cuda.is_available() else time.process_time()
-
-
-class RefinerReward:
-    """The rule-based reward of a reply, in [0, 1], as TRL calls it. Rows name their sample by place."""
-
-    __name__ = "refiner"
-
-    def __init__(self, samples: Sequence[Sample], tokenizer: Any, variant: Variant = "paper") -> None:
-        self.samples = samples
-        self.tokenizer = tokenizer
-        self.variant: Variant = variant
-
-    def __call__(self, completion_ids: list[list[int]], sample: list[int], **_: Any) -> list[float]:
-        found = []
-        for ids, i in zip(completion_ids, sample, strict=True):
-            s = self.samples[i]
-            text = decoded(self.tokenizer, ids)
-            found.append(reward(text, s.upstream, s.task.gold, s.kind, s.format, self.variant).value)
-        return found
 
 
 class OverlongPenalty:

@@ -17,8 +17,9 @@ import torch
 from datasets import Dataset
 from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
-from callwright.training.refiner_dapo import DapoTrainer, OverlongPenalty, RefinerReward, decoded, packed_logits
-from callwright.training.refiner_runs import chat, dapo_config
+from callwright.training.dapo import DapoTrainer, OverlongPenalty, decoded, packed_logits
+from callwright.training.refiner_runs import RefinerReward, chat
+from callwright.training.tuning import group_config
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
@@ -44,7 +45,7 @@ def trainer(tmp_path: Path, reward: Any, **settings: Any) -> DapoTrainer:
     return DapoTrainer(
         tiny_model(tokenizer),
         [reward],
-        args=dapo_config(toy, tmp_path),
+        args=group_config(toy, tmp_path),
         train_dataset=Dataset.from_list(rows),
         processing_class=tokenizer,
         attempts=toy.attempts,
