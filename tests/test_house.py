@@ -31,7 +31,6 @@ TESTED_WITH_THEIR_ROOM: dict[str, str] = {
     "cli/check.py": "cli/test_app.py",
     "cli/demo.py": "cli/test_app.py",
     "cli/measure.py": "cli/test_app.py",
-    "cli/plan.py": "cli/test_app.py",
     "cli/offered.py": "cli/test_app.py",
     "cli/train.py": "cli/test_app.py",
     "cli/view.py": "cli/test_app.py",

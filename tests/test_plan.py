@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.errors import PlanError
-from callwright.plan import Plan, Slot
+from callwright.plan import Plan, Slot, SlotIds, references, renamed
 
 NAMES = st.lists(st.text("abcdefgh", min_size=1, max_size=3), unique=True, max_size=12)
 
@@ -101,3 +103,76 @@ def test_a_revision_keeps_what_is_finished_and_puts_the_rest_behind_it() -> None
     assert again.revision == plan.revision + 1
     assert [[s.id for s in layer] for layer in again.layers] == [["a", "b"], ["d"], ["a#2", "c"]]
     assert again.ready({"a", "b"}) == again.layers[1]
+
+
+@given(dags(), st.data())
+def test_the_critical_path_is_a_chain_and_no_chain_takes_longer(
+    dag: tuple[list[str], list], data: st.DataObject
+) -> None:
+    plan = Plan.from_edges(*dag)
+    seconds = {s.id: data.draw(st.integers(0, 9)) for s in plan.slots}
+    path = plan.critical_path(seconds)
+    assert all(a in next(s.after for s in plan.slots if s.id == b) for a, b in pairwise(path))
+    longest: dict[str, int] = {}
+    for slot in (slot for layer in plan.layers for slot in layer):
+        longest[slot.id] = seconds[slot.id] + max((longest[b] for b in slot.after), default=0)
+    assert sum(seconds[i] for i in path) == max(longest.values(), default=0)
+
+
+@given(dags())
+def test_what_is_behind_a_slot_is_all_that_reaches_it_by_waiting(dag: tuple[list[str], list]) -> None:
+    plan = Plan.from_edges(*dag)
+    after = {s.id: s.after for s in plan.slots}
+    for slot in plan.slots:
+        rests = {s.id for s in plan.slots if slot.id in after[s.id] or plan.behind([slot.id]) & after[s.id]}
+        assert plan.behind([slot.id]) == rests
+
+
+def test_who_refers_to_a_slot_waits_for_it_and_what_refers_to_nothing_is_named() -> None:
+    plan = Plan(
+        (Slot("a", "t"), Slot("b", "t", arguments={"x": "${a.k}"}), Slot("c", "t", arguments={"x": "${z.k}"}))
+    )
+    assert {p.kind for p in plan.problems()} == {"dangling"}
+    assert [p.slots for p in plan.problems()] == [("b", "a"), ("c", "z")]
+    wired = plan.wired()
+    assert wired.edges == (("a", "b"),)
+    assert [p.slots for p in wired.problems()] == [("c", "z")]
+    assert Plan((Slot("a", "t", arguments={"x": "${a}"}),)).wired().problems()[0].kind == "cycle"
+
+
+def test_a_reference_names_the_longest_id_that_fits_and_a_path() -> None:
+    value = {"x": ["${a.b.c[0]}", "at ${a} and ${other.k}", "${a#2}", "$5 ${HOME}x"]}
+    found = references(value, {"a", "a.b", "a#2"})
+    assert [(r.slot, r.path, r.whole) for r in found] == [
+        ("a.b", ("c", 0), True),
+        ("a", (), False),
+        ("a#2", (), True),
+    ]
+    assert references("${nobody.k}", ())[0].slot == "nobody"
+    swapped = renamed(value, {"a": "a.b", "a.b": "a"})
+    assert swapped == {"x": ["${a.c[0]}", "at ${a.b} and ${other.k}", "${a#2}", "$5 ${HOME}x"]}
+
+
+def test_a_later_plan_may_refer_to_finished_slots_and_its_own_keep_their_references() -> None:
+    before = Plan((Slot("find", "find"), Slot("note", "note", frozenset({"find"}))))
+    fresh = Plan(
+        (
+            Slot("find", "find", arguments={"x": "1"}),
+            Slot("note", "note", frozenset({"find"}), arguments={"y": "${find.v}"}),
+        )
+    )
+    made = before.revised({"find"}, fresh)
+    assert [s.id for s in made.slots] == ["find", "find#2", "note"]
+    assert made.slots[2].arguments == {"y": "${find#2.v}"}
+    assert made.slots[2].after == {"find#2"}
+    assert before.revised({"find"}, Plan((Slot("sum", "sum", arguments={"y": "${find.v}"}),))).problems() == ()
+
+
+def test_slots_come_back_from_a_journal_of_a_version_that_knew_no_arguments() -> None:
+    told = [{"id": "a", "tool": "t", "after": [], "reason": "", "probabilities": []}]
+    assert Plan.from_slots(told).slots == (Slot("a", "t"),)
+
+
+def test_ids_that_are_taken_are_not_given_again() -> None:
+    ids = SlotIds(["a", "a#2"])
+    assert [ids.next("a"), ids.next("a"), ids.next("b")] == ["a#3", "a#4", "b"]

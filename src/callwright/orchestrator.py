@@ -23,6 +23,7 @@ from callwright.errors import ConfigError, EvidenceError, JournalError
 from callwright.evidence import EvidenceStore, Recorder, known
 from callwright.execution.consent import Approve, Consent
 from callwright.execution.executor import Executor
+from callwright.execution.freeze import Freeze, Level
 from callwright.execution.journal import Journal
 from callwright.execution.ledger import Ledger
 from callwright.execution.policy import withheld
@@ -44,7 +45,7 @@ from callwright.protocols import ChatModel, Planner, ReplyMode
 from callwright.redaction import in_every_form
 from callwright.retrieval import Mode
 from callwright.shortlist import USUAL, Index, Reserve, Shortlisting, Trying, shown
-from callwright.strategies import Job, Strategy, open_strategy
+from callwright.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.trace import Event, Sink, Trace
 from callwright.trials.verdict import observed
 from callwright.types import Answer, Message, Skip, Tool, ToolResult, Usage, to_json
@@ -104,6 +105,8 @@ class Orchestrator:
     without either they are refused. ``dry_run``: nothing that may write leaves; the skips say what would have been
     called. ``sandbox`` declares that the tools act on something that is thrown away (a copy, a simulator): only then
     does a strategy that goes back and tries again (``dfsdt``) make calls that may write. It gives no leave.
+    ``freeze``: nothing that tools return can add a call (``plan``), or even an argument (``arguments``), to the plan;
+    see :mod:`callwright.execution.freeze`.
 
     ``shortlist`` shows a run only so many of the tools, those found for its request by ``retrieval`` (a mode of
     :mod:`callwright.retrieval`); it may find more where these fall short. ``trials`` has them tried before: ``off``,
@@ -128,6 +131,7 @@ class Orchestrator:
         allow: Sequence[str] = (),
         dry_run: bool = False,
         sandbox: bool = False,
+        freeze: Level = "",
         evidence: EvidenceStore | None = None,
         shortlist: int | None = None,
         trials: Trying = "off",
@@ -144,6 +148,7 @@ class Orchestrator:
         self._mode = mode
         self._journal = journal
         self._sandbox = sandbox
+        self._freeze = require_freezable(self._strategy, freeze)
         self._evidence = evidence
         chosen = Shortlisting(USUAL if shortlist is None else shortlist, trials, retrieval)
         self._shortlist = chosen if shortlist is not None or trials != "off" else None
@@ -245,6 +250,7 @@ async def _run(
     rates = start.get("known", {}) if start else _known(setup, catalog)
     mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
     sandbox = start.get("sandbox", False) if start else setup._sandbox
+    freeze = Freeze(start.get("freeze", "") if start else setup._freeze)
     trace.add(
         "run.start",
         query=query,
@@ -254,6 +260,7 @@ async def _run(
         limits=budget.limits,
         run=ledger.run,
         sandbox=sandbox,
+        freeze=freeze.level,
         shortlist=listing,
         offered=len(catalog),
         known=rates,
@@ -276,6 +283,7 @@ async def _run(
         trace=trace,
         ledger=ledger,
         consent=setup._consent,
+        freeze=freeze,
     )
     executor.skip(Skip(t.name, "destructive, and the request does not speak of it: not shown") for t in kept_back)
     job = Job(
@@ -364,7 +372,7 @@ def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
 
 async def _answer(job: Job) -> Answer:
     """The Finish step; where a limit forbids the question, the answer says what was found without one."""
-    results, skips = tuple(job.executor.results), _what_is_missing(job.executor)
+    results, skips = tuple(job.executor.results), job.executor.missing
     mend = 1 if job.questions.calls_left > 1 else 0  # a refused second question must not lose the first answer
     dialogue = finish(
         job.query, results, skips, mode=job.questions.mode, char_limit=job.limits.result_chars, mend=mend
@@ -385,15 +393,6 @@ def _with_certain(answer: Answer, executor: Executor) -> Answer:
     head = "" if answer.missing else "\n\nMissing:"
     text = answer.text + head + "".join(f"\n- {note}" for note in told)
     return replace(answer, text=text, missing=(*answer.missing, *told))
-
-
-def _what_is_missing(executor: Executor) -> tuple[Skip, ...]:
-    """The skips an answer should know of: calls that were refused and that no later call made good; where nothing was
-    found at all, every skip."""
-    found = executor.succeeded
-    good = found | executor.made_good
-    missing = (s for s in executor.skips if not found or (s.refused and s.tool not in good))
-    return (*missing, *executor.outdated)
 
 
 def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from callwright.errors import PlanError
+from callwright.types import Json, JsonObject
+
+_REFERENCE = re.compile(r"\$\{([^{}\n]{1,200})\}")
+_PATH = re.compile(r"(?:\.[^.\[\]]+|\[(?:\d+|\*)\])*")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\*)\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One tool of a plan. ``after`` are the slots that must be finished first; ``reason`` says why it waits."""
+    """One tool of a plan. ``after`` are the slots that must be finished first; ``reason`` says why it waits.
+
+    ``arguments`` are those of its one call where the plan says them: JSON, in whose texts ``${slot}`` and
+    ``${slot.key[0]}`` stand for what other slots return (:class:`Ref`). None: they are filled when it is its turn.
+    """
 
     id: str
     tool: str
     after: frozenset[str] = frozenset()
     reason: str = ""
     probabilities: tuple[float, ...] = ()  # P(layer = k), where a predictor gave them
+    arguments: JsonObject | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A text that stands for what a slot returns, or for a part of it: ``${slot}``, ``${slot.key[0]}``.
+
+    ``path`` are keys and places in lists; ``"*"`` is every member of a list. ``whole``: nothing else stands in the
+    text, and the value takes its place as it is; otherwise it is written into the text.
+    """
+
+    slot: str
+    path: tuple[str | int, ...]
+    text: str
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What makes a plan unusable: ``cycle``, ``dangling`` dependency, ``unknown_tool`` or ``duplicate`` id."""
+    """What makes a plan unusable: ``cycle``, ``dangling`` dependency or reference, ``unknown_tool`` or ``duplicate``
+    id."""
 
     kind: str
     slots: tuple[str, ...]
@@ -41,7 +67,7 @@ class Plan:
         """Tools by layer. Every slot waits for the whole layer before it. Empty layers are dropped."""
         slots: list[Slot] = []
         before: frozenset[str] = frozenset()
-        ids = _Ids()
+        ids = SlotIds()
         for layer in layers:
             made = [Slot(ids.next(tool), tool, before) for tool in layer]
             slots += made
@@ -66,7 +92,15 @@ class Plan:
         """A plan from its slots' JSON form, as ``plan`` events hold it."""
         return cls(
             tuple(
-                Slot(s["id"], s["tool"], frozenset(s["after"]), s["reason"], tuple(s["probabilities"])) for s in slots
+                Slot(
+                    s["id"],
+                    s["tool"],
+                    frozenset(s["after"]),
+                    s["reason"],
+                    tuple(s["probabilities"]),
+                    s.get("arguments"),  # journals of earlier versions do not say
+                )
+                for s in slots
             ),
             revision,
         )
@@ -74,8 +108,7 @@ class Plan:
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """(from, to) pairs of slot ids, in slot order."""
-        order = {s.id: i for i, s in enumerate(self.slots)}
-        return tuple((before, s.id) for s in self.slots for before in sorted(s.after, key=lambda b: order.get(b, -1)))
+        return tuple((before, s.id) for s in self.slots for before in sorted(s.after, key=self._place))
 
     @property
     def layers(self) -> tuple[tuple[Slot, ...], ...]:
@@ -111,6 +144,7 @@ class Plan:
             for slot in self.slots:
                 if slot.tool not in names:
                     found.append(Problem("unknown_tool", (slot.id,), f"there is no tool {slot.tool!r}"))
+        found += self._unfounded(known)
         depth = self._depths(known)
         stuck = tuple(s.id for s in self.slots if s.id not in depth)
         if stuck:
@@ -129,18 +163,82 @@ class Plan:
     def revised(self, finished: Container[str], fresh: Plan) -> Plan:
         """The finished slots as they are and, behind them, ``fresh`` instead of all others: the next revision.
 
-        A tool may be offered again; the slots of ``fresh`` are then named ``name#2``, ``name#3`` …
+        A tool may be offered again; the slots of ``fresh`` are then named ``name#2``, ``name#3`` … What ``fresh``
+        waits for or refers to and does not hold itself is one of the finished slots.
         """
         kept = tuple(s for s in self.slots if s.id in finished)
         ends = frozenset(s.id for s in kept).difference(*(s.after for s in kept))
-        ids = _Ids(s.tool for s in kept)
+        ids = SlotIds(s.id for s in kept)
         named = {s.id: ids.next(s.tool) for s in fresh.slots}
-        made = (replace(s, id=named[s.id], after=frozenset(named[b] for b in s.after) or ends) for s in fresh.slots)
-        return Plan((*kept, *made), self.revision + 1)
+        made = tuple(
+            replace(
+                s,
+                id=named[s.id],
+                after=frozenset(named.get(b, b) for b in s.after) or ends,
+                arguments=renamed(s.arguments, named),
+            )
+            for s in fresh.slots
+        )
+        return Plan((*kept, *made), self.revision + 1).wired()
+
+    def wired(self) -> Plan:
+        """The same plan in which every slot waits for those it refers to."""
+        ids = {s.id for s in self.slots}
+        feeds = {s.id: {r.slot for r in references(s.arguments, ids)} & ids for s in self.slots}
+        return replace(self, slots=tuple(replace(s, after=s.after | feeds[s.id]) for s in self.slots))
+
+    def behind(self, slots: Iterable[str]) -> frozenset[str]:
+        """All that waits for one of these slots, however far behind; these only where they wait for each other."""
+        followers: dict[str, list[str]] = {}
+        for slot in self.slots:
+            for before in slot.after:
+                followers.setdefault(before, []).append(slot.id)
+        found: set[str] = set()
+        front = list(slots)
+        while front:
+            new = set(followers.get(front.pop(), ())) - found
+            found |= new
+            front += new
+        return frozenset(found)
+
+    def critical_path(self, seconds: Mapping[str, float] | None = None) -> tuple[str, ...]:
+        """The chain of slots that takes longest; each takes its ``seconds``, or 1 where nothing is known.
+
+        No run can be faster. Of equal ones the first in slot order. Raises PlanError on a cycle.
+        """
+        took = seconds or {}
+        total: dict[str, float] = {}
+        last: dict[str, str] = {}
+        for slot in (slot for layer in self.layers for slot in layer):
+            before = max(sorted(slot.after, key=self._place), key=lambda b: total[b], default=None)
+            total[slot.id] = took.get(slot.id, 1.0) + (total[before] if before is not None else 0.0)
+            if before is not None:
+                last[slot.id] = before
+        end = max((s.id for s in self.slots), key=lambda i: total[i], default=None)
+        path: list[str] = []
+        while end is not None:
+            path.append(end)
+            end = last.get(end)
+        return tuple(reversed(path))
 
     def annotated(self, notes: Mapping[str, str]) -> Plan:
         """The same plan with reasons set on the slots named."""
         return replace(self, slots=tuple(replace(s, reason=notes[s.id]) if s.id in notes else s for s in self.slots))
+
+    @property
+    def _place(self) -> Callable[[str], int]:
+        order = {s.id: i for i, s in enumerate(self.slots)}
+        return lambda id_: order.get(id_, -1)
+
+    def _unfounded(self, known: Collection[str]) -> Iterator[Problem]:
+        """References to slots that are not there, or that need not have finished."""
+        for slot in self.slots:
+            for ref in references(slot.arguments, known):
+                said = f"{slot.id!r} refers to {ref.text}"
+                if ref.slot not in known:
+                    yield Problem("dangling", (slot.id, ref.slot), f"{said}, and there is no such step")
+                elif ref.slot not in slot.after and slot.id not in self.behind([ref.slot]):
+                    yield Problem("dangling", (slot.id, ref.slot), f"{said} and does not wait for it")
 
     def _depths(self, known: set[str] | None = None) -> dict[str, int]:
         """Longest-path depth of every slot that is in no cycle. With ``known``, dangling names are ignored."""
@@ -161,14 +259,75 @@ class Plan:
         return depth
 
 
-class _Ids:
-    """Slot ids from tool names: the name itself, then name#2, name#3 …"""
+class SlotIds:
+    """Slot ids from tool names: the name itself, then name#2, name#3 … ``taken`` are ids that are there already."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._seen: dict[str, int] = {}
-        for tool in taken:
-            self.next(tool)
+        self._taken = {*taken}
+
+    def take(self, id_: str) -> None:
+        """One more id that is there already."""
+        self._taken.add(id_)
 
     def next(self, tool: str) -> str:
-        self._seen[tool] = self._seen.get(tool, 0) + 1
-        return tool if self._seen[tool] == 1 else f"{tool}#{self._seen[tool]}"
+        """An id that was not given before, for a slot of this tool."""
+        found, number = tool, 1
+        while found in self._taken:
+            number += 1
+            found = f"{tool}#{number}"
+        self._taken.add(found)
+        return found
+
+
+def references(arguments: Json, slots: Collection[str]) -> tuple[Ref, ...]:
+    """The references in a JSON value, in order. ``slots`` are the ids there are: an id may hold dots itself.
+
+    To something else only a text refers that is nothing but a reference; inside a longer text it is left as it is.
+    """
+    return tuple(ref for text in _texts(arguments) for ref in _in_text(text, slots))
+
+
+def renamed(arguments: JsonObject | None, names: Mapping[str, str]) -> JsonObject | None:
+    """The same arguments with references to other slots: old id -> new id."""
+
+    def other(found: re.Match[str]) -> str:
+        slot, rest = _parted(found[1].strip(), names)
+        return "${" + names[slot] + rest + "}" if slot in names else found[0]
+
+    def walk(value: Json) -> Json:
+        if isinstance(value, dict):
+            return {key: walk(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [walk(inner) for inner in value]
+        return _REFERENCE.sub(other, value) if isinstance(value, str) else value
+
+    return None if arguments is None else {key: walk(value) for key, value in arguments.items()}
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        if "${" in value:
+            yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _in_text(text: str, slots: Collection[str]) -> Iterator[Ref]:
+    for found in _REFERENCE.finditer(text):
+        inner, whole = found[1].strip(), found[0] == text.strip()
+        slot, rest = _parted(inner, slots)
+        if slot not in slots and not whole:
+            continue
+        path = tuple(key or (place if place == "*" else int(place)) for key, place in _STEP.findall(rest))
+        yield Ref(slot, path, found[0], whole)
+
+
+def _parted(inner: str, slots: Collection[str]) -> tuple[str, str]:
+    """The longest id that ``inner`` begins with, and the path behind it; else what stands before the first mark."""
+    ends = [len(inner), *(i for i, c in enumerate(inner) if c in ".[")]
+    for end in sorted(ends, reverse=True):
+        if inner[:end] in slots and _PATH.fullmatch(inner, end):
+            return inner[:end], inner[end:]
+    first = min(ends)
+    return inner[:first], inner[first:]

@@ -27,6 +27,7 @@ KINDS = (
     "shortlist",  # wanted, names, tools, digests, hits: which of a catalogue's tools were found, and for what
     "plan",  # slots, edges, layers, planner
     "layer",  # index, total, slots
+    "dispatch",  # slots, revision: steps of the plan that are on their way, each as soon as its inputs exist
     "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded
     "call.raw",  # id, tool, arguments as the model gave them
     "call.checked",  # id, arguments, edits, warnings
@@ -35,7 +36,7 @@ KINDS = (
     "skip",  # tool, reason
     "approval",  # id, tool, arguments, why, origins, granted, by: somebody was asked whether a call may leave
     "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
-    "recovery",  # step (retry, substitute, retrieve, replan), tool, failed: what is tried where mending did not help
+    "recovery",  # step (retry, substitute, retrieve, replan, plan), tool, failed: tried where mending did not help
     "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them
     "result",  # id, tool, content or failure, seconds, attempt, simulated; judged: the failure is our reading of it
     "resolution",  # id, attempt, outcome, by: what became of a call in doubt
@@ -160,6 +161,7 @@ def recovery_text(data: Mapping[str, Any]) -> str:
         "retry": f"{data.get('producer')} gave an argument of it and is asked again",
         "substitute": f"{', '.join(data.get('offered') or ())} may stand in",
         "retrieve": f"the catalogue is searched again: {', '.join(data.get('offered') or ())} may do",
+        "plan": f"what is left is planned anew; blocked: {', '.join(data.get('blocked') or ()) or 'nothing'}",
         "replan": "what is left is layered anew; "
         + "; ".join(f"{tool} after {', '.join(names)}" for tool, names in (data.get("waits") or {}).items()),
     }

@@ -28,3 +28,17 @@ def test_boxes_do_not_overlap_and_every_edge_is_drawn(layers: list[list[str]]) -
 
 def test_no_plan_is_said() -> None:
     assert "No plan" in plan_svg([], [], {}, {})
+
+
+def test_the_critical_path_is_drawn_thicker_and_nothing_else() -> None:
+    plan = Plan.from_edges(["a", "b", "c"], [("a", "b")])
+    slots = {s.id: {"tool": s.tool} for s in plan.slots}
+    svg = plan_svg([[s.id for s in layer] for layer in plan.layers], plan.edges, slots, {}, plan.critical_path())
+    tree = ET.fromstring(svg)
+    boxes = {g.find("title").text: g.attrib["class"] for g in tree.iter("g")}  # type: ignore[union-attr]
+    assert boxes == {
+        "a: idle, on the critical path": "box idle critical",
+        "b: idle, on the critical path": "box idle critical",
+        "c: idle": "box idle",
+    }
+    assert [p.attrib["class"] for p in tree.iter("path")] == ["edge critical"]

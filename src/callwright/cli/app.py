@@ -17,16 +17,22 @@ from callwright.cli.options import (
     Config,
     Encoder,
     Evidence,
+    Frozen,
     Html,
     Journals,
     Jsonl,
+    Mode,
     Model,
     NoEvidence,
     Only,
+    PlanFile,
     Planner,
+    PlanStrategies,
+    PlanStrategy,
     Profile,
     Retrieval,
     Shortlist,
+    Strategy,
     Tools,
     Trials,
     limited,
@@ -52,12 +58,6 @@ class PlanFormat(StrEnum):
     text = "text"
     json = "json"
     mermaid = "mermaid"
-
-
-class ReplyModes(StrEnum):
-    schema = "schema"
-    native = "native"
-    text = "text"
 
 
 def run() -> None:
@@ -86,12 +86,12 @@ def run_command(
     tools: Tools = None,
     only: Only = None,
     model: Model = None,
-    strategy: Annotated[str | None, typer.Option(help="layered (default), react or dfsdt.")] = None,
+    strategy: Strategy = None,
     planner: Planner = None,
+    plan_file: PlanFile = None,
+    freeze: Frozen = None,
     encoder: Encoder = None,
-    mode: Annotated[
-        ReplyModes | None, typer.Option(help="How to ask for calls; default: the endpoint's best.")
-    ] = None,
+    mode: Mode = None,
     trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
     html: Html = None,
     as_json: AsJson = False,
@@ -142,6 +142,8 @@ def run_command(
         as_json=as_json,
         dry_run=dry_run,
         sandbox=sandbox,
+        plan=plan_file,
+        freeze=freeze.value if freeze else "",
         **taken,
     )
     raise typer.Exit(code)
@@ -230,22 +232,30 @@ def plan(
     tools: Tools = None,
     only: Only = None,
     format_: Annotated[PlanFormat, typer.Option("--format", help="How to print it.")] = PlanFormat.text,
+    strategy: PlanStrategy = None,
     planner: Planner = None,
     encoder: Encoder = None,
+    model: Model = None,
+    mode: Mode = None,
+    html: Html = None,
     jsonl: Jsonl = False,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """Put tools into execution layers, without calling a model or a tool."""
+    """Show what a request would be answered with: which tools, in which order. Nothing is called."""
     from callwright.cli.plan import plan_lines, print_plan
     from callwright.cli.settings import effective
 
-    given = {"tools": tools, "only": only, "planner": planner, "encoder": encoder}
-    said = effective(given, config=config, profile=profile).announced("encoder").get
+    given = {"tools": tools, "only": only, "planner": planner, "encoder": encoder, "model": model}
+    given["mode"] = mode and mode.value
+    asked = ("encoder", "model") if strategy is PlanStrategies.dag else ("encoder",)
+    settings = effective(given, config=config, profile=profile).announced(*asked)
+    taken = settings.take("only", "planner", "encoder", "model", "mode")
     if jsonl:
-        plan_lines(said("planner"), said("encoder"))
+        plan_lines(taken.get("planner"), taken.get("encoder"))
     else:
-        print_plan(query, said("tools", []), said("only"), format_.value, said("planner"), said("encoder"))
+        form, chosen = format_.value, strategy.value if strategy else "layered"
+        print_plan(query, settings.get("tools", []), form, chosen, html=html, **taken)
 
 
 @app.command()

@@ -85,6 +85,10 @@ class Live:
         self._line(f"[bold]Layer {data['index']}/{data['total']}[/]")
         self._status.update(f"layer {data['index']}: the model reads …")
 
+    def _on_dispatch(self, data: Mapping[str, Any]) -> None:
+        if data["slots"]:
+            self._line(f"[bold]On their way[/] {escape(_short(', '.join(data['slots'])))}")
+
     def _on_model(self, data: Mapping[str, Any]) -> None:
         self._written = 0
         usage = data["usage"]

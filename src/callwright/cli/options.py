@@ -21,6 +21,23 @@ class TrialModes(StrEnum):
     sandbox = "sandbox"
 
 
+class ReplyModes(StrEnum):
+    schema = "schema"
+    native = "native"
+    text = "text"
+
+
+class FreezeLevels(StrEnum):
+    plan = "plan"
+    arguments = "arguments"
+
+
+class PlanStrategies(StrEnum):
+    layered = "layered"
+    edges = "edges"
+    dag = "dag"
+
+
 Tools = Annotated[
     list[str] | None,
     typer.Option(
@@ -59,6 +76,20 @@ Trials = Annotated[
 Retrieval = Annotated[
     str | None, typer.Option("--retrieval", help="How a shortlist is found; see retrieve --mode [lexical].")
 ]
+Strategy = Annotated[str | None, typer.Option(help="layered (default), dag, edges, compiler, react or dfsdt.")]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option("--plan", help="Carry out the plan in this file; callwright plan --format json gives one."),
+]
+Frozen = Annotated[
+    FreezeLevels | None,
+    typer.Option("--freeze", help="Call nothing outside the plan (plan), nor with other arguments (arguments)."),
+]
+PlanStrategy = Annotated[
+    PlanStrategies | None,
+    typer.Option("--strategy", help="layered (default), edges (what feeds what), or dag (the model writes it)."),
+]
+Mode = Annotated[ReplyModes | None, typer.Option(help="How to ask for calls; default: the endpoint's best.")]
 Journals = Annotated[
     Path | None, typer.Option("--journal", help="Folder of the runs; default: the user's folder for state.")
 ]

@@ -1,19 +1,30 @@
-"""``callwright plan``: layers for people, for programs, for diagrams, and on JSON lines."""
+"""``callwright plan``: layers or a graph for people, for programs, for diagrams, and on JSON lines."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 
 from callwright.catalog import open_catalog
 from callwright.cli.jsonl import BadLine, answer_stream
-from callwright.errors import ConfigError
-from callwright.plan import Plan, Slot
+from callwright.cli.run import prepare
+from callwright.cli.view import write
+from callwright.errors import ConfigError, PlanError
+from callwright.execution.render import signatures
+from callwright.models import open_model
+from callwright.models.dialogue import converse
+from callwright.plan import Plan, Slot, renamed
 from callwright.planning import open_planner
-from callwright.protocols import Planner
-from callwright.types import JsonObject, Tool, to_json
+from callwright.planning.dag import Asked, plan_dialogue
+from callwright.planning.notation import written
+from callwright.protocols import Planner, ReplyMode
+from callwright.types import JsonObject, Tool, canonical, to_json
+from callwright.viewer import plan_page
 from callwright.wire.tools import tools_from_wire
 
 
@@ -46,20 +57,53 @@ def tool_edges(plan: Plan) -> list[tuple[str, str]]:
 def print_plan(
     query: str | None,
     sources: Sequence[str],
-    only: Sequence[str] | None,
     form: str,
-    planner_spec: str | None,
-    encoder: str | None,
+    strategy: str,
+    *,
+    only: Sequence[str] | None = None,
+    planner: str | None = None,
+    encoder: str | None = None,
+    model: str | None = None,
+    mode: ReplyMode | None = None,
+    html: Path | None = None,
 ) -> None:
-    """Plan for one query and print it as ``text``, ``json`` or ``mermaid``."""
+    """Plan for one query as a strategy would and print it as ``text``, ``json`` or ``mermaid``; draw it as a page.
+
+    ``dag`` asks the model, the others ask none. Raises ConfigError, and PlanError where the model wrote no plan.
+    """
     if not query or not sources:
         raise ConfigError(
             "plan needs a request and at least one tool source",
             hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
         )
-    planner = open_planner(planner_spec, encoder)
-    plan = planner.plan(query, asyncio.run(_tools(sources, only)))
-    print({"text": as_text, "json": as_json, "mermaid": as_mermaid}[form](plan))
+    tools = asyncio.run(_tools(sources, only))
+    if strategy == "dag":
+        prepare(model)
+        plan = asyncio.run(_by_model(query, tools, model, mode))
+    else:
+        plan = open_planner(planner, encoder).plan(query, tools)
+    layered = strategy == "layered"
+    shown = as_text if layered else as_graph
+    print(as_json(plan) if form == "json" else as_mermaid(plan, layered) if form == "mermaid" else shown(plan))
+    if html is not None:
+        write(plan_page(query, plan), html)
+        print(f"plan page: {html}", file=sys.stderr)
+
+
+async def _by_model(query: str, tools: Sequence[Tool], spec: str | None, said: ReplyMode | None) -> Plan:
+    """The plan that the model writes."""
+    model = open_model(spec)
+    try:
+        mode = said or (await model.capabilities()).mode
+        asked = Asked(query, tuple(tools), signatures(tools), mode)
+        draft = await converse(plan_dialogue(asked), model.complete)
+    finally:
+        await model.aclose()
+    for problem in draft.problems:
+        print(f"unsound: {problem}", file=sys.stderr)
+    if draft.plan is None:
+        raise PlanError("the model wrote no plan", hint="another --model, or --strategy edges, which asks none")
+    return draft.plan
 
 
 async def _tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[Tool, ...]:
@@ -80,6 +124,31 @@ def as_text(plan: Plan) -> str:
     return "\n".join(lines) or "(no tools)"
 
 
+def as_graph(plan: Plan) -> str:
+    """One step a line, in an order in which they could run: what it waits for and its arguments. ``*`` marks the
+    critical path (every step counting 1)."""
+    order = [slot for layer in plan.layers for slot in layer]
+    number = {slot.id: n for n, slot in enumerate(order, 1)}
+    critical = plan.critical_path()
+    lines = [_step(slot, number, slot.id in critical) for slot in order]
+    if not lines:
+        return "(no steps)"
+    chain = " -> ".join(str(number[id_]) for id_ in critical)
+    return "\n".join([*lines, f"critical path: {chain} ({len(critical)} of {len(order)} steps)"])
+
+
+def _step(slot: Slot, number: Mapping[str, int], critical: bool) -> str:
+    after = ", ".join(str(n) for n in sorted(number[b] for b in slot.after))
+    waits = f"  after {after}" if after else ""
+    given = f"  {_with_numbers(slot.arguments, number)}" if slot.arguments is not None else ""
+    return f"{'*' if critical else ' '} {number[slot.id]:>2}. {slot.tool}{waits}{given}{_reason(slot)}"
+
+
+def _with_numbers(arguments: JsonObject, number: Mapping[str, int]) -> str:
+    """Arguments in which references name the numbers of the lines."""
+    return canonical(renamed(arguments, {id_: str(n) for id_, n in number.items()}))
+
+
 def _probability(slot: Slot, layer: int) -> str:
     return f"  p={slot.probabilities[layer]:.2f}" if layer < len(slot.probabilities) else ""
 
@@ -89,27 +158,35 @@ def _reason(slot: Slot) -> str:
 
 
 def as_json(plan: Plan) -> str:
+    """The plan as JSON. ``steps`` is what ``callwright run --plan`` carries out; the rest are views of it."""
     import orjson
 
     rows = {
         "layers": [[slot.tool for slot in layer] for layer in plan.layers],
         "edges": [list(edge) for edge in tool_edges(plan)],
-        "slots": to_json(plan.slots),
+        "critical_path": list(plan.critical_path()),
+        **written(plan),
+        "slots": [{name: value for name, value in to_json(slot).items() if value is not None} for slot in plan.slots],
     }
-    for slot in rows["slots"]:
-        slot["after"] = sorted(slot["after"])
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
 
 
-def as_mermaid(plan: Plan) -> str:
-    """A Mermaid flow chart, one subgraph a layer."""
+def as_mermaid(plan: Plan, layers: bool = True) -> str:
+    """A Mermaid flow chart: one subgraph a layer, or the bare graph with its critical path drawn thick."""
     key = {slot.id: f"t{n}" for n, slot in enumerate(plan.slots)}
-    lines = ["flowchart LR"]
-    for index, layer in enumerate(plan.layers, 1):
-        lines.append(f'  subgraph layer{index}["Layer {index}"]')
-        lines += [f'    {key[slot.id]}["{_label(slot.tool)}"]' for slot in layer]
-        lines.append("  end")
-    lines += [f"  {key[a]} --> {key[b]}" for a, b in plan.edges]
+    if layers:
+        lines = ["flowchart LR"]
+        for index, layer in enumerate(plan.layers, 1):
+            lines.append(f'  subgraph layer{index}["Layer {index}"]')
+            lines += [f'    {key[slot.id]}["{_label(slot.tool)}"]' for slot in layer]
+            lines.append("  end")
+        return "\n".join([*lines, *(f"  {key[a]} --> {key[b]}" for a, b in plan.edges)])
+    path = plan.critical_path()
+    thick = {*pairwise(path)}
+    lines = ["flowchart LR", *(f'  {key[slot.id]}["{_label(slot.tool)}"]' for slot in plan.slots)]
+    lines += [f"  {key[a]} {'==>' if (a, b) in thick else '-->'} {key[b]}" for a, b in plan.edges]
+    if path:
+        lines += ["  classDef critical stroke-width:3px", f"  class {','.join(key[i] for i in path)} critical"]
     return "\n".join(lines)
 
 

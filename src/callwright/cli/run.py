@@ -13,6 +13,7 @@ from callwright.cli.evidence import kept
 from callwright.cli.live import Live, plain
 from callwright.cli.view import write
 from callwright.errors import CallwrightError, ConfigError, JournalError
+from callwright.execution.freeze import Level
 from callwright.execution.journal import read
 from callwright.execution.resume import journal_path
 from callwright.limits import Limits
@@ -21,6 +22,7 @@ from callwright.planning import open_planner
 from callwright.protocols import ReplyMode
 from callwright.retrieval import mode_named
 from callwright.shortlist import Trying
+from callwright.strategies import Given
 from callwright.trace import JsonlSink, Sink
 from callwright.types import canonical
 from callwright.viewer import page
@@ -47,6 +49,8 @@ def run_query(
     allow: Sequence[str] = (),
     dry_run: bool = False,
     sandbox: bool = False,
+    plan: Path | None = None,
+    freeze: Level = "",
     shortlist: int | None = None,
     trials: Trying = "off",
     retrieval: str | None = None,
@@ -68,7 +72,8 @@ def run_query(
         orchestrator = Orchestrator(
             tools,
             model=model,
-            strategy=strategy,
+            strategy=Given(_text_of(plan)) if plan is not None else strategy,
+            freeze=freeze,
             planner=chosen,
             mode=mode,
             limits=limits,
@@ -91,6 +96,15 @@ def run_query(
         write(page(run.events), html)
         print(f"run page: {html}", file=sys.stderr)
     return 0 if run.status != "abstained" else 3
+
+
+def _text_of(plan: Path) -> str:
+    try:
+        return plan.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(
+            f"cannot read the plan {plan}: {exc}", hint="callwright plan … --format json writes one"
+        ) from exc
 
 
 @contextmanager

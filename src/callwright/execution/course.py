@@ -17,6 +17,7 @@ from functools import partial
 from callwright.errors import Failure, Violation
 from callwright.execution.consent import Consent, proposed, refusal
 from callwright.execution.deadlines import Deadlines
+from callwright.execution.freeze import Freeze
 from callwright.execution.gaps import names_another, unknown_keys
 from callwright.execution.invoke import Caller, idempotency_key, invoke
 from callwright.execution.ledger import Answer, Ledger, in_doubt
@@ -53,6 +54,7 @@ class Shared:
     seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
     mends: bool = True  # whether calls are mended at all
+    freeze: Freeze = field(default_factory=Freeze)
 
     def spend(self, actor: str, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
         """One unit of a budget. A refusal is an answer from outside: which actor asked first decided it."""
@@ -82,8 +84,14 @@ class Course:
     lacks: bool = False  # a value that later results may hold
     held: CheckedCall | None = None
     denied: tuple[CheckedCall, Skip] | None = None  # a call that was not given leave
+    same: str = ""  # the id of the very same call that was made before
     taught: Tool | None = None  # the tool as an error described it
     unmended: str = ""
+    own: Sources | None = None  # where its values may come from, if it does not see all that the run does
+
+    @property
+    def sources(self) -> Sources:
+        return self.shared.sources if self.own is None else self.own
 
     async def settle(self, call: ToolCall, patient: bool) -> None:
         """The whole way. ``patient``: a call with a made-up value is held. Only its own calls can a model mend."""
@@ -93,7 +101,7 @@ class Course:
         checked = await self._check(call, ask=self.by == "model")
         if checked is None:
             return
-        if patient and (why := _made_up(checked, self.shared.sources)):
+        if patient and (why := _made_up(checked, self.sources)):
             self.held, self.lacks = checked, True
             self._skip(why, refused=True)
             return
@@ -103,9 +111,11 @@ class Course:
         """Run a checked call unless the very same one was made before in this run, and this is no retry of it."""
         key = write([call.tool.name, call.arguments])
         if told := self.shared.ledger.next(self.id, "skip"):
+            self.same = told.get("same", "")  # journals of earlier versions do not say
             self._note_skip(Skip(told["tool"], told["reason"], told["slot"]), told["turn"])
         elif self.by != "retry" and key in self.shared.seen and not self.shared.ledger.ahead(self.id):
-            reason = f"the same call was already made as {self.shared.seen[key]}"
+            self.same = self.shared.seen[key]
+            reason = f"the same call was already made as {self.same}"
             self._note_skip(Skip(call.tool.name, reason, call.slot), self.shared.ledger.turn(self.id))
         else:
             self.shared.seen[key] = self.id
@@ -113,10 +123,11 @@ class Course:
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
         trace = self.shared.trace
-        verdict = self.gate.check(call, self.shared.sources)
+        frozen = self.shared.freeze.arguments  # then nothing is filled in from results, and no model mends
+        verdict = self.gate.check(call, None if frozen else self.sources)
         if isinstance(verdict, Refusal):
             trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
-            verdict = await self._mend_refusal(verdict) if ask and self.shared.mends else verdict
+            verdict = await self._mend_refusal(verdict) if ask and self.shared.mends and not frozen else verdict
         if isinstance(verdict, Refusal):
             self.refusal, self.lacks = verdict, any(v.kind == "ungrounded" for v in verdict.violations)
             self._skip(_reason(verdict.violations), refused=True)
@@ -156,7 +167,7 @@ class Course:
         if key in self.shared.unmended:
             return refusal  # the model was asked this very thing in this run and knew no better
         mended = await self._repair(
-            refusal, repair_refusal(refusal, self.gate, self.shared.sources, partial(self._granted, "tier2"))
+            refusal, repair_refusal(refusal, self.gate, self.sources, partial(self._granted, "tier2"))
         )
         if isinstance(mended, Refusal):
             self.unmended = key
@@ -212,7 +223,7 @@ class Course:
         """Ask whoever is to be asked. What was said is recorded, and not asked again after a crash."""
         told = self.shared.ledger.next(self.id, "approval")
         if told is None:
-            proposal = proposed(call, why, self.shared.sources)
+            proposal = proposed(call, why, self.sources)
             async with self.shared.asking:
                 granted, by = await self.shared.consent.asked(proposal)
             shown = {"tool": call.tool.name, "arguments": call.arguments, "why": why, "origins": proposal.origins}
@@ -281,7 +292,8 @@ class Course:
         if failure is None or not self.shared.mends or (failure.outcome_unknown and not call.tool.effects.may_repeat):
             return None
         if diagnosis.points_at_arguments:
-            return await self._with_other_arguments(call, result, diagnosis)
+            frozen = self.shared.freeze.arguments
+            return None if frozen else await self._with_other_arguments(call, result, diagnosis)
         if failure.retryable and result.attempt <= _REPEATS and self._granted("repeat"):
             if not self.shared.ledger.ahead(self.id):
                 wait = _FIRST_WAIT * 2 ** (result.attempt - 1)
@@ -295,7 +307,7 @@ class Course:
         if self._unknown_here(call, diagnosis):
             return None
         grant = partial(self._granted, "tier2")
-        dialogue = repair_failure(call, result, diagnosis, self.gate, self.shared.sources, grant)
+        dialogue = repair_failure(call, result, diagnosis, self.gate, self.sources, grant)
         raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
         mended = await self._repair(Refusal(raw, call.tool, call.arguments, ()), dialogue)
         if isinstance(mended, Refusal) or mended.arguments == call.arguments:
@@ -312,7 +324,7 @@ class Course:
             return True
         offered = {c.key for c in diagnosis.overlay.changes if c.change == "enum"} if diagnosis.overlay else set()
         keys = {*unknown_keys(message, call.arguments)} - offered
-        under = self.shared.sources.under
+        under = self.sources.under
         return bool(keys) and not any({*under(k)} - {call.arguments[k]} for k in keys)
 
     def _skip(self, reason: str, refused: bool = False) -> None:
@@ -320,7 +332,7 @@ class Course:
 
     def _note_skip(self, skip: Skip, turn: int | None = None) -> None:
         self.skips.append(skip)
-        named = {} if turn is None else {"actor": self.id, "turn": turn}
+        named = {} if turn is None else {"actor": self.id, "turn": turn, "same": self.same}
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
 
 

@@ -1,20 +1,26 @@
 """The middle of a run: which calls go on their way together, and what came of them, kept in call order.
 
-Calls that are ready together run together, in one TaskGroup; each goes its own way (:mod:`execution.course`).
+Calls that are ready together run together, in one TaskGroup; each goes its own way (:mod:`execution.course`). The
+steps of a plan run as a stream, each as soon as its inputs exist (:mod:`execution.stream`). Of the one and the other
+alike, what they change for the run is merged when all have come together, in their order and not in that of time.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Container, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Container, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from callwright.errors import CallwrightError
+from callwright.evidence import Known
 from callwright.execution.consent import Consent
 from callwright.execution.course import Course, Shared
+from callwright.execution.freeze import Freeze
 from callwright.execution.invoke import Caller
 from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
+from callwright.execution.stream import Late, Step, Stream
 from callwright.gate import Gate, Refusal, Sources
 from callwright.limits import Budget
 from callwright.trace import Trace
@@ -53,6 +59,7 @@ class Executor:
         trace: Trace,
         ledger: Ledger | None = None,
         consent: Consent | None = None,
+        freeze: Freeze | None = None,
     ) -> None:
         self.came: list[ToolResult] = []  # every result, stale ones too
         self.stale: set[str] = set()  # ids of those that no longer count
@@ -67,7 +74,8 @@ class Executor:
         self._trace = trace
         names = tuple(tool.name for tool in gate.tools)
         given = (ledger or Ledger(), names, consent or Consent())
-        self._shared = Shared(caller, sources, questions, budget, trace, *given)
+        self.freeze = freeze or Freeze()  # what the run's plan allows, where it is frozen
+        self._shared = Shared(caller, sources, questions, budget, trace, *given, freeze=self.freeze)
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
@@ -92,6 +100,15 @@ class Executor:
         """Calls that were not given leave and were not made after all, each once."""
         made = {(r.tool, canonical(r.arguments)) for r in self.came if r.ok}
         return [skip for call, skip in dict(self._denied).items() if call not in made]
+
+    @property
+    def missing(self) -> tuple[Skip, ...]:
+        """The skips an answer should know of: calls that were refused and that no later call made good; where nothing
+        was found at all, every skip."""
+        found = self.succeeded
+        good = found | self.made_good
+        missing = (s for s in self.skips if not found or (s.refused and s.tool not in good))
+        return (*missing, *self.outdated)
 
     @property
     def sources(self) -> Sources:
@@ -193,6 +210,10 @@ class Executor:
         gate refuses of those is dropped, and a retry may be a call that was made before. Tools whose call was held
         or refused for a made-up value are in ``postponed``.
         """
+        if self.freeze.on:
+            refused = self.freeze.refused(calls, planned=False)
+            self.skip(refused)
+            calls = [] if self.freeze.arguments else [c for c in calls if c.tool in self.freeze.tools([c.tool])]
         gate = self._gate.only(frozenset(allowed))
         numbered = [self._number(call) for call in calls]
         courses = [Course(call.id, call.tool, call.slot, self._shared, gate, by=by) for call in numbered]
@@ -214,17 +235,72 @@ class Executor:
             async with self._places:
                 await way
 
-        failed: Exception | None = None
+        async with self._group() as group:
+            for way in ways:
+                group.create_task(one(way))
+        results = self._merged(courses)
+        self._shared.ledger.commit()
+        return results
+
+    @asynccontextmanager
+    async def stream(
+        self, *, done: Iterable[str] = (), late: Late | None = None, known: Known | None = None
+    ) -> AsyncIterator[Stream]:
+        """Carry out the steps that are added inside, each as soon as what it waits for has come; see ``Stream``.
+
+        Ends when all have. ``done`` are slots that had finished before, ``late`` fills arguments that the plan leaves
+        open; ``known``: how often tools work. Limits do not end it: ``Stream.limit``.
+        """
+        stream = Stream(
+            self._shared,
+            self._gate,
+            self._places,
+            self.results,
+            freeze=self.freeze,
+            late=late,
+            known=known or {},
+            numbered=self._numbered,
+        )
+        async with self._group() as group:
+            stream.begin(group, done)
+            yield stream
+        self._numbered += len(stream.steps)
+        blocked = stream.blocked
+        for step in stream.steps.values():
+            self._keep(step, blocked.get(step.slot.id, ""))
+        self._shared.ledger.commit()
+
+    def _keep(self, step: Step, blocked_by: str) -> None:
+        """What came of one step of a stream."""
+        self._merged(step.courses)
+        self.skip(step.skips)
+        if blocked_by:
+            why = f"not called: it needs what {blocked_by} should have given"
+            self.skip([Skip(step.slot.tool, why, step.slot.id, refused=True)])
+        if step.stands_in is not None:
+            failed, result = step.stands_in
+            self.made_good.add(failed.call.tool)
+            if failed.call.id in {r.id for r in self.results}:
+                self.supersede([failed.call.id], result.id, f"made good by {result.tool}")
+
+    @asynccontextmanager
+    async def _group(self) -> AsyncIterator[asyncio.TaskGroup]:
+        """A TaskGroup whose calls share their deadlines. One dead endpoint is one error, however many asked it."""
+        failed: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as group:
-                for way in ways:
-                    group.create_task(one(way))
-        except* CallwrightError as errors:  # one dead endpoint is one error, however many calls asked it
-            failed = errors.exceptions[0]
+                yield group
+        except* CallwrightError as errors:
+            failed = errors
         finally:
             self._shared.deadlines.clear()
+        while isinstance(failed, BaseExceptionGroup):  # a step may run several calls in a group of its own
+            failed = failed.exceptions[0]
         if failed is not None:  # raised out here: what is raised inside except* may come out as a group again
             raise failed from None
+
+    def _merged(self, courses: Sequence[Course]) -> list[ToolResult]:
+        """What calls that have come together changed for the run; their results, in the given order."""
         results = [course.result for course in courses if course.result is not None]
         for course in courses:
             self._merge(course)
@@ -232,7 +308,6 @@ class Executor:
         for result in results:
             if result.ok:
                 self.sources.add_result(result)
-        self._shared.ledger.commit()
         return results
 
     def _merge(self, course: Course) -> None:

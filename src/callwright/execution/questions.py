@@ -44,6 +44,7 @@ class Questions:
         self._trace = trace
         self._on_text = on_text
         self._ledger = ledger or Ledger()
+        self._open = 0  # questions on their way
 
     @property
     def calls_left(self) -> int:
@@ -51,18 +52,30 @@ class Questions:
         budget = self._budget
         return 0 if budget.exhausted() else budget.limits.model_calls - budget.model_calls
 
-    async def ask(self, request: ChatRequest, calls: int | None = 1, actor: str = "") -> Reply:
+    async def ask(
+        self,
+        request: ChatRequest,
+        calls: int | None = 1,
+        actor: str = "",
+        on_piece: Callable[[str], None] | None = None,
+    ) -> Reply:
         """One model call, its reply cut where the answer is complete (``calls`` of them; None: as many as come).
 
-        ``actor`` is who asks: "" for the strategy, else the id of a call. Raises LimitReached before a call that a
-        limit forbids, ModelError if it cannot be made, JournalError if another question is recorded in its place.
+        ``actor`` is who asks: "" for the strategy, else the id of a call. ``on_piece`` is given each piece of the
+        reply as it is written, from whatever thread; nothing where the reply is replayed. Raises LimitReached before
+        a call that a limit forbids, ModelError if it cannot be made, JournalError if another question is recorded in
+        its place.
         """
         replayed = self._replayed(request, actor)
         if replayed is not None:
             return replayed
         self._admit(request, actor)
         cutter = None if request.schema is not None else Cutter(calls=calls)
-        reply = await self.model.complete(request, self._watcher(cutter))
+        self._open += 1
+        try:
+            reply = await self.model.complete(request, self._watcher(cutter, on_piece))
+        finally:
+            self._open -= 1
         discarded = ""
         if cutter is not None:
             kept = cut(reply.text, calls=calls)
@@ -72,9 +85,9 @@ class Questions:
         self._keep(request, reply, discarded, actor, self._ledger.turn(actor))
         return reply
 
-    async def converse(self, dialogue: Generator[ChatRequest, Reply, T], actor: str = "") -> T:
-        """Drive a generator of questions to its end and return its value."""
-        return await dialogue_with(dialogue, partial(self.ask, actor=actor))
+    async def converse(self, dialogue: Generator[ChatRequest, Reply, T], actor: str = "", calls: int | None = 1) -> T:
+        """Drive a generator of questions to its end and return its value; ``calls`` as for :meth:`ask`."""
+        return await dialogue_with(dialogue, partial(self.ask, actor=actor, calls=calls))
 
     def _replayed(self, request: ChatRequest, actor: str) -> Reply | None:
         """The recorded reply to this question, or None where it was not asked yet. A recorded refusal is raised."""
@@ -95,20 +108,20 @@ class Questions:
     def _admit(self, request: ChatRequest, actor: str) -> None:
         limit = self._budget.exhausted()
         if not limit and not request.purpose.startswith("answer"):  # one call is kept for the answer
-            left = self._budget.limits.model_calls - self._budget.model_calls
+            left = self._budget.limits.model_calls - self._budget.model_calls - self._open
             limit = "model_calls" if left <= 1 else ""
         if limit:
             turn = self._ledger.turn(actor)
             self._trace.add("limit", limit=limit, purpose=request.purpose, actor=actor, turn=turn)
             raise LimitReached(limit)
 
-    def _watcher(self, cutter: Cutter | None) -> Callable[[str], bool] | None:
-        show = self._on_text
-        if cutter is None and show is None:
+    def _watcher(self, cutter: Cutter | None, on_piece: Callable[[str], None] | None) -> Callable[[str], bool] | None:
+        shown = [show for show in (self._on_text, on_piece) if show is not None]
+        if cutter is None and not shown:
             return None
 
         def watch(piece: str) -> bool:
-            if show is not None:
+            for show in shown:
                 show(piece)
             return cutter(piece) if cutter is not None else False
 

@@ -26,14 +26,14 @@ def mixed_records(arguments: JsonObject, sources: Sources) -> Violation | None:
     Only values that one record of the list alone holds, and that nobody said, can tell. The same field of two records
     (two airports for one flight) is no mixture.
     """
-    if len(arguments) < 2 or not sources.results:
+    if len(arguments) < 2:
         return None
     told = {
         key: value
         for key, value in list(arguments.items())[:_MOST_ARGUMENTS]
         if isinstance(value, str | int | float) and not isinstance(value, bool) and len(str(value)) >= _SHORTEST
     }
-    if len(told) < 2:
+    if len(told) < 2 or not sources.results:
         return None
     said = Sources(sources.query)
     told = {key: value for key, value in told.items() if not said.holds(value)}

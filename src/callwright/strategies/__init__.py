@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from callwright.errors import ConfigError
+from callwright.execution.freeze import Level
 from callwright.strategies.ablations import WithoutRecovery, WithoutRepair, WithoutSketch
+from callwright.strategies.compiler import Compiler
+from callwright.strategies.dag import DAG, Edges, Given
 from callwright.strategies.dfsdt import DFSDT
 from callwright.strategies.job import Job, Strategy
 from callwright.strategies.layered import Layered
@@ -11,8 +14,12 @@ from callwright.strategies.react import ReAct
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "layered": Layered,
+    "dag": DAG,
+    "edges": Edges,
+    "compiler": Compiler,
     "react": ReAct,
     "dfsdt": DFSDT,
+    "given": Given,
     "layered-no-sketch": WithoutSketch,
     "layered-no-repair": WithoutRepair,
     "layered-no-recovery": WithoutRecovery,
@@ -28,9 +35,24 @@ def open_strategy(spec: str | Strategy) -> Strategy:
     return STRATEGIES[spec]()
 
 
+def require_freezable(strategy: Strategy, level: Level) -> Level:
+    """The level, if this strategy has a plan that can be frozen so before any tool is called. Raises ConfigError."""
+    if level and level not in getattr(strategy, "freezes", ()):
+        able = ", ".join(name for name, made in STRATEGIES.items() if level in getattr(made, "freezes", ()))
+        raise ConfigError(
+            f"--freeze {level} is nothing that the strategy {strategy.name} can do",
+            hint=f"it needs a strategy that plans before it calls: {able or 'levels are plan and arguments'}",
+        )
+    return level
+
+
 __all__ = [
+    "DAG",
     "DFSDT",
     "STRATEGIES",
+    "Compiler",
+    "Edges",
+    "Given",
     "Job",
     "Layered",
     "ReAct",
@@ -39,4 +61,5 @@ __all__ = [
     "WithoutRepair",
     "WithoutSketch",
     "open_strategy",
+    "require_freezable",
 ]

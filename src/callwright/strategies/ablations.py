@@ -6,6 +6,7 @@ Each takes one thing away and leaves the rest as it is: executor, prompts, limit
 
 from __future__ import annotations
 
+from callwright.execution.freeze import Level
 from callwright.plan import Plan
 from callwright.strategies.job import Job
 from callwright.strategies.layered import Layered
@@ -24,6 +25,7 @@ class WithoutSketch(Layered):
     """
 
     name = "layered-no-sketch"
+    freezes: tuple[Level, ...] = ()  # there is no plan
 
     async def run(self, job: Job) -> None:
         job.plan = Plan.from_layers([[tool.name for tool in job.tools]])

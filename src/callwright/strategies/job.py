@@ -52,15 +52,18 @@ class Job:
         open_points: Sequence[str] = (),
         give_up: bool = False,
         tried: Sequence[str] = (),
+        results: Sequence[ToolResult] | None = None,
+        actor: str = "",
     ) -> Bound:
         """Ask the model once what to call of ``tools`` now. ``open_points``: what it is told is still missing.
 
-        ``give_up``: it may also go back; ``tried`` are the steps that were taken from this point before.
+        ``give_up``: it may also go back; ``tried`` are the steps that were taken from this point before. ``results``:
+        what it is shown, all by default; ``actor``: who asks, the strategy by default.
         """
         view = View(
             query=self.query,
             tools=tools,
-            results=tuple(self.executor.results),
+            results=tuple(self.executor.results if results is None else results),
             refused=tuple(s for s in self.executor.skips if s.refused and s.tool in {t.name for t in tools}),
             index=index,
             total=total,
@@ -72,7 +75,8 @@ class Job:
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )
-        reply = await self.questions.ask(question(view, self.questions.mode, prompt), calls=1 if finish else None)
+        asked = question(view, self.questions.mode, prompt)
+        reply = await self.questions.ask(asked, calls=1 if finish else None, actor=actor)
         bound = read(view, self.questions.mode, reply)
         if bound.malformed:
             self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
@@ -88,6 +92,10 @@ class Job:
         """Set the plan: what the planner says of these tools."""
         self._set_plan(lambda: self.planner.plan(self.query, tools), tools)
 
+    def adopt(self, plan: Plan) -> None:
+        """Set the plan: this one."""
+        self._set_plan(lambda: plan, self.tools)
+
     def revise(self, finished: Container[str], fresh: Callable[[], Plan]) -> None:
         """The next revision: finished slots stay, ``fresh`` makes the rest."""
         self._set_plan(lambda: self.plan.revised(finished, fresh()), self.tools)
@@ -99,6 +107,7 @@ class Job:
         else:
             self.plan, turn = made(), self.ledger.turn("")
         self.plan.require_sound(t.name for t in tools)
+        self.executor.freeze.fix(self.plan)
         self.record_plan(actor="", turn=turn)
 
     async def step(self, call: ToolCall, number: int, allowed: Collection[str]) -> list[ToolResult]:

@@ -13,6 +13,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from callwright.errors import ConfigError
+from callwright.execution.freeze import Level
 from callwright.execution.gaps import Gap
 from callwright.execution.select import mentioned, selected, selection
 from callwright.plan import Slot
@@ -27,6 +28,7 @@ class Layered:
     """Plans once, then asks one question per layer. Out-of-turn calls are impossible: other tools are not in view."""
 
     name = "layered"
+    freezes: tuple[Level, ...] = ("plan",)
 
     def __init__(self, choose_above: int = 3, recover: Collection[str] = WAYS) -> None:
         """``choose_above``: with more tools than this, the model is asked first which of them are needed.

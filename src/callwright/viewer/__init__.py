@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from callwright.viewer.page import page
+from callwright.viewer.page import page, plan_page
 
-__all__ = ["page"]
+__all__ = ["page", "plan_page"]

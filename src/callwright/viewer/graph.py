@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -17,6 +17,7 @@ class _Box:
     label: str
     state: str
     title: str
+    critical: bool = False
 
 
 def plan_svg(
@@ -24,11 +25,13 @@ def plan_svg(
     edges: Sequence[Sequence[str]],
     slots: Mapping[str, Any],
     states: Mapping[str, str],
+    critical: Collection[str] = (),
 ) -> str:
-    """SVG text. ``slots`` maps slot id to its event data, ``states`` to ok | failed | skipped | idle."""
+    """SVG text. ``slots`` maps slot id to its event data, ``states`` to ok | failed | skipped | idle. The slots of
+    the ``critical`` path, and the edges between them, are drawn thicker."""
     if not layers:
         return "<p class=quiet>No plan was recorded.</p>"
-    boxes = _place(layers, slots, states)
+    boxes = _place(layers, slots, states, critical)
     width = len(layers) * (_WIDTH + _GAP_X) - _GAP_X + 8
     height = _TOP + max(len(layer) for layer in layers) * (_HEIGHT + _GAP_Y) + 4
     parts = [f'<svg class="plan" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">']
@@ -40,7 +43,9 @@ def plan_svg(
     return "".join([*parts, "</svg>"])
 
 
-def _place(layers: Sequence[Sequence[str]], slots: Mapping[str, Any], states: Mapping[str, str]) -> dict[str, _Box]:
+def _place(
+    layers: Sequence[Sequence[str]], slots: Mapping[str, Any], states: Mapping[str, str], critical: Collection[str]
+) -> dict[str, _Box]:
     boxes = {}
     for column, layer in enumerate(layers):
         for row, slot in enumerate(layer):
@@ -51,6 +56,7 @@ def _place(layers: Sequence[Sequence[str]], slots: Mapping[str, Any], states: Ma
                 str(data.get("tool", slot)),
                 states.get(slot, "idle"),
                 str(data.get("reason") or ""),
+                slot in critical,
             )
     return boxes
 
@@ -58,14 +64,16 @@ def _place(layers: Sequence[Sequence[str]], slots: Mapping[str, Any], states: Ma
 def _curve(a: _Box, b: _Box) -> str:
     x1, y1, x2, y2 = a.x + _WIDTH, a.y + _HEIGHT // 2, b.x, b.y + _HEIGHT // 2
     bend = max(30, (x2 - x1) // 2)
-    return f'<path class="edge" d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
+    marked = " critical" if a.critical and b.critical else ""
+    return f'<path class="edge{marked}" d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
 
 
 def _rectangle(box: _Box) -> str:
     label = box.label if len(box.label) <= 25 else box.label[:24] + "…"
     title = f"{box.label}: {box.state}" + (f" ({box.title})" if box.title else "")
+    title += ", on the critical path" if box.critical else ""
     return (
-        f'<g class="box {box.state}"><title>{escape(title)}</title>'
+        f'<g class="box {box.state}{" critical" if box.critical else ""}"><title>{escape(title)}</title>'
         f'<rect x="{box.x}" y="{box.y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>'
         f'<text x="{box.x + 10}" y="{box.y + 25}">{escape(label)}</text></g>'
     )

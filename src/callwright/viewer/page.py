@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+from callwright.plan import Plan
 from callwright.trace import Event
+from callwright.types import to_json
 from callwright.viewer.graph import plan_svg
 from callwright.viewer.story import CallStory, Stage, Story, read_story
 
@@ -25,7 +27,6 @@ def page(events: Iterable[Event]) -> str:
     """One HTML document for one run."""
     story = read_story(events)
     query = str(story.start.get("query", "(no query recorded)"))
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     body = [
         f"<header><h1>{escape(query)}</h1>{_facts(story)}</header>",
         _answer(story),
@@ -34,6 +35,30 @@ def page(events: Iterable[Event]) -> str:
         _section("Answer step", "".join(_question(q, story.texts) for q in story.closing)) if story.closing else "",
         _section("Tools in view", _tools(story)),
     ]
+    return _document(query, body)
+
+
+def plan_page(query: str, plan: Plan) -> str:
+    """One HTML document for a plan that was not carried out yet, its critical path marked (every step counts 1)."""
+    layers = [[slot.id for slot in layer] for layer in plan.layers]
+    critical = plan.critical_path()
+    svg = plan_svg(layers, plan.edges, {s.id: to_json(s) for s in plan.slots}, {}, critical)
+    tool = {slot.id: slot.tool for slot in plan.slots}
+    chain = " → ".join(tool[id_] for id_ in critical)
+    rows = "".join(
+        f"<li><b>{escape(s.tool)}</b> {escape(_short(s.arguments)) if s.arguments is not None else ''} "
+        f"<small>{escape(s.reason)}</small></li>"
+        for s in plan.slots
+    )
+    parts = [
+        f"<header><h1>{escape(query)}</h1></header>",
+        _section("Plan", f"<div class=scroll>{svg}</div><p>Critical path: {escape(chain)}</p><ol>{rows}</ol>"),
+    ]
+    return _document(query, parts)
+
+
+def _document(query: str, body: Sequence[str]) -> str:
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -83,13 +108,26 @@ def _statement(statement: Mapping[str, Any]) -> str:
 
 def _plan(story: Story) -> str:
     slots = {slot["id"]: slot for slot in story.plan.get("slots") or ()}
-    svg = plan_svg(story.plan.get("layers") or (), story.plan.get("edges") or (), slots, story.states)
+    path = _critical(story)
+    svg = plan_svg(story.plan.get("layers") or (), story.plan.get("edges") or (), slots, story.states, path)
     reasons = "".join(
         f"<li><b>{escape(s['tool'])}</b>: {escape(s['reason'])}</li>" for s in slots.values() if s.get("reason")
     )
     legend = "".join(f'<span class="tag {s}">{s}</span> ' for s in ("ok", "failed", "skipped", "idle"))
     why = f"<details><summary>Why tools wait</summary><ul>{reasons}</ul></details>" if reasons else ""
-    return f"<div class=scroll>{svg}</div><p>{legend}</p>{why}"
+    longest = "<p>Thick: the critical path, the steps that the run could not be faster than.</p>" if path else ""
+    return f"<div class=scroll>{svg}</div><p>{legend}</p>{longest}{why}"
+
+
+def _critical(story: Story) -> tuple[str, ...]:
+    """The chain of steps that took longest, where steps did not wait for layers."""
+    if not story.streamed or not story.plan:
+        return ()
+    took: dict[str, float] = {}
+    for call in (call for stage in story.stages for call in stage.calls):
+        took[call.slot] = took.get(call.slot, 0.0) + sum(r.get("seconds") or 0.0 for r in call.results)
+    plan = Plan.from_slots(story.plan["slots"])
+    return () if plan.problems() else plan.critical_path({s.id: took.get(s.id, 0.0) for s in plan.slots})
 
 
 def _stage(stage: Stage, texts: Mapping[str, str]) -> str:

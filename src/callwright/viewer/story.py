@@ -64,6 +64,7 @@ class Story:
     stages: list[Stage]
     closing: list[Data]  # questions of the answer step
     texts: dict[str, str]  # digest -> prompt or reply
+    streamed: bool = False  # its steps ran each as soon as its inputs existed
 
     @property
     def states(self) -> dict[str, str]:
@@ -90,6 +91,10 @@ def read_story(events: Iterable[Event]) -> Story:
             story.start = {**story.start, "tools": [*(story.start.get("tools") or ()), *event.data["tools"]]}
         elif event.kind == "layer":
             story.stages.append(Stage(f"Layer {event.data['index']} of {event.data['total']}"))
+        elif event.kind == "dispatch":
+            story.streamed = True
+            if "actor" not in event.data:  # a plan at once, not one step of a plan that is being written
+                story.stages.append(Stage(f"Plan, revision {event.data['revision']}"))
         elif event.kind == "model" and str(event.data.get("purpose")).startswith("answer"):
             story.closing.append(event.data)
         elif event.kind not in ("blob", "trial", "trials"):
@@ -99,7 +104,7 @@ def read_story(events: Iterable[Event]) -> Story:
 
 def _stage(story: Story, event: Event) -> Stage:
     """The stage an event belongs to. Strategies without layers get one stage per question."""
-    layered = any(stage.title.startswith("Layer") for stage in story.stages)
+    layered = any(stage.title.startswith(("Layer", "Plan")) for stage in story.stages)
     turn = not layered and event.kind == "model" and event.data.get("purpose") == "bind"
     if turn or not story.stages:
         story.stages.append(Stage(f"Turn {len(story.stages) + 1}"))

@@ -1,0 +1,191 @@
+"""Plan-then-execute (Wei et al., 2025, "Beyond ReAct"): one whole DAG before anything runs, then no barrier.
+
+Where the plan comes from is what the three strategies here differ in: ``dag`` asks the model for it
+(:mod:`planning.dag`), ``edges`` takes the graph of a planner that asks no language model and has the model write the
+arguments in one question, ``given`` carries out a plan that somebody wrote. All then run as a stream
+(:mod:`execution.stream`): two questions to the model, the answer's included, where nothing fails and nothing was left
+open (the paper: 2.29 steps, its Table 4).
+
+What failed and could be neither repaired nor replaced stops what is downstream of it. The remainder is then planned
+anew, with the results so far in view, as the plan's next revision: twice at most, each time for one of the run's
+budget B. A frozen plan is not planned anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from callwright.errors import ConfigError, PlanError
+from callwright.execution.bind import Bound
+from callwright.execution.freeze import Level
+from callwright.execution.questions import LimitReached
+from callwright.execution.render import results_text, signatures
+from callwright.execution.stream import Late, Stream
+from callwright.plan import Plan, Slot
+from callwright.planning.dag import Asked, Draft, plan_dialogue
+from callwright.planning.notation import read_plan
+from callwright.strategies.job import Job
+from callwright.types import Tool, ToolResult
+
+_REPLANS = 2
+_ANEW = (
+    "Some steps were carried out already. Their results:\n{results}\n{failed}\n"
+    "Plan only the steps that are still needed, the first of them as step 1. Do not repeat a call whose result is "
+    "there; take values from these results as they are written. Go round what failed, with another tool or other "
+    "values. If nothing more can be found out, plan no steps."
+)
+_ORDERED = (
+    "An order of these tools was found already; what a tool comes after gives it something:\n{order}\n"
+    "Write the steps in this order, with their arguments. Leave out a tool that the request does not need."
+)
+
+
+class DAG:
+    """Plans once, runs each step the moment its inputs exist, plans the remainder anew where something failed."""
+
+    name = "dag"
+    freezes: tuple[Level, ...] = ("plan", "arguments")
+
+    async def run(self, job: Job) -> None:
+        await self._plan(job)
+        ran: set[str] = set()
+        for _ in range(_REPLANS + 1):
+            stream = await carried_out(job, ran)
+            ran |= stream.steps.keys() - stream.blocked.keys()
+            if not await self._planned_anew(job, stream, ran):
+                break
+
+    async def _plan(self, job: Job) -> None:
+        plan = await planned(job, job.tools)
+        if plan is None:
+            job.trace.add("note", text="the model wrote no plan: the planner's order is taken")
+            job.make_plan(job.tools)
+        else:
+            job.adopt(plan)
+
+    async def _planned_anew(self, job: Job, stream: Stream, ran: set[str]) -> bool:
+        """Whether there is another plan of what is left."""
+        failed = [stream.steps[i] for i in stream.steps if i in stream.schedule.failed]
+        bare = not stream.blocked and all(_found_nothing(step.results) for step in failed)
+        if bare or job.executor.freeze.on or not job.executor.granted():
+            return False
+        first = failed[0].slot if failed else next(iter(stream.steps.values())).slot
+        blocked = sorted(stream.blocked)
+        job.trace.add("recovery", step="plan", tool=first.tool, failed=first.id, message="", blocked=blocked)
+        said = "\n".join(f"{step.slot.tool} failed." for step in failed)
+        results = results_text(job.executor.results, job.limits.result_chars, job.executor.skips)
+        fresh = await planned(job, job.tools, _ANEW.format(results=results, failed=said), frozenset(ran))
+        if fresh is None or not fresh.slots:
+            job.trace.add("note", text="nothing is planned in the place of what failed")
+            return False
+        job.revise(ran, lambda: fresh)
+        return True
+
+
+class Edges(DAG):
+    """The graph of the run's planner, which needs no language model; the model writes the arguments, all at once."""
+
+    name = "edges"
+
+    async def _plan(self, job: Job) -> None:
+        job.make_plan(job.tools)
+        order = job.plan
+        kept = {slot.tool for slot in order.slots}
+        tools = tuple(tool for tool in job.tools if tool.name in kept)
+        lines = [_line(number, slot, order) for number, slot in enumerate(_sorted(order), 1)]
+        filled = await planned(job, tools, _ORDERED.format(order="\n".join(lines))) if tools else None
+        if filled is not None:
+            job.adopt(replace(ordered(filled, order), revision=order.revision + 1))
+
+
+class Given(DAG):
+    """A plan that somebody wrote or edited, in any form that :func:`planning.notation.read_plan` reads."""
+
+    name = "given"
+
+    def __init__(self, plan: Plan | str | None = None) -> None:
+        """``plan``: None to resume a run, whose journal holds it. Raises PlanError in the run if it cannot run."""
+        self._given = plan
+
+    async def _plan(self, job: Job) -> None:
+        if self._given is None and not job.ledger.ahead(""):
+            raise ConfigError("there is no plan to carry out", hint="callwright run … --plan FILE")
+        plan = read_plan(self._given, job.tools) if isinstance(self._given, str) else self._given or Plan()
+        wrong = plan.problems(tool.name for tool in job.tools)
+        if wrong:
+            offered = ", ".join(tool.name for tool in job.tools)
+            raise PlanError("; ".join(p.message for p in wrong), hint=f"the tools of this run: {offered}")
+        job.adopt(plan)
+
+
+async def planned(
+    job: Job, tools: Sequence[Tool], known: str = "", finished: frozenset[str] = frozenset()
+) -> Plan | None:
+    """The plan that the model writes, or None where it wrote none. Raises LimitReached."""
+    asked = Asked(
+        query=job.query,
+        tools=tuple(tools),
+        shown=signatures(tools),
+        mode=job.questions.mode,
+        known=known,
+        conversation=job.conversation,
+        finished=finished,
+        reply_tokens=job.limits.reply_tokens,
+    )
+    draft: Draft = await job.questions.converse(plan_dialogue(asked), calls=None)
+    if draft.problems:
+        job.trace.add("note", text="the plan is unsound, its sound part is taken: " + "; ".join(draft.problems))
+    return draft.plan
+
+
+async def carried_out(job: Job, done: set[str]) -> Stream:
+    """Run what of the job's plan is not ``done``. Raises LimitReached when all has come, where a limit was hit."""
+    slots = [slot for slot in job.plan.slots if slot.id not in done]
+    job.trace.add("dispatch", slots=[slot.id for slot in slots], revision=job.plan.revision)
+    job.ledger.commit()  # the plan cost a question: it is not asked for again
+    async with job.executor.stream(done=done, late=late_by_model(job), known=job.known) as stream:
+        stream.add(*slots)
+    if stream.limit:
+        raise LimitReached(stream.limit)
+    return stream
+
+
+def late_by_model(job: Job) -> Late:
+    """One question for the arguments of one step, from what the step sees."""
+
+    async def late(slot: Slot, results: Sequence[ToolResult], actor: str, why: str) -> Bound:
+        tool = next(tool for tool in job.tools if tool.name == slot.tool)
+        points = [f"{slot.tool}: {why}"] if slot.arguments is not None else []
+        return await job.bind((tool,), "layer", 1, 1, False, points, results=results, actor=actor)
+
+    return late
+
+
+def ordered(plan: Plan, order: Plan) -> Plan:
+    """A plan in which a step without references waits for the tools that come before it in ``order``, as far as they
+    stand before it in the plan: where a step says itself what feeds it, that counts."""
+    tool = {slot.id: slot.tool for slot in order.slots}
+    before = {slot.tool: {tool[b] for b in slot.after} for slot in order.slots}
+    made: list[Slot] = []
+    for slot in plan.slots:
+        said = slot.after
+        if not said:
+            said = frozenset(s.id for s in made if s.tool in before.get(slot.tool, ()))
+        made.append(replace(slot, after=said))
+    return replace(plan, slots=tuple(made))
+
+
+def _sorted(plan: Plan) -> list[Slot]:
+    return [slot for layer in plan.layers for slot in layer]
+
+
+def _line(number: int, slot: Slot, plan: Plan) -> str:
+    tool = {one.id: one.tool for one in plan.slots}
+    after = ", ".join(sorted(tool[b] for b in slot.after))
+    return f"{number}. {slot.tool}" + (f", after {after}" if after else "")
+
+
+def _found_nothing(results: Sequence[ToolResult]) -> bool:
+    """Whether the tool was content and had nothing to give: that is an answer."""
+    return bool(results) and all(r.failure is not None and r.failure.kind == "empty" for r in results)
