@@ -1,7 +1,7 @@
 """The pairwise edge model: for every two tools, how likely one needs what the other returns.
 
-Boosted trees over :mod:`callwright.planning.features` give a probability to every ordered pair. The likely pairs,
-most likely first and never against each other, make an acyclic graph; layers are longest paths in it. Everything is
+Boosted trees over :mod:`callwright.planning.features` give a probability to every ordered pair. Of the likely pairs
+the heaviest acyclic graph is kept (:mod:`callwright.planning.acyclic`); layers are longest paths in it. Everything is
 computed on tools sorted by name, so the order in which they are listed makes no difference. Two models are shipped:
 one reads letters alone, the other one also the sentence vectors of :mod:`callwright.planning.meaning`.
 """
@@ -19,6 +19,7 @@ import numpy as np
 from callwright.errors import ConfigError, WeightsError
 from callwright.flow import links_between, profile
 from callwright.plan import Plan
+from callwright.planning.acyclic import heaviest_acyclic
 from callwright.planning.features import DIGEST, pair_features
 from callwright.planning.meaning import DIGEST as MEANINGS
 from callwright.planning.meaning import pair_meanings
@@ -33,6 +34,7 @@ Array = np.ndarray[Any, Any]
 SHIPPED = Path(__file__).parent / "data" / "edges.npz"
 WITH_ENCODER = SHIPPED.with_name("edges-encoder.npz")
 MAX_TOOLS = 40  # looked at pairwise; of more, those the query speaks of most
+TIE = 1e-9  # what a pair weighs that just makes the cut
 SAMPLES = 256  # drawn graphs behind P(layer = k)
 
 
@@ -120,17 +122,21 @@ def _with(encoder: object) -> str:
 
 
 def acyclic_edges(chances: Array, cut: Cut) -> list[tuple[int, int]]:
-    """Pairs that make the cut, most likely first, without those that would close a cycle."""
-    count = len(chances)
-    above = np.argwhere((chances >= cut.threshold(chances)) & (chances > 0))
-    order = sorted(((float(chances[i, j]), int(i), int(j)) for i, j in above), key=lambda x: (-x[0], x[1], x[2]))
-    reaches = np.eye(count, dtype=bool)  # reaches[i, j]: there is a path from i to j
-    kept: list[tuple[int, int]] = []
-    for _, i, j in order:
-        if not reaches[j, i]:
-            kept.append((i, j))
-            reaches |= np.outer(reaches[:, i], reaches[j])
-    return kept
+    """The pairs that make the cut and together weigh the most without closing a cycle, most likely first.
+
+    A pair weighs as much as its log-odds exceed those of the cut, so the graph is the likeliest acyclic one among
+    those pairs, each judged by itself: :func:`heaviest_acyclic`.
+    """
+    margin = log_odds(chances) - log_odds(np.array(cut.threshold(chances)))
+    found = heaviest_acyclic(np.where(chances > 0, np.maximum(margin, 0) + (margin >= 0) * TIE, 0.0))
+    return sorted(found, key=lambda e: (-chances[e], e))
+
+
+def log_odds(chances: Array) -> Array:
+    """ln p / (1 - p), finite for sure things too."""
+    inside = np.clip(chances, 1e-9, 1 - 1e-9)
+    made: Array = np.log(inside / (1 - inside))
+    return made
 
 
 def layer_chances(chances: Array, samples: int = SAMPLES) -> Array:
@@ -162,7 +168,7 @@ class EdgePlanner:
     """
 
     def __init__(self, model: EdgeModel | None = None) -> None:
-        self.model = model or _shipped()
+        self.model = model or shipped_model()
         self.name = "edges" if self.model.encoder is None else "edges-encoder"
 
     def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
@@ -172,7 +178,7 @@ class EdgePlanner:
         speaks of least stay in the first layer.
         """
         require_distinct(tools)
-        looked_at = sorted(_most_asked(query, tools), key=lambda t: t.name)
+        looked_at = sorted(most_asked(query, tools), key=lambda t: t.name)
         chances = self.model.probabilities(query, looked_at)
         pairs = acyclic_edges(chances, self.model.cut)
         edges = [(looked_at[i].name, looked_at[j].name) for i, j in pairs]
@@ -191,11 +197,12 @@ class EdgePlanner:
     def _reason(self, before: Tool, after: Tool, chance: float) -> str:
         if self.model.card.get("labels") == "sequence":
             return f"is usually called after {before.name} ({chance:.0%})"
-        return _reason(before, after, chance)
+        return waits(before, after, chance)
 
 
 @cache
-def _shipped() -> EdgeModel:
+def shipped_model() -> EdgeModel:
+    """The shipped model that needs no encoder, opened once."""
     return open_model(SHIPPED)
 
 
@@ -205,7 +212,7 @@ def _trimmed(row: Array) -> tuple[float, ...]:
     return tuple(round(float(p), 3) for p in row[: last + 1])
 
 
-def _most_asked(query: str, tools: Sequence[Tool]) -> list[Tool]:
+def most_asked(query: str, tools: Sequence[Tool]) -> list[Tool]:
     """All tools, or the :data:`MAX_TOOLS` the query speaks of most."""
     if len(tools) <= MAX_TOOLS:
         return list(tools)
@@ -214,7 +221,7 @@ def _most_asked(query: str, tools: Sequence[Tool]) -> list[Tool]:
     return [t for t, _ in ranked[:MAX_TOOLS]]
 
 
-def _reason(producer: Tool, consumer: Tool, chance: float) -> str:
+def waits(producer: Tool, consumer: Tool, chance: float) -> str:
     """Why ``consumer`` waits, in words: the input it lacks if the schemas show one."""
     links = links_between(profile(producer), profile(consumer))
     best = next((x for x in links if x.score >= 0.5), None)

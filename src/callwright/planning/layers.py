@@ -1,7 +1,8 @@
 """The layer predictor: one question to a small network puts every tool into an execution layer (RETO, section 3.2).
 
 The network reads query and tool documents as encoder vectors; the schema-level constraint then moves a tool whose
-required input another tool provides to a later layer, past the network's last one if need be.
+required input another tool provides to a later layer, past the network's last one if need be. What the plan waits for
+is sharper than layers where the data flow is known (:mod:`callwright.planning.sharpen`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import numpy as np
 from callwright.errors import ConfigError
 from callwright.plan import Plan
 from callwright.planning.card import Card, read
+from callwright.planning.edges import shipped_model
 from callwright.planning.features import DIGEST, NAMES, pair_features
 from callwright.planning.network import Array, Network, decode, document, probabilities
 from callwright.planning.planner import require_distinct
 from callwright.planning.schema_order import Move, claims, constrain
+from callwright.planning.sharpen import sharpened, shown
 from callwright.protocols import Encoder
 from callwright.types import Tool
 
@@ -64,7 +67,8 @@ class LayerPredictor:
     def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
         """A plan with every tool exactly once. Raises PlanError on names used twice.
 
-        A slot carries P(layer = k) of the network; its reason says why the constraint moved it.
+        A slot carries P(layer = k) of the network; its reason says why the constraint moved it, and which tools are
+        known to feed it: it waits for these alone, and for the layer before it where nothing is known.
         """
         require_distinct(tools)
         found = {p.tool: p for p in self.predict(query, tools)}
@@ -75,7 +79,7 @@ class LayerPredictor:
         slots = (
             replace(s, probabilities=found[s.tool].probabilities, reason=why.get(s.tool, "")) for s in plan.slots
         )
-        return replace(plan, slots=tuple(slots))
+        return sharpened(replace(plan, slots=tuple(slots)), shown(query, tools, shipped_model()))
 
     def _open_encoder(self) -> Encoder:
         if self._encoder is None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from callwright.errors import MissingExtra
-from callwright.trees import Forest
+from callwright.trees import Array, Forest
 
 
 class Settings(Protocol):
@@ -64,6 +64,21 @@ def export(booster: Any) -> Forest:
     feature, threshold, left, right, value = (np.array(column) for column in zip(*nodes, strict=True))
     arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "value": value}
     return Forest.from_arrays({**arrays, "root": np.array(roots)})
+
+
+def logistic(x: Array, y: Array, weights: Array) -> tuple[float, float]:
+    """Slope and offset of the logistic curve that fits log-odds ``x`` to labels ``y`` best (Platt 1999)."""
+    slope, offset = 1.0, 0.0
+    for _ in range(100):  # Newton's method on two parameters
+        p = 1.0 / (1.0 + np.exp(-(slope * x + offset)))
+        gradient = np.array([(weights * (p - y) * x).sum(), (weights * (p - y)).sum()])
+        curve = weights * p * (1 - p)
+        hessian = np.array([[(curve * x * x).sum(), (curve * x).sum()], [(curve * x).sum(), curve.sum()]])
+        step = np.linalg.solve(hessian + 1e-9 * np.eye(2), gradient)
+        slope, offset = slope - float(step[0]), offset - float(step[1])
+        if np.abs(step).max() < 1e-9:
+            break
+    return slope, offset
 
 
 def _add(tree: Any, nodes: list[tuple[int, float, int, int, float]]) -> int:

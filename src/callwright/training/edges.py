@@ -28,7 +28,7 @@ from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.protocols import Encoder
-from callwright.training.boosting import export, lightgbm, parameters
+from callwright.training.boosting import export, lightgbm, logistic, parameters
 from callwright.training.data import Kind, PlanExample, pool, shuffled, with_distractors
 from callwright.training.release import add_options, command, require_place, require_sources
 from callwright.training.scores import Scores, score, table
@@ -231,17 +231,7 @@ def calibrate(found: Sequence[tuple[Rows, Array]]) -> tuple[float, float]:
     count = {s: sum(int(r.mask.sum()) for r, _ in found if r.example.source == s) for s in _names(found)}
     w = np.concatenate([np.full(int(r.mask.sum()), 1.0 / count[r.example.source])
                         for r, _ in found])  # fmt: skip
-    slope, offset = 1.0, 0.0
-    for _ in range(100):  # Newton's method on two parameters
-        p = 1.0 / (1.0 + np.exp(-(slope * x + offset)))
-        gradient = np.array([(w * (p - y) * x).sum(), (w * (p - y)).sum()])
-        curve = w * p * (1 - p)
-        hessian = np.array([[(curve * x * x).sum(), (curve * x).sum()], [(curve * x).sum(), curve.sum()]])
-        step = np.linalg.solve(hessian + 1e-9 * np.eye(2), gradient)
-        slope, offset = slope - float(step[0]), offset - float(step[1])
-        if np.abs(step).max() < 1e-9:
-            break
-    return slope, offset
+    return logistic(x, y, w)
 
 
 def _names(found: Sequence[tuple[Rows, Array]]) -> set[str]:

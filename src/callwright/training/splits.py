@@ -19,7 +19,12 @@ SEED = "callwright-folds-1"  # changing it changes every split: never do
 
 def fold(example: PlanExample) -> int:
     """The fold 0..4 of an example."""
-    value = hashlib.sha256(f"{SEED}\0{example.combination}".encode()).digest()
+    return fold_of(example.combination)
+
+
+def fold_of(combination: str) -> int:
+    """The fold 0..4 of a set of tools, written as :attr:`PlanExample.combination` writes it."""
+    value = hashlib.sha256(f"{SEED}\0{combination}".encode()).digest()
     return int.from_bytes(value[:8], "big") % FOLDS
 
 
