@@ -76,12 +76,11 @@ def print_plan(
             "plan needs a request and at least one tool source",
             hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
         )
-    tools = asyncio.run(_tools(sources, only))
     if strategy == "dag":
         prepare(model)
-        plan = asyncio.run(_by_model(query, tools, model, mode))
+        plan = asyncio.run(_by_model(query, asyncio.run(_tools(sources, only)), model, mode))
     else:
-        plan = open_planner(planner, encoder).plan(query, tools)
+        plan = open_planner(planner, encoder).plan(query, asyncio.run(_tools(sources, only)))
     layered = strategy == "layered"
     shown = as_text if layered else as_graph
     print(as_json(plan) if form == "json" else as_mermaid(plan, layered) if form == "mermaid" else shown(plan))
