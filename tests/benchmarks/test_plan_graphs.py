@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from callwright.benchmarks.plan_graphs import measure, scored, table
+from callwright.errors import PlanError
 from callwright.plan import Plan, Problem
 from callwright.planning.planner import AllInOnePlanner
 from callwright.training.data import PlanExample, example_from_graph
@@ -37,6 +41,23 @@ def test_scores_are_macro_averaged_over_plans_and_a_missing_plan_is_one_without_
     assert row.failed == 1
     line = "| x | complextool_easy | 3 | 0.667 | 0.556 | 0.600 | 0.667 | 0.500 | 0.556 | 0.333 | 1.11 | 0.000 |"
     assert line in table([row])
+
+
+class Silent:
+    """A planner whose model says nothing of use to every other request."""
+
+    name = "silent"
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
+        if query == "q":
+            raise PlanError("no plan")
+        return Plan.from_edges([t.name for t in tools], ())
+
+
+def test_a_planner_that_wrote_no_plan_is_scored_for_nothing_in_the_order_of_the_examples() -> None:
+    e = example("nestools")
+    row = measure(Silent(), [e, replace(e, query="other")] * 8, at_once=4)
+    assert (row.plans, row.failed, row.score.nodes.recall) == (16, 8, 0.5)
 
 
 def test_where_gold_may_be_in_parts_eq_3_is_left_out() -> None:

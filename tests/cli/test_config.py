@@ -82,6 +82,11 @@ def test_what_lets_calls_leave_or_names_a_key_is_not_taken_from_a_file_that_was_
     assert found.left_out == (f"{tmp_path / NAME}: allow", f"{tmp_path / NAME}: [profiles.work] api_key_env")
 
 
+def test_a_planner_may_be_the_address_of_a_model(tmp_path: Path) -> None:
+    found = read(written(tmp_path, 'planner = "http://localhost:8000/v1#planner"'), own=True)
+    assert found.general["planner"].value == "http://localhost:8000/v1#planner"
+
+
 @pytest.mark.parametrize(
     ("text", "said", "hint"),
     [
@@ -99,6 +104,7 @@ def test_what_lets_calls_leave_or_names_a_key_is_not_taken_from_a_file_that_was_
         ("journal = true", "journal takes a text or false, not True", "--no-journal"),
         ('mode = "scheme"', "mode is 'scheme'; there are: native, schema, text", "as --mode"),
         ('strategy = "best"', "strategy is 'best'; there are: layered", "as --strategy"),
+        ('planner = "best"', "planner is 'best'; there are: default, edges", "as --planner"),
         ("[proxy]\nport = 99999", "[proxy] port is 99999, and must be 0 to 65535", "as --port"),
         ("[proxy]\nport = '1'", "[proxy] port takes a whole number, not '1'", "as --port"),
         ('profile = "a"', "profile = 'a', and there is no [profiles.a]", "it knows: none"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from callwright.protocols import ChatRequest
+from callwright.protocols import Capabilities, ChatRequest
 from callwright.testing import ScriptedModel
 from callwright.types import Tool
 
@@ -49,5 +49,5 @@ def by_rule(request: ChatRequest) -> dict[str, Any]:
     return {"goal" if stage == "workflow" else "intent": "to get it done", "DAG": chain(numbers(request)[:2])}
 
 
-def planning_model(answer: Callable[[ChatRequest], Any] = by_rule) -> ScriptedModel:
-    return ScriptedModel(answer, name="planning")
+def planning_model(answer: Callable[[ChatRequest], Any] = by_rule, schemas: bool = True) -> ScriptedModel:
+    return ScriptedModel(answer, name="planning", capabilities=Capabilities(json_schema=schemas))

@@ -122,3 +122,12 @@ def test_a_row_goes_through_all_stages_with_a_blocking_model() -> None:
     done = from_json(row)
     assert (done.dropped, done.finished, done.by, len(scripted.requests)) == ("", True, "planning", 3)
     assert done.tokens > 0
+    assert all(r.schema for r in scripted.requests)
+
+
+def test_a_model_that_decodes_by_no_schema_is_given_none() -> None:
+    replies = iter(['{"goal": "", "DAG": "1->2"}', '{"query": "Show me."}', '{"intent": "", "DAG": "1->2"}'])
+    scripted = planning_model(lambda _: next(replies), schemas=False)
+    with BlockingModel(scripted) as model:
+        assert from_json(through(to_json(DRAFT), model)).finished
+    assert [r.schema for r in scripted.requests] == [None] * 3

@@ -10,7 +10,7 @@ from tests.training.planner_case import task, tasks
 from callwright.errors import ConfigError
 from callwright.planning.arrows import read_reply
 from callwright.training.data_files import gold_plan
-from callwright.training.planner_data import PARTS, answer, chat, joined, parted, read, report, write
+from callwright.training.planner_data import PARTS, answer, chat, joined, mixed, parted, read, report, write
 
 
 def test_no_set_of_gold_tools_is_in_two_parts() -> None:
@@ -19,6 +19,16 @@ def test_no_set_of_gold_tools_is_in_two_parts() -> None:
     assert all(rows[part] for part in PARTS)
     seen = [{e.combination for e in rows[part]} for part in PARTS]
     assert sum(map(len, seen)) == len(set().union(*seen))
+
+
+def test_tools_that_gold_never_calls_are_mixed_in() -> None:
+    given = tasks(40)
+    made = mixed(given, 2)
+    more = [len(m.tools) - len(e.tools) for e, m in zip(given, made, strict=True)]
+    assert set(more) == {0, 1, 2}
+    assert [(m.gold, m.edges) for m in made] == [(e.gold, e.edges) for e in given]
+    assert mixed(given, 2) == made
+    assert [len(m.tools) for m in mixed(given, 0)] == [len(e.tools) for e in given]
 
 
 def test_rows_are_whole_on_disk(tmp_path: Path) -> None:

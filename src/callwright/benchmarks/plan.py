@@ -10,9 +10,11 @@ about new tools. A source is a data set by name, or a file of plans.
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -130,9 +132,10 @@ def fixed(names: Iterable[str], data: Data) -> list[Row]:
     return made
 
 
-def graphs(names: Iterable[str], data: Data) -> list[plan_graphs.GraphRow]:
-    """The graphs of every planner on every source."""
-    return [row for rows in each(names, data, plan_graphs.measure) for row in rows]
+def graphs(names: Iterable[str], data: Data, at_once: int = 1) -> list[plan_graphs.GraphRow]:
+    """The graphs of every planner on every source; a planner that is a model is asked for so many at once."""
+    measured = partial(plan_graphs.measure, at_once=at_once)
+    return [row for rows in each(names, data, measured) for row in rows]
 
 
 def trained_on(planner: Planner) -> frozenset[str]:
@@ -178,6 +181,11 @@ def gather(names: Iterable[str], root: Path | None, distractors: int = 0, least:
     return made
 
 
+def some(examples: Sequence[PlanExample], count: int) -> list[PlanExample]:
+    """``count`` examples, the same ones every time."""
+    return random.Random("bench plan").sample(list(examples), min(count, len(examples)))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables."""
     args = _parser().parse_args(arguments)
@@ -187,7 +195,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         data = gather(given or GRAPHS, args.data, args.distractors)
         if args.gold_tools:
             data = {source: gold_only(examples) for source, examples in data.items()}
-        sys.stdout.write(plan_graphs.table(graphs(planners, data)) + "\n* trained on this source\n\n")
+        if args.limit:
+            data = {source: some(examples, args.limit) for source, examples in data.items()}
+        sys.stdout.write(plan_graphs.table(graphs(planners, data, args.at_once)) + "\n* trained on this source\n\n")
     if "layers" in args.tables:
         data = gather(given or SOURCES, args.data, args.distractors, least=2)
         sys.stdout.write(table(fixed(planners, data)) + "\n* trained on this source\n")
@@ -210,12 +220,16 @@ def _parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="callwright bench plan", description=__doc__)
     p.add_argument("--sources", help="data sources or files of plans, by comma (default: those of each table)")
     p.add_argument("--tables", type=_tables, default=list(TABLES), help="by comma (default: graphs,layers)")
-    p.add_argument("--planners", default=",".join((*SIMPLE, *SHIPPED)), help="planners, by comma")
+    p.add_argument(
+        "--planners", default=",".join((*SIMPLE, *SHIPPED)), help="planners, or models: http://host/v1#model"
+    )
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
     p.add_argument("--distractors", type=int, default=0, help="tools that gold never calls, mixed into each example")
     p.add_argument(
         "--gold-tools", action="store_true", help="graphs: offer gold's tools alone; edges are left to find"
     )
+    p.add_argument("--limit", type=int, default=0, help="graphs: so many plans of each source, drawn once for all")
+    p.add_argument("--at-once", type=int, default=1, help="graphs: questions at once to a planner that is a model")
     p.add_argument("--learn", action="store_true", help="also learn the edge model anew for every split (minutes)")
     return p
 

@@ -8,9 +8,11 @@ stands beside, and how many plans do not hang together; elsewhere independent st
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from callwright import metrics
+from callwright.errors import PlanError
 from callwright.plan import Plan, Problem
 from callwright.planning.arrows import edges_by_tool
 from callwright.protocols import Planner
@@ -60,9 +62,17 @@ def _score(example: PlanExample, found: Plan | Problem) -> metrics.GraphScore:
     return metrics.graph_score({s.tool for s in found.slots}, edges_by_tool(found), example.gold, example.edges)
 
 
-def measure(planner: Planner, examples: Sequence[PlanExample], seen: bool = False) -> GraphRow:
-    """One planner on the examples of one source."""
-    return scored(planner.name, [(e, planner.plan(e.query, e.tools)) for e in examples], seen)
+def measure(planner: Planner, examples: Sequence[PlanExample], seen: bool = False, at_once: int = 1) -> GraphRow:
+    """One planner on the examples of one source, so many ``at_once`` (for planners that ask a model elsewhere)."""
+
+    def plan(example: PlanExample) -> Plan | Problem:
+        try:
+            return planner.plan(example.query, example.tools)
+        except PlanError as exc:
+            return Problem("syntax", (), exc.message)
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return scored(planner.name, list(zip(examples, pool.map(plan, examples), strict=True)), seen)
 
 
 def table(rows: Iterable[GraphRow]) -> str:

@@ -27,13 +27,15 @@ TRYING = ("off", "read-only", "sandbox")  # as callwright.shortlist names them
 @dataclass(frozen=True, slots=True)
 class Key:
     """What may stand at one place. ``kind`` is also what a user is told; ``options`` gives all there are, if they can
-    be listed; ``near`` values may name a file, which is looked for beside the one that they stand in."""
+    be listed, and with ``address`` a model's address is one too; ``near`` values may name a file, which is looked for
+    beside the one that they stand in."""
 
     kind: str
     about: str
     options: Callable[[], tuple[str, ...]] = tuple
     near: bool = False
     most: int = 0
+    address: bool = False
 
 
 def _strategies() -> tuple[str, ...]:
@@ -54,7 +56,7 @@ SETTINGS: Mapping[str, Key] = {
     "tools": Key("a list of texts", "as --tools", near=True),
     "only": Key("a list of texts", "as --only"),
     "strategy": Key("a text", "as --strategy", _strategies),
-    "planner": Key("a text", "as --planner", lambda: PLANNERS),
+    "planner": Key("a text", "as --planner", lambda: PLANNERS, address=True),
     "encoder": Key("a text", "as --encoder", near=True),
     "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
     "allow": Key("a list of texts", "as --allow"),
@@ -206,7 +208,7 @@ def _wrong(value: Any, key: Key) -> str:
     if not fits[key.kind]:
         return f"takes {key.kind}, not {value!r}"
     options = key.options()
-    if options and value not in options:
+    if options and value not in options and not (key.address and "://" in value):
         return f"is {value!r}; there are: {', '.join(options)}"
     if key.most and not 0 <= value <= key.most:
         return f"is {value}, and must be 0 to {key.most}"

@@ -56,7 +56,9 @@ Model = Annotated[
         help="local (default), local:PATH, or an OpenAI-compatible endpoint as URL#MODEL; also CALLWRIGHT_MODEL.",
     ),
 ]
-Planner = Annotated[str | None, typer.Option("--planner", help=f"One of {', '.join(PLANNERS)}.")]
+Planner = Annotated[
+    str | None, typer.Option("--planner", help=f"One of {', '.join(PLANNERS)}; or a model that plans, URL#MODEL.")
+]
 Encoder = Annotated[
     str | None,
     typer.Option("--encoder", help="Text encoder of the planner layers: minilm, a folder, or an endpoint URL."),

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from callwright.protocols import ChatModel, ChatRequest
+from callwright.protocols import Capabilities, ChatModel, ChatRequest
 from callwright.types import Reply, Usage
 
 T = TypeVar("T")
@@ -52,6 +52,10 @@ class BlockingModel:
         """Close the model, then its loop."""
         self._runner.run(self.model.aclose())
         self._runner.close()
+
+    def capabilities(self) -> Capabilities:
+        """What the model supports."""
+        return self._runner.run(self.model.capabilities())
 
     def converse(self, dialogue: Generator[ChatRequest, Reply, T]) -> Conversed[T]:
         """Answer a dialogue with the model. Raises ModelError where it cannot be asked."""

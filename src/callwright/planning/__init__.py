@@ -7,6 +7,7 @@ from callwright.protocols import Planner
 
 PLANNERS = ("default", "edges", "edges-encoder", "layers", "schema", "mention", "all-in-one")
 
+_MODELS = ("http://", "https://", "openai:", "local:")  # a language model that plans, as open_model takes it
 READ_VECTORS = ("edges-encoder", "layers")
 
 
@@ -18,7 +19,9 @@ def default_planner() -> Planner:
 
 
 def open_planner(spec: str | Planner | None = None, encoder: str | None = None) -> Planner:
-    """A planner by name, or the given one. ``encoder`` is for those of :data:`READ_VECTORS` (see open_encoder).
+    """A planner by name, a language model by its address (``http://host/v1#model``), or the given one.
+
+    ``encoder`` is for those of :data:`READ_VECTORS` (see open_encoder).
 
     Raises ConfigError for an unknown name and for an encoder that the planner would not use, MissingExtra where the
     encoder's library is missing.
@@ -48,6 +51,10 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         from callwright.planning.edges import EdgePlanner
 
         return EdgePlanner()
+    if spec.startswith(_MODELS):
+        from callwright.planning.trained import TrainedPlanner
+
+        return TrainedPlanner(spec)
     from callwright.planning.planner import AllInOnePlanner, MentionPlanner, SchemaPlanner
 
     simple: dict[str, type[Planner]] = {
@@ -56,7 +63,10 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         "all-in-one": AllInOnePlanner,
     }
     if spec not in simple:
-        raise ConfigError(f"there is no planner {spec!r}", hint="planners: " + ", ".join(PLANNERS))
+        raise ConfigError(
+            f"there is no planner {spec!r}",
+            hint="planners: " + ", ".join(PLANNERS) + "; or a model that plans: http://host/v1#model",
+        )
     return simple[spec]()
 
 

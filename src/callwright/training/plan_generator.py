@@ -23,7 +23,7 @@ from callwright.models.dialogue import converse
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.training import lines
 from callwright.training.plan_drafts import DIFFICULTIES, Difficulty, Draft, drawn, from_json, to_json
-from callwright.training.plan_stages import Stage, next_stage
+from callwright.training.plan_stages import Stage, asked_of, next_stage
 from callwright.types import Reply, Tool, digest
 
 Group = tuple[str, Difficulty]
@@ -206,7 +206,7 @@ def _hopeless(draft: Draft, recipe: Recipe) -> bool:
 
 async def asked(stage: Stage, draft: Draft, model: ChatModel) -> Draft:
     """One stage asked of a model, its tokens counted. Raises ModelError where it cannot be asked."""
-    tokens = draft.tokens
+    tokens, schemas = draft.tokens, (await model.capabilities()).json_schema
 
     async def ask(request: ChatRequest) -> Reply:
         nonlocal tokens
@@ -214,7 +214,7 @@ async def asked(stage: Stage, draft: Draft, model: ChatModel) -> Draft:
         tokens += reply.usage.total
         return reply
 
-    done = await converse(stage(draft), ask)
+    done = await converse(asked_of(stage(draft), schemas), ask)
     return replace(done, tokens=tokens, by=model.name)
 
 

@@ -83,11 +83,23 @@ def next_stage(draft: Draft) -> Stage | None:
     return workflow if draft.workflow is None else replan if draft.query else query
 
 
+def asked_of(dialogue: Generator[ChatRequest, Reply, Draft], schemas: bool) -> Generator[ChatRequest, Reply, Draft]:
+    """A stage's questions as a model can take them: without a schema where it decodes by none."""
+    try:
+        request = next(dialogue)
+        while True:
+            request = dialogue.send((yield request if schemas else replace(request, schema=None)))
+    except StopIteration as done:
+        draft: Draft = done.value
+        return draft
+
+
 def through(row: Mapping[str, Any], model: BlockingModel) -> JsonObject:
     """A draft's row through all stages that are left, with a model that blocks: what Ray Data maps over rows."""
     draft = from_json(row)
+    schemas = model.capabilities().json_schema
     while stage := next_stage(draft):
-        done = model.converse(stage(draft))
+        done = model.converse(asked_of(stage(draft), schemas))
         draft = replace(done.value, tokens=draft.tokens + done.usage.total, by=model.model.name)
     return to_json(draft)
 

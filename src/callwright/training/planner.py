@@ -75,7 +75,8 @@ def _data(args: argparse.Namespace) -> None:
             hint="--tools examples/desk --teacher local, or --sources nestools,seal_tools,nestful,tmdb",
         )
     if args.sources:
-        rows = planner_data.parted(e for name in args.sources.split(",") for e in load(name, args.data))
+        loaded = (load(name, args.data) for name in args.sources.split(","))
+        rows = planner_data.parted(e for some in loaded for e in planner_data.mixed(some, args.distractors))
         text = planner_data.report(rows)
     else:
         rows, text = asyncio.run(_generated(args))
@@ -257,6 +258,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--concurrency", type=int, default=4, help="tasks that are made at once (default: %(default)s)")
     p.add_argument("--sources", help="instead of --tools: data sets or files of plans, by comma")
+    p.add_argument("--distractors", type=int, default=2, help="with --sources: at most so many other tools on offer")
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
     p.add_argument("--held", type=int, default=0, help="tasks that are measured on (0: all of part test)")
     p.add_argument(

@@ -7,6 +7,7 @@ curation four fifths of what is reinforced on are trained on and one fifth is wa
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -15,7 +16,7 @@ from typing import Any
 from callwright.errors import ConfigError
 from callwright.planning.arrows import is_connected, question, write_reply
 from callwright.training import lines
-from callwright.training.data import PlanExample
+from callwright.training.data import PlanExample, pool, with_distractors
 from callwright.training.data_files import example_from_row, gold_plan, to_row
 from callwright.training.splits import fold
 
@@ -30,6 +31,16 @@ def parted(examples: Iterable[PlanExample]) -> dict[str, list[PlanExample]]:
     for example in examples:
         found[{0: "test", 1: "rl"}.get(fold(example), "sft")].append(example)
     return found
+
+
+def mixed(examples: Sequence[PlanExample], most: int) -> list[PlanExample]:
+    """The examples with 0 to ``most`` tools that gold never calls, from the same source, drawn by the example's id.
+
+    Most data sets offer gold's tools alone; learned from as they are, they teach to use whatever is offered.
+    """
+    spare = pool(examples)
+    counts = (random.Random(f"mixed {e.id}").randint(0, most) for e in examples)
+    return [with_distractors(e, spare, count) for e, count in zip(examples, counts, strict=True)]
 
 
 def write(path: Path, rows: Parted) -> None:
