@@ -277,6 +277,34 @@ async def test_what_is_remembered_is_not_tried_again_until_it_is_stale(tmp_path:
         assert len(kayak.calls) == calls
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"flights": [{"price": 220}]},
+        {"flights": []},
+        {"error": "route table not loaded"},
+        {"error": "no airport is called San Francisco"},
+        {"origin": "Lima", "destination": "Quito", "flights": [{"price": 3}]},
+        Failure("auth", "401 Unauthorized", status=401),
+        Failure("unavailable", "500", status=500, retryable=True),
+        Failure("tool_error", "400: origin is no airport", status=400),
+        Failure("tool_error", "404: there is no place called San Francisco", status=404),
+        Failure("tool_error", "422: missing required parameter agency_id", status=422),
+        Failure("rate_limit", "429 Too Many Requests", status=429),
+    ],
+)
+async def test_what_is_remembered_proves_what_it_proved_when_it_was_seen(tmp_path: Path, output: Any) -> None:
+    seen = []
+    for _ in range(2):
+        tools = [flights("odd", output=output), flights("works"), flights("works_too")]
+        with EvidenceStore(tmp_path / "e.db") as store:
+            seen.append(await tried(FLIGHT, *tools, evidence=store))
+    fresh, remembered = seen
+    assert remembered.remembered >= 2
+    assert outcomes(remembered) == outcomes(fresh)
+    assert remembered.names == fresh.names
+
+
 async def test_a_changed_tool_is_tried_anew(tmp_path: Path) -> None:
     with EvidenceStore(tmp_path / "e.db") as store:
         await tried(FLIGHT, flights("kayak"), evidence=store)

@@ -173,15 +173,14 @@ class Attempts:
         return attempt
 
     def _attempt(self, call: CheckedCall, result: ToolResult, verdict: Verdict, draft: Draft) -> Attempt:
-        unknown = verdict.failure is not None and bool(unknown_keys(verdict.failure.message, call.arguments))
-        own = verdict.kind == UNDOCUMENTED  # it wants what nobody could know of, whatever was guessed
-        guess = (bool(draft.guessed) and verdict.blames_arguments and not own) or unknown
+        said = verdict.failure.message if verdict.failure is not None else ""
+        blames = verdict.blames_arguments and verdict.kind != UNDOCUMENTED
         return Attempt(
             observation=self._observed(call.tool, call.arguments, verdict, result),
             content=result.content,
             whole=True,
-            proves=not guess and verdict.kind not in _PROVED_NOTHING,
-            blames_arguments=verdict.blames_arguments and not own,
+            proves=_proves(verdict.kind, said, call.arguments, blames and bool(draft.guessed)),
+            blames_arguments=blames,
             again=verdict.transient and verdict.kind == "unavailable",
             called=True,
             about=self._about(call, draft, result.content),
@@ -216,8 +215,9 @@ class Attempts:
         content, complete = _reread(seen.reply)
         if whole and not complete:
             return None
-        blames = seen.outcome != "execution_failure"
-        proves = not (draft.guessed and blames) and seen.kind not in _PROVED_NOTHING
+        failed = seen.outcome != "functional_success"
+        blames = failed and seen.outcome != "execution_failure" and seen.kind != UNDOCUMENTED
+        proves = _proves(seen.kind, seen.reply if failed else "", call.arguments, blames and bool(draft.guessed))
         about = self._about(call, draft, content)
         return Attempt(seen, content, complete, proves, blames, remembered=True, about=about)
 
@@ -288,6 +288,12 @@ class Attempts:
             reply=masked(seen.reply, self.secrets),
         )
         return replace(attempt, observation=safe, content=redacted(attempt.content, self.secrets))
+
+
+def _proves(kind: str, said: str, arguments: JsonObject, guess: bool) -> bool:
+    """Whether an outcome, seen now or before, proves anything; ``said`` is the failure's text, ``guess`` whether it
+    may be that of a guessed value."""
+    return not guess and kind not in _PROVED_NOTHING and not unknown_keys(said, arguments)
 
 
 def _reread(reply: str) -> tuple[Json, bool]:
