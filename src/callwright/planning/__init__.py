@@ -1,11 +1,21 @@
-"""Who runs after whom: planners that put every tool into a layer before anything runs."""
+"""Who runs after whom: planners that put tools into an order before anything runs."""
 
 from __future__ import annotations
 
 from callwright.errors import ConfigError
 from callwright.protocols import Planner
 
-PLANNERS = ("default", "edges", "edges-encoder", "layers", "schema", "mention", "all-in-one")
+PLANNERS = (
+    "default",
+    "edges",
+    "edges-encoder",
+    "graph",
+    "graph-connected",
+    "layers",
+    "schema",
+    "mention",
+    "all-in-one",
+)
 
 _MODELS = ("http://", "https://", "openai:", "local:")  # a language model that plans, as open_model takes it
 READ_VECTORS = ("edges-encoder", "layers")
@@ -55,6 +65,10 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         from callwright.planning.trained import TrainedPlanner
 
         return TrainedPlanner(spec)
+    if spec in ("graph", "graph-connected"):
+        from callwright.planning.graph import GraphPlanner
+
+        return GraphPlanner(connected=spec == "graph-connected")
     from callwright.planning.planner import AllInOnePlanner, MentionPlanner, SchemaPlanner
 
     simple: dict[str, type[Planner]] = {
