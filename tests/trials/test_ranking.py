@@ -101,11 +101,3 @@ def test_a_success_with_nothing_of_the_request_in_it_keeps_its_place() -> None:
     untested = Ranked("person_credits", 1, 1)
     everything = Ranked("all_genres", 2, 2, "functional_success", about=False)
     assert ranked([untested, everything]) == ["person_credits", "all_genres"]
-
-
-def test_the_later_step_of_a_chain_stands_with_the_first_that_works() -> None:
-    untested, later = Ranked("untested", 1, 1), Ranked("person_credits", 2, 2, fed=True)
-    first = Ranked("search_person", 3, 3, "functional_success")
-    assert ranked([untested, later, first]) == ["person_credits", "search_person", "untested"]
-    failed = Ranked("person_credits", 2, 2, "execution_failure", fed=True)
-    assert ranked([untested, failed, first])[-1] == "person_credits", "having failed counts more"

@@ -25,6 +25,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ class Bench:
     model: ChatModel | None = None
     say: Any = sys.stderr.write
 
-    @property
+    @cached_property
     def config(self) -> str:
         """What a row depends on, beside its own system."""
         return digest([self.world.digest, POOL, self.mode, dict(_LOCAL), self.encoder and self.encoder.name])

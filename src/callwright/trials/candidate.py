@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from callwright.trials.attempt import Attempt
 from callwright.trials.result import Ranked
@@ -17,7 +17,7 @@ class Candidate:
     ``closed``: no more is found out about it. ``note``: why nothing was. ``chained``: its inputs come from other
     tools' replies, although the request states something for them that the tool did not take. ``asked_whole``: its
     whole reply is needed, where only the beginning of one is remembered. ``clause``: of the request, that it fits
-    best. ``fed``: not tried, and a candidate that works replies with what it takes.
+    best.
     """
 
     tool: Tool
@@ -30,7 +30,6 @@ class Candidate:
     fed_by: tuple[str, ...] = ()
     asked_whole: bool = False
     clause: int = 0
-    fed: bool = False
 
     @property
     def best(self) -> Attempt | None:
@@ -69,8 +68,10 @@ class Candidate:
         """What is known of it, in the form of the result; the final place is not known yet."""
         best = self.best
         if best is None:
-            bare = Ranked(self.tool.name, self.initial, self.initial, clause=self.clause, score=self.score)
-            return replace(bare, justification=self.note or _SPARED, fed=self.fed)
+            why = self.note or _SPARED
+            return Ranked(
+                self.tool.name, self.initial, self.initial, None, False, why, self.score, clause=self.clause
+            )
         seen = best.observation
         serves = seen.outcome == "functional_success"
         known = serves or self.standing == "failed"

@@ -12,16 +12,13 @@ SCORES_ALIKE = 4  # decimals to which two scores of the retriever are one: then 
 def standing_class(one: Ranked) -> int:
     """0 a real success, 1 a simulated one, 2 untested, or tested and nothing proved, 3 failed.
 
-    A success in which there is nothing of the request proves nothing about it. A tool that takes what a proven one
-    replies with stands with it: the later step of a chain is not passed by what needs no first step.
+    A success in which there is nothing of the request proves nothing about it.
     """
     if one.failed:
         return 3
     if one.works:
         return 0 if one.about else 2
-    if one.simulated:
-        return 1
-    return 0 if one.fed else 2
+    return 1 if one.simulated else 2
 
 
 def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, by_proof: bool = True) -> list[str]:

@@ -17,8 +17,8 @@ class Ranked:
 
     ``outcome`` is None for a tool that was not tried, or whose trial proved nothing either way. ``simulated``: no
     real call of it succeeded; the success is that of a made-up reply, which is no proof. ``seconds`` is the latency
-    of the real call; ``about``: that call or its reply holds something of the request. ``fed``: it was not tried, and
-    a tool that works replies with what it takes. ``clause`` is the part of the request that it fits.
+    of the real call; ``about``: that call or its reply holds something of the request. ``clause`` is the part of
+    the request that it fits.
     """
 
     name: str
@@ -31,7 +31,6 @@ class Ranked:
     seconds: float | None = None
     clause: int = 0
     about: bool = True
-    fed: bool = False
 
     @property
     def works(self) -> bool:

@@ -69,13 +69,6 @@ class Rounds:
             one = self._candidates[place]
             one.note = one.note or "not tried: it waits for a candidate that waits for it"
 
-    def end(self) -> None:
-        """Say of each candidate that was not tried whether one that works replies with what it takes."""
-        for one in self._candidates:
-            one.fed = not one.attempts and any(
-                other.works for key in one.tool.required for other in self._providers(one.tool, key)
-            )
-
     async def _batch(self) -> list[tuple[Candidate, Ready]]:
         """What is tried now: every candidate worth it whose call can be made, and those that it waits for."""
         made: dict[str, tuple[Candidate, Ready]] = {}

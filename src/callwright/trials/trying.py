@@ -87,7 +87,6 @@ async def try_tools(
             await rounds.run()
     except TimeoutError:
         problems.append(f"the {policy.seconds:g} s for trials are over: what was not tried by then is untested")
-    rounds.end()
     order, agreement = await asking.order(query, candidates)
     made = _result(candidates, order, attempts, asking, agreement, time.monotonic() - began)
     trace.add("trials", trials=made, actor=actor, turn=ledger.turn(actor))
