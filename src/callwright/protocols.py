@@ -125,7 +125,7 @@ class Encoder(Protocol):
 
 
 class Planner(Protocol):
-    """Query and tools -> a plan in which every tool stands exactly once. Deterministic."""
+    """Query and tools -> a plan in which no tool stands twice; one that chooses leaves tools out. Deterministic."""
 
     @property
     def name(self) -> str: ...

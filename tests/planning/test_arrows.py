@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.models.grammar import decodable
-from callwright.plan import Plan, Problem
+from callwright.plan import Plan, Problem, Slot
 from callwright.planning.arrows import (
     edges_by_tool,
     is_connected,
@@ -55,6 +55,15 @@ def test_a_bare_number_is_a_tool_without_arrows() -> None:
     assert {s.tool for s in plan.slots} == {"find", "look", "tell"}
     assert write_arrows(plan, TOOLS) == "1->2, 4"
     assert [s.tool for s in plan_of("3").slots] == ["pay"]
+
+
+def test_calls_of_one_tool_after_each_other_are_no_edge_between_tools() -> None:
+    slots = (
+        Slot("find", "find"),
+        Slot("find#2", "find", frozenset({"find"})),
+        Slot("pay", "pay", frozenset({"find#2"})),
+    )
+    assert edges_by_tool(Plan(slots)) == {("find", "pay")}
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", "find->look", "1->", "->2", "1-2", "1->2; 2->3", "1->2, 2->x", "1.2"])

@@ -73,8 +73,19 @@ async def test_it_can_be_asked_while_a_loop_runs_and_by_several_threads(planners
         assert {p.edges for p in pool.map(lambda _: one.plan("q", TOOLS), range(8))} == {(("find", "look"),)}
 
 
-def test_a_models_address_is_a_planner() -> None:
-    one = open_planner("http://127.0.0.1:9/v1#planner")
+def test_a_model_may_be_asked_for_steps_and_is_told_what_cannot_run(planners: list[TrainedPlanner]) -> None:
+    wrong = {"steps": [{"step": 1, "tool": "find", "after": [2]}, {"step": 2, "tool": "pay", "after": [1]}]}
+    right = {"steps": [{"step": 1, "tool": "find", "after": []}, {"step": 2, "tool": "pay", "after": [1]}]}
+    model = ScriptedModel([wrong, right], name="small")
+    planners.append(TrainedPlanner(model, "steps"))
+    plan = planners[0].plan("Pay for it.", TOOLS)
+    assert (plan.edges, planners[0].name) == ((("find", "pay"),), "dag:small")
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(("spec", "name"), [("", "planner"), ("dag:", "dag:")])
+def test_a_models_address_is_a_planner(spec: str, name: str) -> None:
+    one = open_planner(f"{spec}http://127.0.0.1:9/v1#planner")
     assert isinstance(one, TrainedPlanner)
-    assert "planner" in one.name
+    assert name in one.name
     one.close()

@@ -13,6 +13,7 @@ from tests.training.refiner_case import ChatServer, tiny_model, tiny_tokenizer
 from callwright.errors import ConfigError
 from callwright.training import planner_data
 from callwright.training.planner import main
+from callwright.training.planner_curation import Solved, keep
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
@@ -106,7 +107,11 @@ def test_every_stage_runs_and_leaves_its_result(
     for name in ("sft", "planner"):
         assert (out / name / "model.safetensors").is_file()
     assert "| steps | reward" in (out / "curve.md").read_text() or "syntax" in (out / "curve.md").read_text()
-    assert set(json.loads((out / "scores.json").read_text())) == {"untrained", "SFT", "SFT+RL"}
+    assert set(json.loads((out / "scores.json").read_text())["test"]) == {"untrained", "SFT", "SFT+RL"}
     assert "| SFT+RL | 3 |" in capsys.readouterr().out
+    for example in planner_data.read(out / "data.jsonl")["rl"]:  # as if the model solved each every other time
+        keep(out / "curated.jsonl", Solved(example.id, 0.5, 0.0, 2))
+    assert main([*common, "--stages", "measure"]) == 0
+    assert "watched:" in capsys.readouterr().out
     with pytest.raises(ConfigError, match="already a run"):
         main([*common, "--stages", "sft"])

@@ -17,6 +17,7 @@ PLANNERS = (
     "all-in-one",
 )
 
+_DAG = "dag:"  # before a model: asked for steps, as the strategy dag asks
 _MODELS = ("http://", "https://", "openai:", "local:")  # a language model that plans, as open_model takes it
 READ_VECTORS = ("edges-encoder", "layers")
 
@@ -61,10 +62,11 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         from callwright.planning.edges import EdgePlanner
 
         return EdgePlanner()
-    if spec.startswith(_MODELS):
+    if spec.removeprefix(_DAG).startswith(_MODELS):
         from callwright.planning.trained import TrainedPlanner
 
-        return TrainedPlanner(spec)
+        dag, model = spec.startswith(_DAG), spec.removeprefix(_DAG)
+        return TrainedPlanner(model, "steps" if dag else "arrows")
     if spec in ("graph", "graph-connected"):
         from callwright.planning.graph import GraphPlanner
 
@@ -79,7 +81,7 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
     if spec not in simple:
         raise ConfigError(
             f"there is no planner {spec!r}",
-            hint="planners: " + ", ".join(PLANNERS) + "; or a model that plans: http://host/v1#model",
+            hint="planners: " + ", ".join(PLANNERS) + "; or a model that plans: http://host/v1#model, dag:local:",
         )
     return simple[spec]()
 

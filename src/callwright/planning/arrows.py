@@ -110,9 +110,9 @@ def is_connected(plan: Plan) -> bool:
 
 
 def edges_by_tool(plan: Plan) -> set[tuple[str, str]]:
-    """(from, to) pairs of tool names, each once, whatever the slots are called."""
+    """(from, to) pairs of different tools, each once, whatever the slots are called."""
     tool = {slot.id: slot.tool for slot in plan.slots}
-    return {(tool[a], tool[b]) for a, b in plan.edges}
+    return {(tool[a], tool[b]) for a, b in plan.edges if tool[a] != tool[b]}
 
 
 def numbered(lines: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +144,9 @@ def _train(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) 
     if "grpo" in stages:
         _grpo(args, settings, fit["rl"], start)
     if "measure" in stages and tuning.first():
-        _measure(args, settings, _evenly(_some(fit["test"], "test"), args.held), tokenizer)
+        held = {"test": _evenly(_some(fit["test"], "test"), args.held)}
+        watched = curated(fit["rl"], known(args.out / "curated.jsonl"))[1]
+        _measure(args, settings, held | ({"watched": watched} if watched else {}), tokenizer)
 
 
 def _some(examples: Sequence[PlanExample], part: str) -> Sequence[PlanExample]:
@@ -198,17 +200,25 @@ def _grpo(args: argparse.Namespace, settings: Settings, examples: Sequence[PlanE
     _progress(f"grpo: {curve[-1]['step']:g} steps")
 
 
-def _measure(args: argparse.Namespace, settings: Settings, held: Sequence[PlanExample], tokenizer: Any) -> None:
+def _measure(
+    args: argparse.Namespace, settings: Settings, held: Mapping[str, Sequence[PlanExample]], tokenizer: Any
+) -> None:
+    """Every model there is on the test tasks, and on those that curation kept to be watched only."""
     from callwright.training import tuning
-    from callwright.training.planner_scores import against, measure, table
+    from callwright.training.planner_scores import Measured, against, measure, table
 
     places = {"untrained": settings.model}
     places |= {
         n: str(args.out / f) for f, n in {"sft": "SFT", "planner": "SFT+RL"}.items() if (args.out / f).is_dir()
     }
-    found = {name: measure(tuning.open_model(place)[0], tokenizer, held, settings) for name, place in places.items()}
+    found: dict[str, dict[str, Measured]] = {part: {} for part in held}
+    for name, place in places.items():
+        model, _ = tuning.open_model(place)
+        for part, examples in held.items():
+            found[part][name] = measure(model, tokenizer, examples, settings)
     (args.out / "scores.json").write_text(json.dumps(as_json(found), indent=1), encoding="utf-8")
-    text = f"{table(found)}\n\n{against(found, list(found)[-1])}\n"
+    last = list(places)[-1]
+    text = "\n".join(f"{part}:\n\n{table(some)}\n\n{against(some, last)}\n" for part, some in found.items())
     (args.out / "scores.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 

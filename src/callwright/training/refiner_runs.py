@@ -54,7 +54,7 @@ def sft(
 ) -> list[float]:
     """Learn to write the gold answer: the warm start, and the run DAPO is held against. The loss of every step."""
     rows = [(chat(s, settings.prompt), s.answer) for s in samples]
-    steps = 0 if seconds else settings.sft_steps
+    steps = 10**6 if seconds else settings.sft_steps  # what DAPO is held against has its time, however many steps
     return tuning.sft(model, tokenizer, rows, settings, out, steps=steps, epochs=settings.epochs, seconds=seconds)
 
 

@@ -119,13 +119,13 @@ def sft(
 ) -> list[float]:  # fmt: skip
     """Learn to write the second of each row after the first: the mean negative log-likelihood of its tokens.
 
-    The loss of every step. ``steps`` (0: as many as the epochs have) or ``seconds`` end it. With ``checkpoints`` the
-    run can be gone on with; see :func:`begin`.
+    The loss of every step. It ends after ``steps`` (0: as many as the epochs have), or sooner by ``seconds``. With
+    ``checkpoints`` the run can be gone on with; see :func:`begin`.
     """
     resume = begin(out, resume) if checkpoints else False
     learn_only_top(model, settings.top)
     told = [{"prompt": chat, "completion": [{"role": "assistant", "content": answer}]} for chat, answer in rows]
-    common = _told(settings, out, 10**6 if seconds and not steps else steps, settings.sft_rate)
+    common = _told(settings, out, steps, settings.sft_rate)
     config = SFTConfig(
         **{**common, "num_train_epochs": epochs},
         per_device_train_batch_size=settings.sft_batch,
