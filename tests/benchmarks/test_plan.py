@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from callwright.benchmarks import plan as bench
+from callwright.errors import ConfigError
 from callwright.planning.card import Card
 from callwright.planning.network import Shape
 from callwright.planning.planner import AllInOnePlanner, SchemaPlanner
+from callwright.testing import FixedPlan
 from callwright.training.data import example_from_calls
 from callwright.types import Tool
 
@@ -25,6 +27,11 @@ def test_a_planner_is_measured_on_gold_worked_out_by_hand() -> None:
     assert (flat.accuracy, flat.error, flat.order, flat.valid, flat.f1) == (50.0, 0.5, 0.0, 0.0, 0.0)
     right = bench.measure(SchemaPlanner(), [CHAIN])
     assert (right.accuracy, right.error, right.order, right.valid, right.f1) == (100.0, 0.0, 100.0, 100.0, 100.0)
+
+
+def test_a_planner_that_chooses_tools_has_no_layers_to_score() -> None:
+    with pytest.raises(ConfigError, match="fixed chooses tools"):
+        bench.measure(FixedPlan(["pay_invoice"]), [CHAIN])
 
 
 def test_a_score_on_a_source_that_was_trained_on_is_marked() -> None:
