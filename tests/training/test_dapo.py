@@ -17,7 +17,8 @@ import torch
 from datasets import Dataset
 from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
-from callwright.training.dapo import DapoTrainer, OverlongPenalty, decoded, packed_logits
+from callwright.training.dapo import DapoTrainer, OverlongPenalty, packed_logits
+from callwright.training.generation import decoded
 from callwright.training.refiner_runs import RefinerReward, chat
 from callwright.training.tuning import group_config
 

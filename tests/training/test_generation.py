@@ -29,7 +29,7 @@ def test_a_greedy_reply_does_not_depend_on_what_else_is_asked() -> None:
 def test_several_replies_are_drawn_for_each_chat_in_order() -> None:
     tokenizer = tiny_tokenizer()
     torch.manual_seed(0)
-    found = replies(tiny_model(tokenizer), tokenizer, CHATS, 6, size=2, samples=4, temperature=1.0)
+    found = replies(tiny_model(tokenizer), tokenizer, CHATS, 6, samples=4, temperature=1.0)
     assert [len(some) for some in found] == [4, 4, 4]
     assert len({text for some in found for text in some}) > 6, "replies are drawn, not repeated"
 

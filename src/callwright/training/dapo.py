@@ -27,11 +27,11 @@ from typing import Any
 
 from callwright.errors import MissingExtra
 from callwright.jsontext import parse
+from callwright.training.generation import continued
 from callwright.training.rewards import overlong_penalty
 
 try:
     import torch
-    from transformers import DynamicCache
     from trl import GRPOTrainer
     from trl.trainer.utils import entropy_from_logits, pad, selective_log_softmax
 except ImportError:
@@ -56,15 +56,6 @@ class OverlongPenalty:
 
     def __call__(self, completion_ids: list[list[int]], **_: Any) -> list[float]:
         return [overlong_penalty(len(ids), self.free, self.longest) for ids in completion_ids]
-
-
-def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
-    """The text of a reply without its end-of-turn token. Other special tokens stay: Glaive's format ends in one."""
-    ends = {tokenizer.eos_token_id, tokenizer.pad_token_id} - {tokenizer.convert_tokens_to_ids("<|endoftext|>")}
-    kept = list(ids)
-    while kept and kept[-1] in ends:
-        kept.pop()
-    return str(tokenizer.decode(kept, skip_special_tokens=False)).strip()
 
 
 class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
@@ -183,26 +174,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
 
     def _continue(self, model: Any, prompt: list[int], count: int) -> list[list[int]]:
         """``count`` replies to one prompt whose keys and values are computed once."""
-        training, device = model.training, model.device
-        model.eval()
-        with torch.no_grad():
-            cache = DynamicCache(config=model.config)
-            model(torch.tensor([prompt[:-1]], device=device), past_key_values=cache, use_cache=True, logits_to_keep=1)
-            cache.batch_repeat_interleave(count)
-            ids = torch.tensor([prompt] * count, device=device)
-            out = model.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                past_key_values=cache,
-                generation_config=self.generation_config,
-            )
-        model.train(training)
-        ends = set(self.eos_token_ids)
-        replies = []
-        for row in out[:, len(prompt) :].tolist():
-            end = next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
-            replies.append(row[:end])
-        return replies
+        return continued(model, prompt, count, self.generation_config, set(self.eos_token_ids))
 
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *args: Any, **rest: Any

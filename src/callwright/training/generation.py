@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from callwright.errors import MissingExtra
-from callwright.training.dapo import decoded
 
 try:
     import torch
+    from transformers import DynamicCache, GenerationConfig
 except ImportError:
     raise MissingExtra("asking a model in memory", "train") from None
 
@@ -20,31 +20,61 @@ def replies(
     model: Any, tokenizer: Any, chats: Sequence[Chat], longest: int,
     *, size: int = 8, samples: int = 1, temperature: float = 0.0,
 ) -> list[list[str]]:  # fmt: skip
-    """``samples`` replies to every chat of at most ``longest`` tokens; greedy at temperature 0."""
-    model.eval()
-    found: list[list[str]] = []
+    """``samples`` replies to every chat of at most ``longest`` tokens; at temperature 0 one, the greedy one."""
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    how: dict[str, Any] = {"do_sample": False}
     if temperature:
-        how = {
-            "do_sample": True,
-            "temperature": temperature,
-            "top_k": 0,
-            "top_p": 1.0,
-            "num_return_sequences": samples,
-        }
+        return [_drawn(model, tokenizer, chat, longest, samples, temperature) for chat in chats]
+    model.eval()
+    found: list[list[str]] = []
     for start in range(0, len(chats), size):
         rows = [_templated(tokenizer, chat) for chat in chats[start : start + size]]
         given = tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(model.device)
         with torch.no_grad():
             out = model.generate(
-                **given, max_new_tokens=longest, pad_token_id=tokenizer.pad_token_id, use_cache=True, **how
+                **given, max_new_tokens=longest, pad_token_id=tokenizer.pad_token_id, do_sample=False, use_cache=True
             )
-        texts = [_ended(tokenizer, row) for row in out[:, given["input_ids"].size(1) :].tolist()]
-        each = len(texts) // len(rows)
-        found += [texts[i * each : (i + 1) * each] for i in range(len(rows))]
+        found += [[_ended(tokenizer, row)] for row in out[:, given["input_ids"].size(1) :].tolist()]
     return found
+
+
+def _drawn(model: Any, tokenizer: Any, chat: Chat, longest: int, samples: int, temperature: float) -> list[str]:
+    """Replies drawn from the whole distribution, the prompt computed once for all of them."""
+    config = GenerationConfig(
+        do_sample=True, temperature=temperature, top_k=0, top_p=1.0, max_new_tokens=longest,
+        pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id,
+    )  # fmt: skip
+    prompt = _templated(tokenizer, chat)["input_ids"]
+    return [decoded(tokenizer, ids) for ids in continued(model, prompt, samples, config, {tokenizer.eos_token_id})]
+
+
+def continued(model: Any, prompt: list[int], count: int, config: Any, ends: set[int]) -> list[list[int]]:
+    """``count`` replies to one prompt whose keys and values are computed once; each ends with one of ``ends``."""
+    training, device = model.training, model.device
+    model.eval()
+    with torch.no_grad():
+        cache = DynamicCache(config=model.config)
+        model(torch.tensor([prompt[:-1]], device=device), past_key_values=cache, use_cache=True, logits_to_keep=1)
+        cache.batch_repeat_interleave(count)
+        ids = torch.tensor([prompt] * count, device=device)
+        out = model.generate(
+            input_ids=ids, attention_mask=torch.ones_like(ids), past_key_values=cache, generation_config=config
+        )
+    model.train(training)
+    found = []
+    for row in out[:, len(prompt) :].tolist():
+        end = next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
+        found.append(row[:end])
+    return found
+
+
+def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
+    """The text of a reply without its end-of-turn token. Other special tokens stay: Glaive's format ends in one."""
+    ends = {tokenizer.eos_token_id, tokenizer.pad_token_id} - {tokenizer.convert_tokens_to_ids("<|endoftext|>")}
+    kept = list(ids)
+    while kept and kept[-1] in ends:
+        kept.pop()
+    return str(tokenizer.decode(kept, skip_special_tokens=False)).strip()
 
 
 def _templated(tokenizer: Any, chat: Chat) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 from callwright.plan import Plan
 from callwright.planning.arrows import read_reply
 from callwright.training import generation, tuning
-from callwright.training.dapo import decoded
 from callwright.training.data import PlanExample
 from callwright.training.data_files import gold_plan
+from callwright.training.generation import decoded
 from callwright.training.plan_reward import CASES, Connected, grade
 from callwright.training.planner_data import answer, chat
 from callwright.training.planner_settings import Settings

@@ -8,7 +8,8 @@ from typing import Any
 
 from callwright.refine.model import Prompt
 from callwright.training import tuning
-from callwright.training.dapo import OverlongPenalty, decoded
+from callwright.training.dapo import OverlongPenalty
+from callwright.training.generation import decoded
 from callwright.training.refiner_settings import Settings
 from callwright.training.refiner_task import Sample
 from callwright.training.rewards import Variant, reward
