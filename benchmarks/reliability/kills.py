@@ -2,9 +2,11 @@
 
 ``python benchmarks/reliability/kills.py --kills 1000`` (POSIX). Each trial is a run of ten calls in three layers:
 reads, a call that the model repairs, writes that may not be repeated, one that takes an idempotency key, one whose
-outcome can be asked for. It is killed at a point drawn from those that an undisturbed run passes, resumed in a new
-process, perhaps killed again, until it ends. The world that the tools change is a file outside of the run, appended
-before a tool answers. What is in doubt is looked up there and told by a ``resolution``, as a user would.
+outcome can be asked for. With ``--strategy dag`` (or ``compiler``) they are the steps of a plan, with references
+and an argument left open, each on its way as soon as its inputs exist. It is killed at a point drawn from those that
+an undisturbed run passes, resumed in a new process, perhaps killed again, until it ends. The world that the tools
+change is a file outside of the run, appended before a tool answers. What is in doubt is looked up there and told by a
+``resolution``, as a user would.
 
 Windows: ``before`` the intent is on the disk; ``sent``, from there until the tool has changed the world; ``done``,
 until the result is recorded; ``else``. Half of the kills are drawn between intent and result; every fifth run is
@@ -38,10 +40,23 @@ from callwright.testing import FakeTool, FixedPlan, ScriptedModel
 from callwright.trace import Event
 from callwright.types import READ_LOCAL, WRITE, Effects, Tool, ToolOutput
 
+STRATEGY = "layered"
 TEXT = {"type": "string"}
 QUERY = "Find Oslo, book, pay and note it for Ann, tell the desk, bill Ann and count the people."
 ONCE = ("book", "pay", "note")
 KEYED, IDEMPOTENT = Effects(destructive=False, keyed=True), Effects(destructive=False, idempotent=True)
+STEPS = [  # tool, what it comes after, its argument; None: filled when it is its turn
+    ("find", [], "Ann"),
+    ("look", [], "Ann"),
+    ("book", [1], "${1.find_id}"),
+    ("pay", [2], "${2.look_id}"),
+    ("note", [], "Oslo"),
+    ("tell", [1], "Ann"),
+    ("bill", [2], "Ann"),
+    ("ship", [3], "${3.book_id}"),
+    ("count", [4, 5], "Ann"),
+    ("close", [6, 7, 8, 9], None),
+]
 LAYERS = [["find", "look"], ["book", "pay", "note", "tell", "bill", "ship"], ["count", "close"]]
 
 
@@ -126,23 +141,33 @@ class Source:
 
 def answers(request: ChatRequest) -> Any:
     text = request.messages[-1].content
+    if request.purpose == "plan":
+        return {"steps": [_step(n, *step) for n, step in enumerate(STEPS, 1)]}
+    if request.purpose == "join":
+        return {"thought": "", "judgement": "finish"}
     if request.purpose == "select":
         return {"needed": [name for layer in LAYERS for name in layer]}
     if request.purpose == "repair":
         return {"x": "Ann"}
     if request.purpose.startswith("answer"):
         return {"statements": [{"text": "The booking is B7.", "results": ["r3"]}], "missing": []}
+    if "close(" in text and "count(" not in text:
+        return {"useful": ["close"], "calls": [{"tool": "close", "arguments": {"x": "Ann"}}]}
     layer = next(layer for layer in reversed(LAYERS) if f"{layer[0]}(" in text and f"{layer[1]}(" in text)
     said = "Oslo" if "note" in layer else "Ann"
     return {"calls": [{"tool": name, "arguments": {"x": said if name == "note" else "Ann"}} for name in layer]}
 
 
+def _step(number: int, tool: str, after: list[int], said: str | None) -> dict[str, Any]:
+    step: dict[str, Any] = {"step": number, "tool": tool, "after": after}
+    return step if said is None else {**step, "arguments": {"x": said}}
+
+
 def orchestrator(folder: Path, points: Points, seed: int) -> Orchestrator:
     source = Source(World(folder / "world"), points, random.Random(seed))
     model = ScriptedModel(answers, capabilities=Capabilities(json_schema=True))
-    return Orchestrator(
-        [source], model=model, planner=FixedPlan(*LAYERS), journal=folder / "runs", sinks=[points.note]
-    )
+    options: dict[str, Any] = {"planner": FixedPlan(*LAYERS), "journal": folder / "runs", "sinks": [points.note]}
+    return Orchestrator([source], model=model, strategy=STRATEGY, **options)
 
 
 def process(folder: Path, seed: int, kill_at: int) -> None:
@@ -256,10 +281,13 @@ def _judge(folder: Path, counts: collections.Counter[str], whole: Any) -> None:
 
 
 def main() -> int:
+    global STRATEGY
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--kills", type=int, default=1000)
     asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--strategy", choices=["layered", "dag", "compiler"], default=STRATEGY)
     given = asked.parse_args()
+    STRATEGY = given.strategy
     folder = Path(tempfile.mkdtemp(prefix="kills-"))
     if child(folder, given.seed) != 0:
         return 1

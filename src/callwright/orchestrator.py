@@ -40,7 +40,7 @@ from callwright.gate import Gate, Sources
 from callwright.limits import Budget, Limits
 from callwright.models import open_model
 from callwright.plan import Plan
-from callwright.planning import default_planner
+from callwright.planning import open_planner
 from callwright.protocols import ChatModel, Planner, ReplyMode
 from callwright.redaction import in_every_form
 from callwright.retrieval import Mode
@@ -289,7 +289,7 @@ async def _run(
     job = Job(
         query=query,
         tools=tools,
-        planner=setup._planner or default_planner(),
+        planner=setup._planner or open_planner(getattr(setup._strategy, "planner", None)),
         executor=executor,
         questions=questions,
         limits=budget.limits,

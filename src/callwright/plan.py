@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from callwright.errors import PlanError
@@ -284,6 +285,8 @@ def references(arguments: Json, slots: Collection[str]) -> tuple[Ref, ...]:
 
     To something else only a text refers that is nothing but a reference; inside a longer text it is left as it is.
     """
+    if isinstance(arguments, str):
+        return tuple(_in_text(arguments, slots))
     return tuple(ref for text in _texts(arguments) for ref in _in_text(text, slots))
 
 
@@ -315,19 +318,22 @@ def _texts(value: Json) -> Iterator[str]:
 
 def _in_text(text: str, slots: Collection[str]) -> Iterator[Ref]:
     for found in _REFERENCE.finditer(text):
-        inner, whole = found[1].strip(), found[0] == text.strip()
-        slot, rest = _parted(inner, slots)
-        if slot not in slots and not whole:
-            continue
-        path = tuple(key or (place if place == "*" else int(place)) for key, place in _STEP.findall(rest))
-        yield Ref(slot, path, found[0], whole)
+        whole = len(found[0]) == len(text) or found[0] == text.strip()
+        slot, rest = _parted(found[1].strip(), slots)
+        if whole or slot in slots:
+            yield Ref(slot, _path(rest), found[0], whole)
+
+
+@lru_cache(maxsize=4_096)
+def _path(text: str) -> tuple[str | int, ...]:
+    return tuple(key or (place if place == "*" else int(place)) for key, place in _STEP.findall(text))
 
 
 def _parted(inner: str, slots: Collection[str]) -> tuple[str, str]:
     """The longest id that ``inner`` begins with, and the path behind it; else what stands before the first mark."""
-    ends = [len(inner), *(i for i, c in enumerate(inner) if c in ".[")]
-    for end in sorted(ends, reverse=True):
-        if inner[:end] in slots and _PATH.fullmatch(inner, end):
+    end = first = len(inner)
+    while end > 0:
+        if inner[:end] in slots and (end == len(inner) or _PATH.fullmatch(inner, end)):
             return inner[:end], inner[end:]
-    first = min(ends)
+        first, end = end, max(inner.rfind(".", 0, end), inner.rfind("[", 0, end))
     return inner[:first], inner[first:]

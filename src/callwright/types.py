@@ -68,6 +68,8 @@ def required_keys(schema: JsonObject) -> tuple[str, ...]:
 
 def canonical(value: Any) -> str:
     """One text per JSON value: keys sorted, no spaces. What digests are taken of."""
+    if type(value) is int:
+        return str(value)
     try:
         return _CANONICAL.encode(value)
     except TypeError:  # keys that are no texts

@@ -48,20 +48,28 @@ class Schedule:
             self._followers.setdefault(before, []).append(slot.id)
 
     async def _run(self, slot: Slot) -> None:
-        if not await self._work(slot):
-            self.failed.add(slot.id)
+        """Do a slot's work, then go on with what that made ready: the first of it here, the others beside it."""
+        going: Slot | None = slot
+        while going is not None:
+            slot, going = going, None
+            if not await self._work(slot):
+                self.failed.add(slot.id)
+                for behind in self._followers.pop(slot.id, ()):
+                    self._block(behind, slot.id)
+                return
+            self.done.add(slot.id)
             for behind in self._followers.pop(slot.id, ()):
-                self._block(behind, slot.id)
-            return
-        self.done.add(slot.id)
-        for behind in self._followers.pop(slot.id, ()):
-            waits = self._waiting.get(behind)
-            if waits is None:
-                continue  # it was blocked meanwhile
-            waits.discard(slot.id)
-            if not waits:
+                waits = self._waiting.get(behind)
+                if waits is None:
+                    continue  # it was blocked meanwhile
+                waits.discard(slot.id)
+                if waits:
+                    continue
                 del self._waiting[behind]
-                self._group.create_task(self._run(self._slots[behind]))
+                if going is None:
+                    going = self._slots[behind]
+                else:
+                    self._group.create_task(self._run(self._slots[behind]))
 
     def _block(self, slot: str, by: str) -> None:
         front = [slot]

@@ -25,6 +25,7 @@ from callwright.execution.stream import Late, Stream
 from callwright.plan import Plan, Slot
 from callwright.planning.dag import Asked, Draft, plan_dialogue
 from callwright.planning.notation import read_plan
+from callwright.strategies.choosing import chosen
 from callwright.strategies.job import Job
 from callwright.types import Tool, ToolResult
 
@@ -47,6 +48,10 @@ class DAG:
     name = "dag"
     freezes: tuple[Level, ...] = ("plan", "arguments")
 
+    def __init__(self, choose_above: int = 12) -> None:
+        """``choose_above``: with more tools than this, the model is asked first which of them are needed."""
+        self._choose_above = choose_above
+
     async def run(self, job: Job) -> None:
         await self._plan(job)
         ran: set[str] = set()
@@ -57,10 +62,11 @@ class DAG:
                 break
 
     async def _plan(self, job: Job) -> None:
-        plan = await planned(job, job.tools)
+        tools = await chosen(job, self._choose_above)
+        plan = await planned(job, tools)
         if plan is None:
             job.trace.add("note", text="the model wrote no plan: the planner's order is taken")
-            job.make_plan(job.tools)
+            job.make_plan(tools)
         else:
             job.adopt(plan)
 
@@ -84,17 +90,23 @@ class DAG:
 
 
 class Edges(DAG):
-    """The graph of the run's planner, which needs no language model; the model writes the arguments, all at once."""
+    """The graph of the run's planner, which needs no language model; the model writes the arguments, all at once.
+
+    ``planner``: whose graph, where the run names none.
+    """
 
     name = "edges"
+    planner = "graph"
 
     async def _plan(self, job: Job) -> None:
         job.make_plan(job.tools)
         order = job.plan
-        kept = {slot.tool for slot in order.slots}
-        tools = tuple(tool for tool in job.tools if tool.name in kept)
-        lines = [_line(number, slot, order) for number, slot in enumerate(_sorted(order), 1)]
-        filled = await planned(job, tools, _ORDERED.format(order="\n".join(lines))) if tools else None
+        planned_for = {slot.tool for slot in order.slots}
+        kept = await chosen(job, self._choose_above, tuple(t for t in job.tools if t.name in planned_for))
+        named = {tool.name for tool in kept}
+        lines = [_line(slot, order) for layer in order.layers for slot in layer if slot.tool in named]
+        known = _ORDERED.format(order="\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)))
+        filled = await planned(job, kept, known) if kept else None
         if filled is not None:
             job.adopt(replace(ordered(filled, order), revision=order.revision + 1))
 
@@ -106,6 +118,7 @@ class Given(DAG):
 
     def __init__(self, plan: Plan | str | None = None) -> None:
         """``plan``: None to resume a run, whose journal holds it. Raises PlanError in the run if it cannot run."""
+        super().__init__()
         self._given = plan
 
     async def _plan(self, job: Job) -> None:
@@ -176,14 +189,10 @@ def ordered(plan: Plan, order: Plan) -> Plan:
     return replace(plan, slots=tuple(made))
 
 
-def _sorted(plan: Plan) -> list[Slot]:
-    return [slot for layer in plan.layers for slot in layer]
-
-
-def _line(number: int, slot: Slot, plan: Plan) -> str:
+def _line(slot: Slot, plan: Plan) -> str:
     tool = {one.id: one.tool for one in plan.slots}
     after = ", ".join(sorted(tool[b] for b in slot.after))
-    return f"{number}. {slot.tool}" + (f", after {after}" if after else "")
+    return f"{slot.tool}, after {after}" if after else slot.tool
 
 
 def _found_nothing(results: Sequence[ToolResult]) -> bool:

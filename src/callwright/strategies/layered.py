@@ -15,13 +15,12 @@ from dataclasses import replace
 from callwright.errors import ConfigError
 from callwright.execution.freeze import Level
 from callwright.execution.gaps import Gap
-from callwright.execution.select import mentioned, selected, selection
 from callwright.plan import Slot
-from callwright.planning.closure import with_producers
+from callwright.strategies.choosing import chosen
 from callwright.strategies.job import Job
 from callwright.strategies.recovery import WAYS, Recovery
 from callwright.strategies.second_pass import close_gaps, narrowed
-from callwright.types import Skip, Tool
+from callwright.types import Tool
 
 
 class Layered:
@@ -44,7 +43,7 @@ class Layered:
         self._recover = frozenset(recover)
 
     async def run(self, job: Job) -> None:
-        tools = await self._chosen(job)
+        tools = await chosen(job, self._choose_above)
         job.make_plan(tools)
         recovery = Recovery(job, self._recover, self._layer)
         finished: set[str] = set()
@@ -65,20 +64,6 @@ class Layered:
         await recovery.after((index, index), finished, last=True)
         out = job.executor.succeeded | {t.name for t in job.tools if _writes(t)}
         await job.executor.release([name for name in job.executor.held if name not in out])
-
-    async def _chosen(self, job: Job) -> tuple[Tool, ...]:
-        """What to plan with: what the model chose or the request names, and what feeds it. All, if none is chosen."""
-        if len(job.tools) <= self._choose_above:
-            return job.tools
-        reply = await job.questions.ask(selection(job.query, job.tools, job.questions.mode), calls=None)
-        chosen = selected(reply, job.tools)
-        if not chosen:
-            job.trace.add("note", text="the model chose no tool: all are planned")
-            return job.tools
-        spoken_of = (tool for tool in mentioned(job.query, job.tools) if tool not in chosen)
-        kept = with_producers((*chosen, *spoken_of), job.tools)
-        job.executor.skip(Skip(t.name, "not chosen for this request") for t in job.tools if t not in kept)
-        return kept
 
     def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
         """Slots whose call lacked a value that results since then may hold; each is offered once more."""
