@@ -16,10 +16,15 @@ from callwright.planning.notation import read_plan
 from callwright.types import Tool
 
 TOOLS = '''
+from typing import TypedDict
+
 from callwright import READ, tool
 
+class Place(TypedDict):
+    latitude: float
+
 @tool(effects=READ)
-def find_place(city: str) -> dict[str, float]:
+def find_place(city: str) -> Place:
     """The latitude of a city."""
     return {"latitude": 59.9}
 

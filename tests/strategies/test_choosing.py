@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from callwright import Orchestrator
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.types import READ
 
 SAID = {"statements": [], "missing": []}
@@ -22,7 +22,9 @@ async def test_one_short_question_comes_before_the_plan_where_there_are_many_too
     for count, first in ((many - 1, {"plan", "bind"}), (many, {"select"})):
         script: dict[str, Any] = {"select": {"needed": ["tool_2"]}, "plan": {"steps": []}, "bind": {"calls": []}}
         model = ScriptedModel({**script, "*": SAID})
-        done = await Orchestrator([fake_source(*tools(count))], model=model, strategy=strategy).run("Do it.")
+        all_of_them = FixedPlan([f"tool_{n}" for n in range(count)])  # a planner that chooses none itself
+        setup = Orchestrator([fake_source(*tools(count))], model=model, strategy=strategy, planner=all_of_them)
+        done = await setup.run("Do it.")
         assert model.requests[0].purpose in first
         left_out = {skip.tool for skip in done.skips if skip.reason == "not chosen for this request"}
         assert left_out == ({t.name for t in tools(count)} - {"tool_2"} if count == many else set())

@@ -155,6 +155,15 @@ async def test_edges_take_their_order_from_the_planner_and_the_model_writes_the_
     assert [r.purpose for r in model.requests][:2] == ["plan", "answer"]
 
 
+async def test_edges_offer_what_alone_provides_what_the_planners_tools_require() -> None:
+    find = FakeTool("find_trip", {"name": TEXT}, output={"trip_id": "T7"}, output_schema={
+        "type": "object", "properties": {"trip_id": TEXT}}, effects=READ)  # fmt: skip
+    cost = FakeTool("trip_cost", {"trip_id": TEXT}, output={"euros": 12}, effects=READ)
+    model = planned([step(1, "find_trip", name="Oslo"), step(2, "trip_cost", 1, trip_id="${1.trip_id}")])
+    await run(model, [find, cost], "edges", planner=FixedPlan(["trip_cost"]))
+    assert cost.calls == [{"trip_id": "T7"}]
+
+
 def test_an_order_holds_where_a_step_says_nothing_itself() -> None:
     order = Plan.from_edges(["a", "b", "c"], [("a", "b"), ("b", "c")])
     plan = Plan((Slot("a", "a"), Slot("a#2", "a"), Slot("b", "b"), Slot("c", "c", frozenset({"a"}))))

@@ -23,6 +23,7 @@ from callwright.execution.questions import LimitReached
 from callwright.execution.render import results_text, signatures
 from callwright.execution.stream import Late, Stream
 from callwright.plan import Plan, Slot
+from callwright.planning.closure import with_producers
 from callwright.planning.dag import Asked, Draft, plan_dialogue
 from callwright.planning.notation import read_plan
 from callwright.strategies.choosing import chosen
@@ -92,6 +93,8 @@ class DAG:
 class Edges(DAG):
     """The graph of the run's planner, which needs no language model; the model writes the arguments, all at once.
 
+    It is offered the planner's tools, and those that alone provide what these require.
+
     ``planner``: whose graph, where the run names none.
     """
 
@@ -106,7 +109,8 @@ class Edges(DAG):
         named = {tool.name for tool in kept}
         lines = [_line(slot, order) for layer in order.layers for slot in layer if slot.tool in named]
         known = _ORDERED.format(order="\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)))
-        filled = await planned(job, kept, known) if kept else None
+        offered = with_producers(kept, job.tools)  # the model may plan without one of them, not with one left out
+        filled = await planned(job, offered, known) if kept else None
         if filled is not None:
             job.adopt(replace(ordered(filled, order), revision=order.revision + 1))
 
