@@ -117,9 +117,10 @@ def test_stages_follow_each_other_and_end_with_a_label_or_a_reason() -> None:
 def test_a_row_goes_through_all_stages_with_a_blocking_model() -> None:
     scripted = planning_model()
     with BlockingModel(scripted) as model:
-        row = through(to_json(DRAFT), model)
-        assert through(row, model) == row, "what is finished is not asked about again"
-    done = from_json(row)
+        line = through(json.dumps(to_json(DRAFT)), model)
+        assert through(line, model) == line, "what is finished is not asked about again"
+    done = from_json(json.loads(line))
+    assert done.tools == DRAFT.tools
     assert (done.dropped, done.finished, done.by, len(scripted.requests)) == ("", True, "planning", 3)
     assert done.tokens > 0
     assert all(r.schema for r in scripted.requests)
@@ -129,5 +130,5 @@ def test_a_model_that_decodes_by_no_schema_is_given_none() -> None:
     replies = iter(['{"goal": "", "DAG": "1->2"}', '{"query": "Show me."}', '{"intent": "", "DAG": "1->2"}'])
     scripted = planning_model(lambda _: next(replies), schemas=False)
     with BlockingModel(scripted) as model:
-        assert from_json(through(to_json(DRAFT), model)).finished
+        assert from_json(json.loads(through(json.dumps(to_json(DRAFT)), model))).finished
     assert [r.schema for r in scripted.requests] == [None] * 3

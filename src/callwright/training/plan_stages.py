@@ -12,6 +12,7 @@ be used is sent back once with what is wrong with it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
@@ -94,14 +95,18 @@ def asked_of(dialogue: Generator[ChatRequest, Reply, Draft], schemas: bool) -> G
         return draft
 
 
-def through(row: Mapping[str, Any], model: BlockingModel) -> JsonObject:
-    """A draft's row through all stages that are left, with a model that blocks: what Ray Data maps over rows."""
-    draft = from_json(row)
+def through(line: str, model: BlockingModel) -> str:
+    """A draft, as a line of the journal, through all stages that are left, with a model that blocks.
+
+    It is what Ray Data maps over rows. A line and not an object: Arrow would give every tool the parameters of all
+    others, empty.
+    """
+    draft = from_json(parse(line))
     schemas = model.capabilities().json_schema
     while stage := next_stage(draft):
         done = model.converse(asked_of(stage(draft), schemas))
         draft = replace(done.value, tokens=draft.tokens + done.usage.total, by=model.model.name)
-    return to_json(draft)
+    return json.dumps(to_json(draft), ensure_ascii=False)
 
 
 # ---------------------------------------------------------------- questions and what is made of replies
