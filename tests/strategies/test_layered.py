@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from callwright import Orchestrator, Run
+from callwright.plan import Plan
+from callwright.planning.sharpen import sharpened, shown
 from callwright.protocols import Capabilities, ChatRequest
 from callwright.strategies import Layered
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
-from callwright.types import READ
+from callwright.types import READ, JsonObject, Tool
 
 TEXT = {"type": "string"}
 
@@ -123,3 +126,45 @@ async def test_a11_the_turns_a_model_plays_itself_are_cut_and_the_answer_says_wh
     assert "Eldoret" in done.answer.text
     assert "Tracking information not found" in " ".join(done.answer.missing), "that it was not found is said"
     assert done.status == "partial"
+
+
+def returned(name: str) -> JsonObject:
+    return {"type": "object", "properties": {name: TEXT}}
+
+
+class Sharpened:
+    """Three layers, in which the second and the third each wait for one tool of the first."""
+
+    name = "sharpened"
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
+        layers = Plan.from_layers([["find_hotel", "get_weather"], ["hotel_rooms"], ["what_to_pack"]])
+        return sharpened(layers, shown(query, tools))
+
+
+async def test_where_barriers_are_edges_a_question_shows_all_that_is_ready_and_nothing_else() -> None:
+    tools = [
+        FakeTool(
+            "find_hotel",
+            {"city": TEXT},
+            output_schema=returned("hotel_id"),
+            output={"hotel_id": "h-17"},
+            effects=READ,
+        ),
+        FakeTool(
+            "get_weather", {"city": TEXT}, output_schema=returned("celsius"), output={"celsius": "4"}, effects=READ
+        ),
+        FakeTool("hotel_rooms", {"hotel_id": TEXT}, output={"rooms": 3}, effects=READ),
+        FakeTool("what_to_pack", {"celsius": TEXT}, output=["coat"], effects=READ),
+    ]
+    finish = action("Finish", '{"return_type": "give_answer", "final_answer": "3 rooms, a coat."}')
+    first = action("find_hotel", '{"city": "Oslo"}') + "\n" + action("get_weather", '{"city": "Oslo"}')
+    then = action("hotel_rooms", '{"hotel_id": "h-17"}') + "\n" + action("what_to_pack", '{"celsius": "4"}')
+    model = ScriptedModel(
+        {"bind": [first, then], "*": finish}, capabilities=Capabilities(json_schema=False, native_tools=False)
+    )
+    setup = Orchestrator([fake_source(*tools)], model=model, planner=Sharpened(), strategy=Layered(choose_above=9))
+    done = await setup.run("Find a hotel in Oslo, its rooms, and what to pack for the weather")
+    asked = [in_view(r, tools) for r in model.requests if r.purpose == "bind"]
+    assert asked == [{"find_hotel", "get_weather"}, {"hotel_rooms", "what_to_pack"}]
+    assert {r.tool: r.ok for r in done.results} == {t.tool.name: True for t in tools}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.planning.edges import shipped_model
+from callwright.planning.graph import open_graph
 from callwright.training import complextool
 from callwright.training.data import PlanExample, example_from_calls
 from callwright.training.graph import Settings
@@ -39,7 +39,7 @@ def test_rows_that_share_a_parent_are_in_one_fold(groups: list[frozenset[str]]) 
 
 def test_what_is_always_so_is_learned() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    rows = [complextool.row_of(example(i), i % 5, shipped_model()) for i in range(40)]
+    rows = [complextool.row_of(example(i), i % 5, open_graph()) for i in range(40)]
     trees = complextool.grow(rows, Settings(rounds=80, least=5))
     scores = [complextool.score(r, *trees) for r in rows]
     assert np.mean([s.exact for s in scores]) > 0.9

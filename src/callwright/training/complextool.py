@@ -19,16 +19,21 @@ from pathlib import Path
 import numpy as np
 
 from callwright import metrics
-from callwright.planning.edges import Cut, EdgeModel, open_model
+from callwright.encoders import open_encoder
+from callwright.planning.edges import Cut
 from callwright.planning.features import pair_features
-from callwright.planning.graph import chosen, linked, pair_odds
+from callwright.planning.graph import GraphModel, chosen, linked, open_graph, pair_odds
+from callwright.planning.meaning import NAMES as MEANINGS
+from callwright.planning.meaning import pair_meanings
 from callwright.planning.needed import needed_features
+from callwright.protocols import Encoder
 from callwright.training.boosting import export, lightgbm, parameters
 from callwright.training.data import PlanExample
 from callwright.training.graph import Settings, shares, table
 from callwright.training.sources import load
 from callwright.training.splits import FOLDS
 from callwright.trees import Array, Forest
+from callwright.weights import cache_dir
 
 PARTS = ("complextool_easy", "complextool_hard")
 SEED = "callwright-complextool-1"  # changing it changes every split: never do
@@ -82,25 +87,36 @@ def _hashed(name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{SEED}\0{name}".encode()).digest()[:8], "big") % FOLDS
 
 
-def row_of(example: PlanExample, fold: int, model: EdgeModel) -> Row:
-    """The features of one example; the shipped chance of a pair and of its reverse stand behind the pair's own."""
+def row_of(example: PlanExample, fold: int, model: GraphModel, encoder: Encoder | None = None) -> Row:
+    """The features of one example; what the shipped model says of a tool or pair stands behind its own numbers.
+
+    With an ``encoder`` the likeness of pairs (:mod:`callwright.planning.meaning`) does too, and that of each tool to
+    its part of the request and to the whole.
+    """
     pairs = pair_features(example.query, example.tools)
-    odds = pair_odds(model, pairs)
+    odds = pair_odds(model.edges, pairs)
     place = {t.name: k for k, t in enumerate(example.tools)}
     needed = np.array([t.name in example.gold for t in example.tools])
     edges = np.zeros(odds.shape, dtype=bool)
     for a, b in example.edges:
         edges[place[a], place[b]] = True
-    more = np.stack([odds, odds.T], axis=-1)
     found = needed_features(example.query, example.tools, pairs, odds)
-    return Row(example, fold, found, np.concatenate([pairs, more], axis=-1), needed, edges)
+    likely = model.tools(found)
+    tools = [found, np.stack([likely, likely - likely.max(initial=0.0)], axis=1)]
+    more = [pairs, np.stack([odds, odds.T], axis=-1)]
+    if encoder is not None:
+        alike = pair_meanings(example.query, example.tools, encoder)
+        own = alike.max(axis=1)[:, [MEANINGS.index(n) for n in ("meaning_own_a", "meaning_query_a")]]
+        tools += [own, own - own.max(axis=0)]
+        more.append(alike)
+    return Row(example, fold, np.concatenate(tools, axis=1), np.concatenate(more, axis=-1), needed, edges)
 
 
-def rows(root: Path | None = None) -> list[Row]:
+def rows(root: Path | None = None, encoder: Encoder | None = None) -> list[Row]:
     """Every row of both halves."""
     examples = [e for part in PARTS for e in load(part, root)]
-    model = open_model()
-    return [row_of(e, k, model) for e, k in zip(examples, folds_of([parents(e) for e in examples]), strict=True)]
+    model, folds = open_graph(), folds_of([parents(e) for e in examples])
+    return [row_of(e, k, model, encoder) for e, k in zip(examples, folds, strict=True)]
 
 
 def grow(learned: Sequence[Row], settings: Settings) -> tuple[Forest, Forest]:
@@ -129,9 +145,9 @@ def score(row: Row, tools: Forest, pairs: Forest) -> metrics.GraphScore:
     return metrics.graph_score([names[k] for k in members], found, row.example.gold, row.example.edges)
 
 
-def measure(root: Path | None = None) -> dict[str, metrics.GraphScore]:
+def measure(root: Path | None = None, encoder: Encoder | None = None) -> dict[str, metrics.GraphScore]:
     """Macro-averaged scores of both halves on parents that nobody learned from. ConfigError without the data."""
-    every, settings = rows(root), Settings()
+    every, settings = rows(root, encoder), Settings()
     made: dict[str, list[metrics.GraphScore]] = {part: [] for part in PARTS}
     for k in range(FOLDS):
         trees = grow([r for r in every if r.fold != k], settings)
@@ -150,6 +166,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table. Writes no weights."""
     p = argparse.ArgumentParser(prog="callwright train layers --model complextool", description=__doc__)
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
+    p.add_argument("--encoder", help="read sentence vectors as well: minilm, a model folder, https://host/v1#model")
+    p.add_argument("--cache", type=Path, default=cache_dir() / "vectors.sqlite", help="file that keeps the vectors")
     args = p.parse_args(list(sys.argv[1:] if arguments is None else arguments))
-    sys.stdout.write(table({part: shares(score) for part, score in measure(args.data).items()}) + "\n")
+    encoder = open_encoder(args.encoder, cache=args.cache) if args.encoder else None
+    found = measure(args.data, encoder)
+    sys.stdout.write(table({part: shares(score) for part, score in found.items()}) + "\n")
     return 0
