@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.planning.graph import open_graph
+from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.training import complextool
 from callwright.training.data import PlanExample, example_from_calls
 from callwright.training.graph import Settings
@@ -43,6 +47,23 @@ def test_what_is_always_so_is_learned() -> None:
     trees = complextool.grow(rows, Settings(rounds=80, least=5))
     scores = [complextool.score(r, *trees) for r in rows]
     assert np.mean([s.exact for s in scores]) > 0.9
+
+
+class Letters:
+    """Texts -> how often some letters stand in them, as unit vectors."""
+
+    name, width = "letters", 4
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        found = np.array([[1 + text.count(c) for c in "aest"] for text in texts], np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def test_with_an_encoder_tools_and_pairs_have_more_numbers() -> None:
+    plain, more = (complextool.row_of(example(1), 0, open_graph(), e) for e in (None, Letters()))
+    assert more.pairs.shape[-1] - plain.pairs.shape[-1] == len(MEANINGS)
+    assert more.tools.shape[-1] - plain.tools.shape[-1] == 4
+    assert np.isfinite(more.tools).all()
 
 
 def test_gold_without_any_input_is_a_habit() -> None:
