@@ -191,6 +191,19 @@ async def test_a_given_plan_that_cannot_run_is_refused_before_anything_is_called
     assert [tool.calls for tool in offered] == [[], [], []]
 
 
+async def test_a_frozen_run_of_a_given_plan_is_replayed_without_the_plan_and_stays_frozen(tmp_path: Path) -> None:
+    plan = Plan((Slot("place", "find_place", arguments={"city": "Oslo"}), Slot("note", "note", frozenset({"place"}))))
+    fill = {"useful": ["note"], "calls": [{"tool": "note", "arguments": {"text": "x"}}]}
+    first = await run(planned(bind=fill), tools(), Given(plan), journal=tmp_path, freeze="arguments")
+    offered = tools()
+    setup = Orchestrator([fake_source(*offered)], model=planned(bind=fill), strategy="given", journal=tmp_path)
+    again = await setup.resume(first.id)
+    assert (again.results, again.plan, again.skips) == (first.results, plan, first.skips)
+    assert [tool.calls for tool in offered] == [[], [], []], (
+        "what the plan leaves open is not filled on resume either"
+    )
+
+
 class World:
     """What the tools change; it outlives the processes of a run."""
 
