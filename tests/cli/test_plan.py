@@ -10,7 +10,7 @@ import pytest
 from tests.cli.endpoint import endpoint
 from tests.cli.test_app import callwright
 
-from callwright.cli.plan import as_graph, as_json, as_mermaid
+from callwright.cli.plan import as_graph, as_json, as_mermaid, as_text
 from callwright.plan import Plan, Slot
 from callwright.planning.notation import read_plan
 from callwright.types import Tool
@@ -63,6 +63,18 @@ def test_the_graph_is_one_step_a_line_with_its_critical_path_marked() -> None:
         "critical path: 1 -> 3 (2 of 3 steps)",
     ]
     assert as_graph(Plan()) == "(no steps)"
+
+
+def test_layers_mark_it_too_where_there_is_more_than_one() -> None:
+    assert as_text(PLAN).splitlines() == [
+        "Layer 1",
+        "* find_place",
+        '  say "hi"  - asked for',
+        "Layer 2",
+        "* sun_times",
+    ]
+    assert as_text(Plan.from_layers([["a", "b"]])).splitlines() == ["Layer 1", "  a", "  b"]
+    assert "  t0 ==> t2" in as_mermaid(PLAN).splitlines()
 
 
 def test_mermaid_draws_the_critical_path_thick_and_breaks_on_no_name() -> None:

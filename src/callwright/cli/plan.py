@@ -117,11 +117,15 @@ async def _tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[To
 
 
 def as_text(plan: Plan) -> str:
-    """Layers with the probability of each placement and the reason a tool waits."""
+    """Layers with the probability of each placement and the reason a tool waits; ``*`` marks the critical path."""
     lines = []
+    critical = plan.critical_path() if len(plan.layers) > 1 else ()
     for index, layer in enumerate(plan.layers, 1):
         lines.append(f"Layer {index}")
-        lines += [f"  {slot.tool}{_probability(slot, index - 1)}{_reason(slot)}" for slot in layer]
+        lines += [
+            f"{'*' if slot.id in critical else ' '} {slot.tool}{_probability(slot, index - 1)}{_reason(slot)}"
+            for slot in layer
+        ]
     return "\n".join(lines) or "(no tools)"
 
 
@@ -173,20 +177,20 @@ def as_json(plan: Plan) -> str:
 
 
 def as_mermaid(plan: Plan, layers: bool = True) -> str:
-    """A Mermaid flow chart: one subgraph a layer, or the bare graph with its critical path drawn thick."""
+    """A Mermaid flow chart, one subgraph a layer or none, its critical path drawn thick."""
     key = {slot.id: f"t{n}" for n, slot in enumerate(plan.slots)}
+    lines = ["flowchart LR"]
     if layers:
-        lines = ["flowchart LR"]
         for index, layer in enumerate(plan.layers, 1):
             lines.append(f'  subgraph layer{index}["Layer {index}"]')
             lines += [f'    {key[slot.id]}["{_label(slot.tool)}"]' for slot in layer]
             lines.append("  end")
-        return "\n".join([*lines, *(f"  {key[a]} --> {key[b]}" for a, b in plan.edges)])
+    else:
+        lines += [f'  {key[slot.id]}["{_label(slot.tool)}"]' for slot in plan.slots]
     path = plan.critical_path()
     thick = {*pairwise(path)}
-    lines = ["flowchart LR", *(f'  {key[slot.id]}["{_label(slot.tool)}"]' for slot in plan.slots)]
     lines += [f"  {key[a]} {'==>' if (a, b) in thick else '-->'} {key[b]}" for a, b in plan.edges]
-    if path:
+    if thick:
         lines += ["  classDef critical stroke-width:3px", f"  class {','.join(key[i] for i in path)} critical"]
     return "\n".join(lines)
 
