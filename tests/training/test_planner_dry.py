@@ -25,7 +25,11 @@ def test_the_cost_follows_the_rows_and_the_size_of_the_model() -> None:
     paper = cost(QWEN3_8B, None)
     assert "GRPO: 119 steps x 16 prompts x 8 replies = 15,232 replies" in paper[1]
     assert "A100 hours" in paper[2]
-    assert "148 GB" in paper[2]
+    assert paper[3] == (
+        "148 GB for weights, gradients and Adam and the reference model, before activations. "
+        "More than one card holds: ZeRO or FSDP share it."
+    )
+    assert "ZeRO" not in cost(PRESETS["qwen3-0.6b"], None)[3]
     rows = parted(tasks(40))
     assert cost(QWEN3_8B, rows)[0].startswith(f"SFT: {len(rows['sft'])} rows")
     assert "not known here" in cost(CPU, None)[2]

@@ -15,6 +15,7 @@ from callwright.training.planner_data import Parted, answer, chat
 from callwright.training.planner_settings import PARAMETERS, Settings
 
 A100 = 312e12 * 0.35  # floating point operations a second: the peak in bf16, and the share that training reaches
+_CARD = 64  # GB of an 80 GB card that are left beside activations and sampling
 _BYTES = 16  # of weights, gradients and Adam's two moments a parameter, in mixed precision
 TOLD = (
     "loss_type", "num_generations", "learning_rate", "beta", "epsilon", "epsilon_high", "temperature",
@@ -48,12 +49,13 @@ def cost(settings: Settings, rows: Parted | None) -> list[str]:
         return [*told, f"The size of {settings.model} is not known here: no hours."]
     sft, rl = 6 * size * supervised / A100 / 3600, 10 * size * sampled / A100 / 3600
     memory = size * (_BYTES + (2 if settings.beta else 0)) / 1e9
+    shared = " More than one card holds: ZeRO or FSDP share it." if memory > _CARD else ""
+    reference = " and the reference model" if settings.beta else ""
     return [
         *told,
-        f"About {sft:.1f} A100 hours for SFT and {rl:.1f} for GRPO (6 operations a parameter and token learned, 10 "
-        f"with sampling and the reference; 35 % of the peak), and {memory:.0f} GB for weights, gradients and Adam"
-        + (" and the reference model" if settings.beta else "")
-        + ": several cards share it by ZeRO or FSDP.",
+        f"At least {sft:.2f} A100 hours for SFT and {rl:.2f} for GRPO: 6 operations a parameter and token learned, "
+        "10 with sampling and the reference, 35 % of the peak; starting, sampling by turns and saving come on top.",
+        f"{memory:.0f} GB for weights, gradients and Adam{reference}, before activations.{shared}",
     ]
 
 
