@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-from callwright.weights import cache_dir
+from callwright.benchmarks.side import side_python
 
 WANTED = Path(__file__).with_name("peers.txt")
 
 
 def python_of_peers() -> str:
     """The Python that has the peers. The first time this takes a minute, and a package index."""
-    digest = hashlib.sha256(WANTED.read_bytes() + sys.version.encode()).hexdigest()[:12]
-    folder = cache_dir() / "speed-peers" / digest
-    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    done = folder / "installed"
-    if not done.exists():
-        sys.stderr.write(f"installing the peers into {folder}\n")
-        shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "-r", str(WANTED)], check=True)
-        done.touch()
-    return str(python)
+    lines = (line.partition("#")[0].strip() for line in WANTED.read_text(encoding="utf-8").splitlines())
+    return str(side_python("speed-peers", [line for line in lines if line]))

@@ -23,6 +23,7 @@ from callwright.errors import ConfigError, EvidenceError, JournalError
 from callwright.evidence import EvidenceStore, Recorder, known
 from callwright.execution.consent import Approve, Consent
 from callwright.execution.executor import Executor
+from callwright.execution.filling import Rules
 from callwright.execution.freeze import Freeze, Level
 from callwright.execution.journal import Journal
 from callwright.execution.ledger import Ledger
@@ -105,8 +106,8 @@ class Orchestrator:
     without either they are refused. ``dry_run``: nothing that may write leaves; the skips say what would have been
     called. ``sandbox`` declares that the tools act on something that is thrown away (a copy, a simulator): only then
     does a strategy that goes back and tries again (``dfsdt``) make calls that may write. It gives no leave.
-    ``freeze``: nothing that tools return can add a call (``plan``), or even an argument (``arguments``), to the plan;
-    see :mod:`callwright.execution.freeze`.
+    ``freeze``: nothing that tools return can add a call (``plan``), or even an argument (``arguments``), to the plan
+    (:mod:`~callwright.execution.freeze`); ``may_fill``: rules of what may fill the rest (:mod:`~.execution.filling`).
 
     ``shortlist`` shows a run only so many of the tools, those found for its request by ``retrieval`` (a mode of
     :mod:`callwright.retrieval`); it may find more where these fall short. ``trials`` has them tried before: ``off``,
@@ -132,6 +133,7 @@ class Orchestrator:
         dry_run: bool = False,
         sandbox: bool = False,
         freeze: Level = "",
+        may_fill: Rules | None = None,
         evidence: EvidenceStore | None = None,
         shortlist: int | None = None,
         trials: Trying = "off",
@@ -148,7 +150,7 @@ class Orchestrator:
         self._mode = mode
         self._journal = journal
         self._sandbox = sandbox
-        self._freeze = require_freezable(self._strategy, freeze)
+        self._freeze = Freeze(require_freezable(self._strategy, freeze), may_fill).stated
         self._evidence = evidence
         chosen = Shortlisting(USUAL if shortlist is None else shortlist, trials, retrieval)
         self._shortlist = chosen if shortlist is not None or trials != "off" else None
@@ -250,7 +252,7 @@ async def _run(
     rates = start.get("known", {}) if start else _known(setup, catalog)
     mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
     sandbox = start.get("sandbox", False) if start else setup._sandbox
-    freeze = Freeze(start.get("freeze", "") if start else setup._freeze)
+    freeze = Freeze.anew(start or setup._freeze)
     trace.add(
         "run.start",
         query=query,
@@ -260,7 +262,7 @@ async def _run(
         limits=budget.limits,
         run=ledger.run,
         sandbox=sandbox,
-        freeze=freeze.level,
+        **freeze.stated,
         shortlist=listing,
         offered=len(catalog),
         known=rates,

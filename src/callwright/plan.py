@@ -11,6 +11,7 @@ from typing import Any
 from callwright.errors import PlanError
 from callwright.types import Json, JsonObject
 
+OPEN = "${?}"
 _REFERENCE = re.compile(r"\$\{([^{}\n]{1,200})\}")
 _PATH = re.compile(r"(?:\.[^.\[\]]+|\[(?:\d+|\*)\])*")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\*)\]")
@@ -21,7 +22,8 @@ class Slot:
     """One tool of a plan. ``after`` are the slots that must be finished first; ``reason`` says why it waits.
 
     ``arguments`` are those of its one call where the plan says them: JSON, in whose texts ``${slot}`` and
-    ``${slot.key[0]}`` stand for what other slots return (:class:`Ref`). None: they are filled when it is its turn.
+    ``${slot.key[0]}`` stand for what other slots return (:class:`Ref`). None: they are filled when it is its turn, as
+    is a single one that is :data:`OPEN`.
     """
 
     id: str
@@ -320,7 +322,7 @@ def _in_text(text: str, slots: Collection[str]) -> Iterator[Ref]:
     for found in _REFERENCE.finditer(text):
         whole = len(found[0]) == len(text) or found[0] == text.strip()
         slot, rest = _parted(found[1].strip(), slots)
-        if whole or slot in slots:
+        if (whole and found[0] != OPEN) or slot in slots:
             yield Ref(slot, _path(rest), found[0], whole)
 
 

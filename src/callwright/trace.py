@@ -34,6 +34,7 @@ KINDS = (
     "call.refused",  # id, violations, edits
     "call.repair",  # id, tier, before, after, edits
     "skip",  # tool, reason
+    "origins",  # id, tool, origins, refused: where a call's late-bound values come from, and which may not
     "approval",  # id, tool, arguments, why, origins, granted, by: somebody was asked whether a call may leave
     "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
     "recovery",  # step (retry, substitute, retrieve, replan, plan), tool, failed: tried where mending did not help

@@ -82,9 +82,9 @@ def compromised(*steps: dict[str, Any]) -> ScriptedModel:
     return ScriptedModel(say)
 
 
-async def run(strategy: str, level: Any, *steps: dict[str, Any]) -> tuple[Run, list[FakeTool]]:
+async def run(strategy: str, level: Any, *steps: dict[str, Any], **more: Any) -> tuple[Run, list[FakeTool]]:
     made = tools()
-    setup = Orchestrator([fake_source(*made)], model=compromised(*steps), strategy=strategy, freeze=level)
+    setup = Orchestrator([fake_source(*made)], model=compromised(*steps), strategy=strategy, freeze=level, **more)
     return await setup.run("Read mail m1 and answer its sender: It came."), made
 
 
@@ -105,8 +105,8 @@ async def test_an_open_argument_is_not_filled_when_arguments_are_frozen(strategy
 
 
 async def test_a_frozen_plan_lets_its_open_arguments_be_filled_and_no_other_tool_be_called() -> None:
-    """What may fill them is another policy's business: here the mail does."""
-    _, (_, send, delete) = await run("dag", "plan", READ_MAIL, OPEN)
+    """What may fill them is another policy's business (execution/filling.py): here anything may."""
+    _, (_, send, delete) = await run("dag", "plan", READ_MAIL, OPEN, may_fill={"*.*": ["*"]})
     assert send.calls == [EVIL]
     assert delete.calls == []
 

@@ -21,6 +21,7 @@ from callwright.cli.options import (
     Html,
     Journals,
     Jsonl,
+    MayFill,
     Mode,
     Model,
     NoEvidence,
@@ -90,6 +91,7 @@ def run_command(
     planner: Planner = None,
     plan_file: PlanFile = None,
     freeze: Frozen = None,
+    may_fill: MayFill = None,
     encoder: Encoder = None,
     mode: Mode = None,
     trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
@@ -144,6 +146,7 @@ def run_command(
         sandbox=sandbox,
         plan=plan_file,
         freeze=freeze.value if freeze else "",
+        may_fill=may_fill or (),
         **taken,
     )
     raise typer.Exit(code)

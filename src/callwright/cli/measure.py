@@ -57,6 +57,14 @@ def bench_multi_turn(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("agentdojo", context_settings=_PASS)
+def bench_agentdojo(context: typer.Context) -> None:
+    """Frozen plans and late-bound arguments against injected instructions, on AgentDojo."""
+    from callwright.benchmarks.agentdojo import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("plan", context_settings=_PASS)
 def bench_plan(context: typer.Context) -> None:
     """Execution orders against gold: learned and simple planners on public data."""

@@ -87,6 +87,12 @@ Frozen = Annotated[
     FreezeLevels | None,
     typer.Option("--freeze", help="Call nothing outside the plan (plan), nor with other arguments (arguments)."),
 ]
+MayFill = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--may-fill", help="Which sources may fill an argument that a frozen plan leaves open: TOOL.ARGUMENT=SOURCE,…"
+    ),
+]
 PlanStrategy = Annotated[
     PlanStrategies | None,
     typer.Option("--strategy", help="layered (default), edges (what feeds what), or dag (the model writes it)."),

@@ -13,6 +13,7 @@ from callwright.cli.evidence import kept
 from callwright.cli.live import Live, plain
 from callwright.cli.view import write
 from callwright.errors import CallwrightError, ConfigError, JournalError
+from callwright.execution.filling import parse_rules
 from callwright.execution.freeze import Level
 from callwright.execution.journal import read
 from callwright.execution.resume import journal_path
@@ -51,6 +52,7 @@ def run_query(
     sandbox: bool = False,
     plan: Path | None = None,
     freeze: Level = "",
+    may_fill: Sequence[str] = (),
     shortlist: int | None = None,
     trials: Trying = "off",
     retrieval: str | None = None,
@@ -74,6 +76,7 @@ def run_query(
             model=model,
             strategy=Given(_text_of(plan)) if plan is not None else strategy,
             freeze=freeze,
+            may_fill=parse_rules(may_fill),
             planner=chosen,
             mode=mode,
             limits=limits,

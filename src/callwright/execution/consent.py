@@ -7,23 +7,19 @@ been put there by somebody else (indirect prompt injection).
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from callwright.execution.policy import destroys_by_its_own_words
+from callwright.execution.provenance import Provenance, leaves
 from callwright.gate import Sources
-from callwright.gate.sources import Leaf, fold, squash
-from callwright.types import CheckedCall, Json, Tool, canonical
+from callwright.types import CheckedCall, Tool, canonical
 
 DRY_RUN = "dry run: it would be called"
 NOBODY = "nobody was there to be asked"
 _SHORT = 200  # characters of the arguments that a refusal repeats
-_TELLING = 4  # letters and digits that one would hardly meet twice by chance
-_WORD = re.compile(r"[^\s,;()\[\]{}<>\"']+")
-_NAMES = re.compile(r"[\d@/_]")  # in words that name: ids, addresses, sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +79,9 @@ class Consent:
 
 def proposed(call: CheckedCall, why: str, sources: Sources) -> Proposal:
     """The question about a call, with the origin of what the request does not say, in whatever spelling."""
-    seen = _Seen(sources)
-    found = ((path, seen.origin(value)) for path, value in _leaves(call.arguments, ""))
-    return Proposal(call, why, {path: origin for path, origin in found if origin})
+    seen = Provenance(sources)
+    found = ((path, seen.of(value)) for path, value in leaves(call.arguments))
+    return Proposal(call, why, {path: str(origin) for path, origin in found if origin is not None})
 
 
 def refusal(call: CheckedCall, why: str, by: str) -> str:
@@ -95,72 +91,3 @@ def refusal(call: CheckedCall, why: str, by: str) -> str:
         return f"{DRY_RUN} with {told}"
     said = NOBODY if by == "nobody" else "the user said no"
     return f"not allowed: {why}, and {said}: {told if len(told) <= _SHORT else told[: _SHORT - 1] + '…'}"
-
-
-class _Seen:
-    """What results said and the request did not."""
-
-    def __init__(self, sources: Sources) -> None:
-        self._said = Sources(sources.query)
-        self._tools = {result.id: result.tool for result in sources.results}
-        self._leaves = [(leaf, fold(_text(leaf)), squash(_text(leaf))) for leaf in sources.leaves]
-        self._words: dict[str, Leaf] = {}  # that name something -> who said it first
-        for leaf, text, _ in self._leaves:
-            for word in _naming(text):
-                self._words.setdefault(word, leaf)
-
-    def origin(self, value: Json) -> str:
-        """The result that gave a value, or (``…, in part``) something that stands in it; "" for neither."""
-        if self._said.holds(value):
-            return ""
-        whole = self._whole(value)
-        leaf = whole or (self._part(value) if isinstance(value, str) else None)
-        if leaf is None:
-            return ""
-        return f"{leaf.result} of {self._tools.get(leaf.result, 'a tool')}{'' if whole else ', in part'}"
-
-    def _whole(self, value: Json) -> Leaf | None:
-        """Who said a value, or more in which it stands: case, accents and punctuation aside."""
-        if not isinstance(value, str):
-            text = canonical(value)
-            return next((leaf for leaf, _, _ in self._leaves if leaf.value in (value, text)), None)
-        text, wanted = fold(value), squash(value)
-        for leaf, seen, squashed in self._leaves:
-            if wanted == squashed != "" or (len(wanted) >= _TELLING and wanted in squashed):
-                return leaf
-            if len(value) > 1 and text in seen and _stands(text, seen):
-                return leaf
-        return None
-
-    def _part(self, value: str) -> Leaf | None:
-        for word in _naming(fold(value)):
-            if word in self._words and not self._said.holds(word):
-                return self._words[word]
-        text = fold(value)
-        for leaf, seen, squashed in self._leaves:
-            telling = len(squashed) >= _TELLING and not (seen.isalpha() and _text(leaf).islower())  # "open", "yes"
-            if telling and seen in text and _stands(seen, text) and not self._said.holds(_text(leaf)):
-                return leaf
-        return None
-
-
-def _naming(text: str) -> list[str]:
-    """The words that name something: they hold a digit or the marks of an address."""
-    words = (word.strip(".:!?") for word in _WORD.findall(text) if _NAMES.search(word))
-    return [word for word in words if len(squash(word)) >= _TELLING]
-
-
-def _stands(text: str, whole: str) -> bool:
-    return re.search(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", whole) is not None
-
-
-def _text(leaf: Leaf) -> str:
-    return leaf.value if isinstance(leaf.value, str) else canonical(leaf.value)
-
-
-def _leaves(value: Json, path: str) -> Iterator[tuple[str, Json]]:
-    if isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaves(inner, f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}")
-    elif value is not None and not isinstance(value, bool):
-        yield path, value

@@ -29,7 +29,7 @@ from callwright.gate.spellings import calendar_day
 from callwright.jsontext import write
 from callwright.limits import Budget
 from callwright.trace import Trace
-from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical, members
+from callwright.types import CheckedCall, JsonObject, Skip, Tool, ToolCall, ToolResult, canonical, members
 
 _DROPPED = "drop_unknown"
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
@@ -88,6 +88,7 @@ class Course:
     taught: Tool | None = None  # the tool as an error described it
     unmended: str = ""
     own: Sources | None = None  # where its values may come from, if it does not see all that the run does
+    said: JsonObject = field(default_factory=dict)  # arguments that are a plan's own
 
     @property
     def sources(self) -> Sources:
@@ -204,6 +205,8 @@ class Course:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
         attempt, approved = 1, False
         while True:
+            if self.shared.freeze.filling.on and self._ill_filled(call):
+                return None
             why = "" if approved else self.shared.consent.why(call.tool)
             if why and not await self._may_leave(call, why):
                 return None
@@ -218,6 +221,17 @@ class Course:
                 return result
             approved = again.arguments == call.arguments
             call, attempt = again, attempt + 1
+
+    def _ill_filled(self, call: CheckedCall) -> bool:
+        """Whether an argument has a value that no plan said and that its source may not fill."""
+        filled = self.shared.freeze.filling.judged(call, self.sources, self.said)
+        if filled.origins:
+            self.shared.trace.add(
+                "origins", id=call.id, tool=call.tool.name, origins=filled.told, refused=filled.refused
+            )
+        if filled.refused:
+            self._skip(filled.message, refused=True)
+        return bool(filled.refused)
 
     async def _may_leave(self, call: CheckedCall, why: str) -> bool:
         """Ask whoever is to be asked. What was said is recorded, and not asked again after a crash."""

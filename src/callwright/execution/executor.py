@@ -75,6 +75,7 @@ class Executor:
         names = tuple(tool.name for tool in gate.tools)
         given = (ledger or Ledger(), names, consent or Consent())
         self.freeze = freeze or Freeze()  # what the run's plan allows, where it is frozen
+        self.freeze.filling.know(gate.tools)
         self._shared = Shared(caller, sources, questions, budget, trace, *given, freeze=self.freeze)
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
@@ -176,6 +177,7 @@ class Executor:
         """More tools that calls of this run may name from now on."""
         for tool in tools:
             self._gate = self._gate.with_tool(tool)
+        self.freeze.filling.know(self._gate.tools)
         self._shared.names = tuple(tool.name for tool in self._gate.tools)
 
     def granted(self) -> bool:

@@ -2,8 +2,8 @@
 
 The plan is made of the request alone, before any tool has spoken. From then on the executor lets through
 
-* ``plan``: calls of the plan's tools only. Arguments may still be filled at run time, from what the steps before
-  returned;
+* ``plan``: calls of the plan's tools only. Arguments that it leaves open may still be filled at run time, from what
+  the steps before returned and :mod:`execution.filling` lets through; those that it says stay as they are;
 * ``arguments``: besides, only the arguments that the plan itself says, values and references to earlier results. No
   model fills or mends any of them, and nothing is filled in from results.
 
@@ -12,12 +12,13 @@ This is the executor's policy, not a strategy's habit: whoever asks for another 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 from callwright.errors import ConfigError
+from callwright.execution.filling import Filling, Rules
 from callwright.plan import Plan
-from callwright.types import Skip, ToolCall
+from callwright.types import JsonObject, Skip, ToolCall
 
 Level: TypeAlias = Literal["", "plan", "arguments"]
 LEVELS: tuple[Level, ...] = ("plan", "arguments")
@@ -27,13 +28,27 @@ _UNSAID = "the plan does not say its arguments, and they are frozen"
 
 
 class Freeze:
-    """What a run's plan allows. Before :meth:`fix` nothing is allowed at all, unless ``level`` is ""."""
+    """What a run's plan allows. Before :meth:`fix` nothing is allowed at all, unless ``level`` is "".
 
-    def __init__(self, level: Level = "") -> None:
+    ``filling`` is what may fill the arguments that it leaves open, by ``rules`` and the built-in ones.
+    """
+
+    def __init__(self, level: Level = "", rules: Rules | None = None) -> None:
         if level and level not in LEVELS:
             raise ConfigError(f"--freeze {level} is unknown", hint="levels: " + ", ".join(LEVELS))
         self.level = level
+        self.filling = Filling(rules, on=bool(level))
         self._tools: frozenset[str] | None = None if level else frozenset()
+
+    @property
+    def stated(self) -> JsonObject:
+        """What a run's first event says of it: enough to freeze a resumed run alike."""
+        return {"freeze": self.level, "may_fill": self.filling.rules}
+
+    @classmethod
+    def anew(cls, stated: Mapping[str, Any]) -> Freeze:
+        """One that no plan has fixed yet. Journals of earlier versions state nothing."""
+        return cls(stated.get("freeze", ""), stated.get("may_fill"))
 
     @property
     def on(self) -> bool:

@@ -10,12 +10,12 @@ when its inputs are seen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.gate.keys import words
 from callwright.jsontext import JsonError, parse
-from callwright.plan import Ref, references
+from callwright.plan import OPEN, Ref, references
 from callwright.types import Json, JsonObject, Tool, canonical, scalars
 
 _ABSENT: Any = object()
@@ -26,11 +26,12 @@ _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """Arguments without references; ``missing`` says of which nothing could be made, and why. ``taken`` are the
-    single values that came into them whole."""
+    single values that came into them whole, ``said`` the arguments of which nothing is missing."""
 
     arguments: JsonObject
     missing: tuple[str, ...] = ()
     taken: tuple[Json, ...] = ()
+    said: JsonObject = field(default_factory=dict)
 
 
 def resolve(arguments: JsonObject, given: Mapping[str, Sequence[Json]], tool: Tool) -> Resolved:
@@ -40,8 +41,14 @@ def resolve(arguments: JsonObject, given: Mapping[str, Sequence[Json]], tool: To
     """
     work = _Work(given, [], [])
     properties = tool.properties
-    made = {key: work.filled(value, key, properties.get(key)) for key, value in arguments.items()}
-    return Resolved(made, tuple(work.missing), tuple(work.taken))
+    made: JsonObject = {}
+    said: JsonObject = {}
+    for key, value in arguments.items():
+        lacking = len(work.missing)
+        made[key] = work.filled(value, key, properties.get(key))
+        if len(work.missing) == lacking:
+            said[key] = made[key]
+    return Resolved(made, tuple(work.missing), tuple(work.taken), said)
 
 
 @dataclass(slots=True)
@@ -64,6 +71,9 @@ class _Work:
         return [self.filled(one, key, part.get("items")) for one in value]
 
     def _text(self, text: str, key: str, part: Mapping[str, Any]) -> Json:
+        if text.strip() == OPEN:
+            self.missing.append(f"{key} is left open")
+            return text
         found = references(text, self.given)
         if len(found) == 1 and found[0].whole:
             made = self._value(found[0], key, part)

@@ -28,7 +28,7 @@ from callwright.execution.substitutes import substitutes
 from callwright.gate import Gate, Sources
 from callwright.gate.upstream import Upstream
 from callwright.plan import Plan, Slot
-from callwright.types import Json, Skip, ToolCall, ToolResult
+from callwright.types import Json, JsonObject, Skip, ToolCall, ToolResult, canonical
 
 FAR = (
     1_000  # the second call of a step is numbered so far behind its first: numbers must not depend on who was faster
@@ -152,37 +152,54 @@ class Stream:
 
     async def _carry_out(self, step: Step) -> None:
         slot, why = step.slot, "the plan leaves its arguments open"
+        said: JsonObject = {}
         may_ask = self._late is not None and not self._freeze.arguments
         if slot.arguments is not None:
             resolved = resolve(slot.arguments, self._given, self._tools[slot.tool])
-            step.taken, why = resolved.taken, "; ".join(resolved.missing)
+            step.taken, said, why = resolved.taken, resolved.said, "; ".join(resolved.missing)
             if not why:
                 call = ToolCall("", slot.tool, resolved.arguments, slot.id)
-                await self._make(step, [call], planned=True, patient=may_ask)
+                await self._make(step, [call], planned=True, patient=may_ask, said=said)
                 if not (step.lacks and may_ask):
                     return await self._rescue(step)
                 why = step.courses[-1].skips[-1].reason
         if not may_ask:
             return step.left_out(why)
-        await self._fill(step, why)
+        await self._fill(step, why, said)
 
-    async def _fill(self, step: Step, why: str) -> None:
-        """Have the model write the call, from what the step sees."""
+    async def _fill(self, step: Step, why: str, said: JsonObject) -> None:
+        """Have the model write the call, from what the step sees. A frozen plan's own arguments stay as they are."""
         assert self._late is not None
         slot, writes = step.slot, self._tools[step.slot.tool].effects.may_write
-        bound = await self._late(slot, self._seen(step), step.id, why)
-        calls = [replace(call, slot=slot.id) for call in bound.calls if call.tool == slot.tool]
+        frozen = said if self._freeze.on else {}
+        told = f"{why}; it says {canonical(said)}" if said else why
+        bound = await self._late(slot, self._seen(step), step.id, told)
+        calls = [_with(call, frozen, slot.id) for call in bound.calls if call.tool == slot.tool]
         if calls:
-            await self._make(step, calls, planned=False, patient=writes)
+            if self._freeze.on and slot.arguments is not None:  # one call is planned: the first that may be made
+                for call in calls:
+                    await self._make(step, [call], planned=False, patient=False, said=frozen)
+                    if step.results:
+                        break
+            else:
+                await self._make(step, calls, planned=False, patient=writes)
             return await self._rescue(step)
         step.declined = not bound.wanted and not bound.malformed and slot.arguments is None
         reason = bound.malformed or next((s.reason for s in bound.skips if s.tool == slot.tool), why)
         step.skips.append(Skip(slot.tool, reason, slot.id, refused=not step.declined))
 
     async def _make(
-        self, step: Step, calls: Sequence[ToolCall], *, planned: bool, patient: bool, by: str = "model"
+        self,
+        step: Step,
+        calls: Sequence[ToolCall],
+        *,
+        planned: bool,
+        patient: bool,
+        by: str = "model",
+        said: JsonObject | None = None,
     ) -> None:
-        """Put calls on their way and keep what comes of them. Together where there are several."""
+        """Put calls on their way and keep what comes of them. Together where there are several. ``said``: the
+        arguments that are the plan's own."""
         if refused := self._freeze.refused(calls, planned=planned):
             step.skips += refused
             return
@@ -190,7 +207,9 @@ class Stream:
         courses = []
         for call in calls:
             numbered = ToolCall(self._next_id(step), call.tool, call.arguments, call.slot)
-            course = Course(numbered.id, call.tool, call.slot, self._shared, self._gate, by=by, own=sources)
+            course = Course(
+                numbered.id, call.tool, call.slot, self._shared, self._gate, by=by, own=sources, said=said or {}
+            )
             step.courses.append(course)
             courses.append((course, numbered))
         if len(courses) == 1:
@@ -271,3 +290,11 @@ class Stream:
             found.append(self._order[low.bit_length() - 1])
             bits ^= low
         return found
+
+
+def _with(call: ToolCall, said: JsonObject, slot: str) -> ToolCall:
+    """A call of a slot, with arguments that somebody else has said."""
+    arguments = call.arguments
+    if said and isinstance(arguments, dict):
+        arguments = {**arguments, **said}
+    return replace(call, arguments=arguments, slot=slot)
