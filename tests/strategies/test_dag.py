@@ -164,6 +164,21 @@ async def test_edges_offer_what_alone_provides_what_the_planners_tools_require()
     assert cost.calls == [{"trip_id": "T7"}]
 
 
+async def test_of_many_tools_the_model_chooses_before_the_planner_is_asked() -> None:
+    class Shown(FixedPlan):
+        def plan(self, query: str, tools: Any) -> Plan:
+            self.tools = [tool.name for tool in tools]
+            return super().plan(query, tools)
+
+    planner = Shown(["find_place"], ["sun_times"])
+    many = [*tools(), *(FakeTool(f"other_{i}", {"x": TEXT}, effects=READ) for i in range(12))]
+    model = planned(SUNSETS[:4], select={"needed": ["find_place", "sun_times"]})
+    done = await run(model, many, "edges", planner=planner)
+    assert planner.tools == ["find_place", "sun_times", "note"], "chosen, or spoken of in the request"
+    assert [r.purpose for r in model.requests][:2] == ["select", "plan"]
+    assert [r.tool for r in done.results] == ["find_place", "find_place", "sun_times", "sun_times"]
+
+
 def test_an_order_holds_where_a_step_says_nothing_itself() -> None:
     order = Plan.from_edges(["a", "b", "c"], [("a", "b"), ("b", "c")])
     plan = Plan((Slot("a", "a"), Slot("a#2", "a"), Slot("b", "b"), Slot("c", "c", frozenset({"a"}))))

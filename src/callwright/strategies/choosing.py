@@ -8,10 +8,10 @@ from callwright.strategies.job import Job
 from callwright.types import Skip, Tool
 
 
-async def chosen(job: Job, above: int, among: tuple[Tool, ...] | None = None) -> tuple[Tool, ...]:
+async def chosen(job: Job, above: int) -> tuple[Tool, ...]:
     """What to plan with: what the model chose or the request names, and what feeds it. All, if none is chosen, or if
-    there are no more than ``above``. ``among``: tools of the run, all by default. Raises LimitReached."""
-    tools = job.tools if among is None else among
+    there are no more than ``above``. Raises LimitReached."""
+    tools = job.tools
     if len(tools) <= above:
         return tools
     reply = await job.questions.ask(selection(job.query, tools, job.questions.mode), calls=None)

@@ -93,7 +93,8 @@ class DAG:
 class Edges(DAG):
     """The graph of the run's planner, which needs no language model; the model writes the arguments, all at once.
 
-    It is offered the planner's tools, and those that alone provide what these require.
+    It is offered the planner's tools, and those that alone provide what these require. Of many tools the model
+    chooses first: a planner that learned from short lists overlooks what is needed in long ones.
 
     ``planner``: whose graph, where the run names none.
     """
@@ -102,12 +103,11 @@ class Edges(DAG):
     planner = "graph"
 
     async def _plan(self, job: Job) -> None:
-        job.make_plan(job.tools)
+        job.make_plan(await chosen(job, self._choose_above))
         order = job.plan
         planned_for = {slot.tool for slot in order.slots}
-        kept = await chosen(job, self._choose_above, tuple(t for t in job.tools if t.name in planned_for))
-        named = {tool.name for tool in kept}
-        lines = [_line(slot, order) for layer in order.layers for slot in layer if slot.tool in named]
+        kept = tuple(tool for tool in job.tools if tool.name in planned_for)
+        lines = [_line(slot, order) for layer in order.layers for slot in layer]
         known = _ORDERED.format(order="\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)))
         offered = with_producers(kept, job.tools)  # the model may plan without one of them, not with one left out
         filled = await planned(job, offered, known) if kept else None
