@@ -71,6 +71,10 @@ def player(litres: int) -> Any:
     poured = []
 
     def line(request: ChatRequest) -> Any:
+        if request.purpose == "plan":
+            return {"steps": [{"step": 1, "tool": "pour", "after": [], "arguments": {"litres": litres}}]}
+        if request.purpose == "join":
+            return {"thought": "", "judgement": "finish"}
         assert request.schema is not None
         shown = "".join(message.content for message in request.messages)
         known = request.schema.get("properties") or request.schema["anyOf"][0]["properties"]
@@ -118,7 +122,7 @@ async def test_both_strategies_are_run_judged_and_written_with_their_cost(tmp_pa
         assert Path(row["trace"]).exists()  # noqa: ASYNC240
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "given"])
 async def test_every_strategy_may_write_for_each_run_has_a_world_of_its_own(strategy: str) -> None:
     row = await run_task(bench(player(5)), FIVE, strategy)
     assert row["success"], row["reasons"]
@@ -173,6 +177,12 @@ def test_a_strategy_that_does_not_exist_is_one_error_and_no_row(given: list[str]
     with pytest.raises(ConfigError, match="no strategy 'nope'"):
         compare(options.parse_args([*given, "--model", "http://127.0.0.1:9/v1#m"]), lambda: JUGS)
     assert not (tmp_path / "rows.jsonl").exists()
+
+
+def test_a_plan_that_somebody_wrote_is_no_strategy_to_compare(tmp_path: Path) -> None:
+    options = parser("jugs", "", tmp_path / "rows.jsonl").parse_args(["--strategies", "given"])
+    with pytest.raises(ConfigError, match="compared with nothing"):
+        compare(options, lambda: JUGS)
 
 
 async def test_a_done_row_is_never_run_again(tmp_path: Path) -> None:

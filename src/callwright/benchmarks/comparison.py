@@ -223,6 +223,10 @@ def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]], limits:
     tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
     for name in (*options.strategies.split(","), *_numbers(options.max_model_calls)):
         open_strategy(name)  # one that does not exist would be an error row for each task
+        if name == "given":
+            raise ConfigError(
+                "a plan that somebody wrote is compared with nothing", hint="callwright run --plan FILE"
+            )
     started, rows, left = time.monotonic(), list[JsonObject](), 0
     for spec in options.model.split(",") if options.model else [None]:
         spent = time.monotonic() - started
