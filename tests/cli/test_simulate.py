@@ -34,11 +34,18 @@ TOOLS = [weather, report]
 '''
 
 
+def _hears_interrupts() -> None:
+    """As in a terminal: whatever a shell runs in the background ignores them, and so would what we start there."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @asynccontextmanager
 async def serving(*options: str) -> AsyncIterator[str]:
     """The command in a process of its own; the address of what it serves."""
     command = (sys.executable, "-m", "callwright", "simulate", "--port", "0", *options)
-    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        *command, stderr=asyncio.subprocess.PIPE, preexec_fn=_hears_interrupts
+    )
     assert process.stderr is not None
     try:
         async with asyncio.timeout(60):
