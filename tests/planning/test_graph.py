@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.planning.tool_case import tool
 
 from callwright.errors import PlanError, WeightsError
 from callwright.planning import open_planner
@@ -18,18 +19,6 @@ from callwright.planning.edges import Cut, shipped_model
 from callwright.planning.graph import SHIPPED, GraphPlanner, chosen, linked, open_graph
 from callwright.planning.needed import DIGEST
 from callwright.trees import read, write
-from callwright.types import Tool
-
-
-def tool(name: str, about: str = "", takes: tuple[str, ...] = (), gives: tuple[str, ...] = ()) -> Tool:
-    text = {"type": "string"}
-    return Tool(
-        name,
-        about,
-        {"type": "object", "properties": dict.fromkeys(takes, text), "required": list(takes)},
-        {"type": "object", "properties": dict.fromkeys(gives, text)} if gives else None,
-    )
-
 
 TRIP = [
     tool("book_hotel", "Book a room in a hotel", ("hotel_id", "guest"), ("booking_id",)),

@@ -7,22 +7,13 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.planning.tool_case import tool
 
 from callwright.planning.features import pair_features
 from callwright.planning.needed import NAMES, needed_features
 from callwright.types import Tool
 
 Array = np.ndarray[Any, Any]
-
-
-def tool(name: str, about: str, takes: tuple[str, ...] = (), gives: tuple[str, ...] = ()) -> Tool:
-    text = {"type": "string"}
-    return Tool(
-        name,
-        about,
-        {"type": "object", "properties": dict.fromkeys(takes, text), "required": list(takes)},
-        {"type": "object", "properties": dict.fromkeys(gives, text)} if gives else None,
-    )
 
 
 TOOLS = [

@@ -80,17 +80,21 @@ def read_reply(text: str, tools: Sequence[Tool]) -> Plan | Problem:
     Strict, for it is what rewards are given by: other text, broken JSON and a missing string are the Problem
     ``syntax``. Further keys (an intent, a thought) are allowed.
     """
-    body = _THOUGHT.sub("", text, count=1).strip()
-    if fenced := _FENCE.fullmatch(body):
-        body = fenced[1]
     try:
-        found = parse(body)
+        found = parse(unfenced(_THOUGHT.sub("", text, count=1)))
     except JsonError as error:
         return Problem("syntax", (), f"the reply is not JSON: {error}")
     dag = found.get(KEY) if isinstance(found, dict) else None
     if not isinstance(dag, str):
         return Problem("syntax", (), f'the reply must be a JSON object with a text "{KEY}"')
     return read_arrows(dag, tools)
+
+
+def unfenced(text: str) -> str:
+    """A reply without the code fence around it."""
+    body = text.strip()
+    fenced = _FENCE.fullmatch(body)
+    return fenced[1] if fenced else body
 
 
 def is_connected(plan: Plan) -> bool:

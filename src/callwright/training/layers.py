@@ -18,8 +18,9 @@ from callwright.planning.features import DIGEST as FEATURES
 from callwright.planning.layers import SHIPPED, layer_features
 from callwright.training import sweep
 from callwright.training.data import Kind, PlanExample, pool, with_distractors
+from callwright.training.progress import progress
 from callwright.training.release import add_options, command, require_place, require_sources
-from callwright.training.runs import PAPER, Run, Settings, measure, progress
+from callwright.training.runs import PAPER, Run, Settings, measure
 from callwright.training.sources import load_labelled, sources
 from callwright.training.splits import fold
 from callwright.training.tensors import Encoded, encode

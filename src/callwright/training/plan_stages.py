@@ -23,7 +23,7 @@ from callwright import prompts
 from callwright.jsontext import JsonError, parse
 from callwright.models.dialogue import BlockingModel
 from callwright.plan import Plan
-from callwright.planning.arrows import is_connected, listed, read_reply, schema, write_arrows
+from callwright.planning.arrows import is_connected, listed, read_reply, schema, unfenced, write_arrows
 from callwright.protocols import ChatRequest
 from callwright.training.plan_drafts import Draft, from_json, to_json
 from callwright.types import JsonObject, Message, Reply, Tool
@@ -36,7 +36,6 @@ AGAIN = 1  # times that a reply is sent back
 LONGEST = 1200  # characters of a query
 _MAX_TOKENS = 512
 _INVENTIVE = 0.8  # temperature of what is made up; the label is asked for at 0
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _TOOL_TALK = re.compile(r"\b(?:tool|step) ?#?\d+\b|\bAPI\b|\bworkflow\b", re.IGNORECASE)
 
 
@@ -167,11 +166,8 @@ def _is_code(name: str) -> bool:
 
 
 def _object(text: str) -> Mapping[str, Any]:
-    body = text.strip()
-    if fenced := _FENCE.fullmatch(body):
-        body = fenced[1]
     try:
-        value = parse(body)
+        value = parse(unfenced(text))
     except JsonError:
         return {}
     return value if isinstance(value, dict) else {}

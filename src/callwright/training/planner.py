@@ -37,6 +37,7 @@ from callwright.training.plan_generator import report as generated
 from callwright.training.planner_curation import Solved, curated, keep, known, solved
 from callwright.training.planner_curation import report as curation
 from callwright.training.planner_settings import PRESETS, Settings
+from callwright.training.progress import add_stages, progress
 from callwright.training.refiner_curve import curve_svg, curve_table, read_curve
 from callwright.training.sources import load
 from callwright.training.tuning_settings import add_options, with_options
@@ -89,7 +90,7 @@ async def _generated(args: argparse.Namespace) -> tuple[dict[str, list[PlanExamp
     wanted = _recipe(args)
     async with open_catalog(args.tools) as catalog:
         tools = catalog.tools
-    run = Run(wanted, tools, args.out, _progress)
+    run = Run(wanted, tools, args.out, progress)
     model = open_model(args.teacher)
     try:
         kept, dropped = await run.finish(model, args.concurrency)
@@ -131,13 +132,13 @@ def _train(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) 
     model, tokenizer = tuning.open_model(settings.model)
     rows = planner_data.read(args.out / "data.jsonl")
     fit = {part: runs.fitting(some, tokenizer, settings) for part, some in rows.items()}
-    _progress("; ".join(f"{part}: {len(fit[part])} of {len(rows[part])} rows fit the lengths" for part in PARTS))
+    progress("; ".join(f"{part}: {len(fit[part])} of {len(rows[part])} rows fit the lengths" for part in PARTS))
     if "sft" in stages:
         losses = runs.sft(
             model, tokenizer, _some(fit["sft"], "sft"), settings, args.out / "sft-run", args.minutes * 60, args.resume
         )
         tuning.save(model, tokenizer, args.out / "sft")
-        _progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+        progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "curate" in stages:
         _curate(args, settings, _some(fit["rl"], "rl"), start)
@@ -177,7 +178,7 @@ def _curate(args: argparse.Namespace, settings: Settings, examples: Sequence[Pla
         found[example.id] = solved(example, texts, settings.connected)
         keep(path, found[example.id])
         if number % 20 == 0:
-            _progress(f"curated {number} of {len(left)}")
+            progress(f"curated {number} of {len(left)}")
     text = curation(examples, found)
     (args.out / "curated.md").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(text + "\n")
@@ -190,14 +191,14 @@ def _grpo(args: argparse.Namespace, settings: Settings, examples: Sequence[PlanE
     found: dict[str, Solved] = known(args.out / "curated.jsonl")
     trained = curated(examples, found)[0] if found else list(examples)
     whole = trained if settings.connected == "gold" else planner_data.joined(trained)
-    _progress(f"grpo: {len(whole)} tasks; {len(trained) - len(whole)} left out, whose gold Eq. (3) would punish")
+    progress(f"grpo: {len(whole)} tasks; {len(trained) - len(whole)} left out, whose gold Eq. (3) would punish")
     model, tokenizer = tuning.open_model(start)
     runs.grpo(model, tokenizer, _some(whole, "rl"), settings, args.out / "grpo", args.minutes * 60, args.resume)
     tuning.save(model, tokenizer, args.out / "planner")
     curve = read_curve(args.out / "grpo" / "curve.jsonl")
     (args.out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
     (args.out / "curve.md").write_text(curve_table(curve) + "\n", encoding="utf-8")
-    _progress(f"grpo: {curve[-1]['step']:g} steps")
+    progress(f"grpo: {curve[-1]['step']:g} steps")
 
 
 def _measure(
@@ -223,18 +224,7 @@ def _measure(
     sys.stdout.write(text)
 
 
-def _progress(line: str) -> None:
-    sys.stderr.write(line + "\n")
-
-
 # ---------------------------------------------------------------- arguments
-
-
-def _stages(text: str) -> list[str]:
-    found = text.split(",")
-    if unknown := [s for s in found if s not in STAGES]:
-        raise argparse.ArgumentTypeError(f"no stage {unknown[0]!r}: {', '.join(STAGES)}")
-    return found
 
 
 def _counts(text: str) -> tuple[int, int, int]:
@@ -253,7 +243,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--preset", choices=tuple(PRESETS), default="qwen3-8b", help="model and run (default: %(default)s)"
     )
-    p.add_argument("--stages", type=_stages, default=list(STAGES), help=f"by comma: {','.join(STAGES)}")
+    add_stages(p, STAGES)
     p.add_argument("--out", type=Path, default=Path("runs/planner"), help="folder of the run (default: %(default)s)")
     p.add_argument(
         "--tools", action="append", default=[], help="catalogue to make tasks from, as for run; repeatable"

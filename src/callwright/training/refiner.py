@@ -29,6 +29,7 @@ from typing import Any
 from callwright.errors import CallwrightError, ConfigError, MissingExtra
 from callwright.models import open_model
 from callwright.training import refiner_store as store
+from callwright.training.progress import add_stages, progress
 from callwright.training.refiner_curve import curve_svg, curve_table, read_curve
 from callwright.training.refiner_data import ABLATIONS, PAPER, Recipe, Tasks, by_rule, parts, report
 from callwright.training.refiner_settings import PRESETS, Settings
@@ -116,7 +117,7 @@ async def _asked(args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]
                     await one.erroneous(replace(part, each=each), found)
         finally:
             await model.aclose()
-        _progress(f"{spec}: {len(one.made)} samples, {one.useless} replies of no use")
+        progress(f"{spec}: {len(one.made)} samples, {one.useless} replies of no use")
         seen.extend(one.made)
 
     failed: CallwrightError | None = None
@@ -167,7 +168,7 @@ def _train(args: argparse.Namespace, settings: Settings, samples: Sequence[Sampl
     if "simplified" in args.ablate:
         learn = [s for s in learn if s.kind != "shuffled_simplified"]
     held = _evenly(held, args.held or len(held))
-    _progress(f"{len(learn)} samples to learn from, {len(held)} to measure on, of {len(samples)}")
+    progress(f"{len(learn)} samples to learn from, {len(held)} to measure on, of {len(samples)}")
     if not learn or not held:
         raise ConfigError("no sample fits the lengths", hint="raise --context or --longest, or choose other data")
     if "untrained" in args.ablate:
@@ -176,19 +177,19 @@ def _train(args: argparse.Namespace, settings: Settings, samples: Sequence[Sampl
     if "sft" in stages and settings.sft_steps:
         losses = runs.sft(model, tokenizer, learn, settings, args.out / "sft-run")
         tuning.save(model, tokenizer, args.out / "sft")
-        _progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+        progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "dapo" in stages:
         model, _ = tuning.open_model(start)
         rows = runs.dapo(model, tokenizer, learn, settings, args.out / "dapo", args.minutes * 60, args.resume)
         tuning.save(model, tokenizer, args.out / "refiner")
         curve = _draw(args.out)
-        _progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
+        progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
     if "against" in stages:
         model, _ = tuning.open_model(start)
         losses = runs.sft(model, tokenizer, learn, settings, args.out / "against-run", _spent(args.out))
         tuning.save(model, tokenizer, args.out / "against")
-        _progress(f"sft alone for as long: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+        progress(f"sft alone for as long: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
     if "measure" in stages and tuning.first():
         found: dict[str, Any] = {"upstream": None}
         for folder, name in {"sft": "sft", "against": "sft alone, equal time", "refiner": "sft + dapo"}.items():
@@ -230,18 +231,7 @@ def _measure(out: Path, models: dict[str, Any], tokenizer: Any, held: Sequence[S
     sys.stdout.write(text)
 
 
-def _progress(line: str) -> None:
-    sys.stderr.write(line + "\n")
-
-
 # ---------------------------------------------------------------- arguments
-
-
-def _stages(text: str) -> list[str]:
-    found = text.split(",")
-    if unknown := [s for s in found if s not in STAGES]:
-        raise argparse.ArgumentTypeError(f"no stage {unknown[0]!r}: {', '.join(STAGES)}")
-    return found
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -249,7 +239,7 @@ def _parser() -> argparse.ArgumentParser:
         "callwright train refiner", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     p.add_argument("--preset", choices=tuple(PRESETS), default="paper", help="the paper's run, or one for two cores")
-    p.add_argument("--stages", type=_stages, default=list(STAGES), help=f"by comma: {','.join(STAGES)}")
+    add_stages(p, STAGES)
     p.add_argument("--out", type=Path, default=Path("runs/refiner"), help="folder of the run (default: %(default)s)")
     p.add_argument("--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)")
     p.add_argument("--sources", help="conventional data sets by comma: glaive, toolace, xlam, toolrl, or files")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import random
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -240,8 +239,3 @@ def measure(network: Network, rows: Sequence[Encoded], constraint: bool = False)
     if constraint:
         found = [constrained(row.example, layers) for row, layers in zip(rows, found, strict=True)]
     return score([row.example for row in rows], found)
-
-
-def progress(line: str) -> None:
-    """One line of progress, on standard error."""
-    sys.stderr.write(line + "\n")

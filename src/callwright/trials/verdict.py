@@ -196,8 +196,7 @@ def is_about(request: str, tool: Tool, arguments: JsonObject, content: Json) -> 
     said = squash(request)
     if not asked or any(len(one := squash(str(v))) > 1 and one in said for v in scalars(arguments)):
         return True
-    told = {word for text in map(str, scalars(content)) for word in content_words(text[:2_000])}
-    return bool(asked & told)
+    return any(not asked.isdisjoint(content_words(str(value)[:2_000])) for value in scalars(content))
 
 
 def _another(content: Json, arguments: JsonObject) -> str:
