@@ -246,7 +246,7 @@ async def _run(
     sinks = (journal, *setup._sinks) if journal else setup._sinks  # another's full disk must not lose what was done
     lost: list[EvidenceError] = []
     secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
-    trace = Trace((*sinks, *_recorders(setup, catalog, query, lost)), secrets, ledger.clock)
+    trace = Trace((*sinks, *_recorders(setup, catalog, query, lost)), secrets, ledger.clock, started=ledger.began)
     listing = Shortlisting.of(start) if start else setup._shortlist
     tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation)
     rates = start.get("known", {}) if start else _known(setup, catalog)

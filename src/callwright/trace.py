@@ -118,26 +118,29 @@ class JsonlSink:
 
 @dataclass
 class Trace:
-    """Records a run. Every secret in ``secrets`` is replaced before any sink sees an event."""
+    """Records a run. Every secret in ``secrets`` is replaced before any sink sees an event.
+
+    ``started``: what the clock showed when the run began; by default what it shows at the first event.
+    """
 
     sinks: tuple[Sink, ...] = ()
     secrets: tuple[str, ...] = ()
     clock: Callable[[], float] = time.monotonic
     events: list[Event] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
-    _started: float | None = None
+    started: float | None = None
 
     def add(self, kind: str, **data: Any) -> Event:
         """Record one event and hand it to every sink."""
         if kind not in _KNOWN:
             raise TraceError(f"unknown event kind {kind!r}", hint="the kinds are listed in callwright.trace.KINDS")
         now = self.clock()
-        if self._started is None:
-            self._started = now
+        if self.started is None:
+            self.started = now
         for name, value in data.items():
             if type(value) not in PLAIN:
                 data[name] = to_json(value)
-        event = Event(kind, len(self.events), now - self._started, self.redact(data))
+        event = Event(kind, len(self.events), now - self.started, self.redact(data))
         self.events.append(event)
         for sink in self.sinks:
             sink(event)

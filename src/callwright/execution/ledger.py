@@ -87,6 +87,11 @@ class Ledger:
         """Seconds on a clock that stands still between a crash and the resume."""
         return self._clock() - self._started + self._ahead
 
+    @property
+    def began(self) -> float | None:
+        """What the clock showed when a run that goes on began: its events count from there, not from the next one."""
+        return 0.0 if self.start else None
+
     def ahead(self, actor: str) -> bool:
         """Whether more is recorded of this actor: what it does now was allowed then."""
         return (actor, self._turns.get(actor, 0)) in self._answers
