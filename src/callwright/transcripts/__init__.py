@@ -1,0 +1,1 @@
+"""Files of trajectories in the formats of others, read and written without loss."""
