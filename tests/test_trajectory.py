@@ -37,13 +37,15 @@ def test_a_call_that_was_never_carried_out_has_no_result():
 
 
 def test_a_round_is_well_only_where_something_was_called_and_all_of_it_came_back_well():
-    assert TRAJECTORY.steps[0].ok and not TRAJECTORY.steps[1].ok
+    assert TRAJECTORY.steps[0].ok
+    assert not TRAJECTORY.steps[1].ok
     assert not Step("only thought").ok
 
 
 def test_what_came_before_a_round_holds_neither_that_round_nor_the_answer():
     before = TRAJECTORY.before(1)
-    assert before.steps == TRAJECTORY.steps[:1] and before.answer is None
+    assert before.steps == TRAJECTORY.steps[:1]
+    assert before.answer is None
     assert before.query == TRAJECTORY.query
 
 

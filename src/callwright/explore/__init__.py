@@ -1,1 +1,1 @@
-"""Exploration-based reflection learning (Tool-MVR, 3.3): a learner's own errors become error, reflection, correction."""
+"""Exploration-based reflection learning (Tool-MVR, 3.3): a learner's errors become error, reflection, correction."""

@@ -1,1 +1,1 @@
-"""Meta-verification (Tool-MVR, 3.2): tools, requests and trajectories are checked before anything learns from them."""
+"""Meta-verification (Tool-MVR, 3.2): tools, requests and trajectories are checked before they teach anything."""
