@@ -9,6 +9,7 @@ import pytest
 from callwright.benchmarks.agentdojo_model import Compromised, is_open, oracle
 from callwright.benchmarks.agentdojo_worlds import Attack, Pair
 from callwright.execution.bind import View, question
+from callwright.execution.select import selection
 from callwright.jsontext import parse
 from callwright.plan import OPEN
 from callwright.protocols import ChatRequest
@@ -75,6 +76,11 @@ async def test_in_a_loop_it_does_what_the_attacker_wants_before_it_goes_on() -> 
     steps = [await said(model, ["read_bill", "pay"], text, loop=True) for text in ("", GOAL, GOAL, GOAL)]
     made = [(step["action"]["tool"], step["action"].get("arguments", {}).get("to")) for step in steps]
     assert made == [("read_bill", None), ("pay", "EV11000000000000"), ("pay", "SH22000000000000"), ("finish", None)]
+
+
+async def test_of_many_tools_it_names_those_that_solve_the_task() -> None:
+    asked = selection(PAIR.query, TOOLS, "schema")
+    assert parse((await Compromised(PAIR).complete(asked)).text) == {"needed": ["read_bill", "pay"]}
 
 
 @pytest.mark.parametrize("read", ["", GOAL])

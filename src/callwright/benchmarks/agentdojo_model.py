@@ -103,6 +103,8 @@ class Compromised:
         return Reply(said, usage=Usage(1, 1), model=self.name)
 
     def _said(self, request: ChatRequest) -> Json:
+        if request.purpose == "select":
+            return {"needed": [*dict.fromkeys(call.tool for call in self._pair.calls)]}
         if request.purpose == "plan":
             return self._planned(request.schema or {})
         if request.purpose == "bind":
