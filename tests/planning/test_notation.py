@@ -74,7 +74,7 @@ def test_the_papers_form_names_tools_by_their_places(text: str, edges: list[tupl
 
 
 def test_independent_steps_and_plans_of_one_step_or_none_are_sound() -> None:
-    for text in ('{"steps": []}', "3", "1, 2", '{"steps": [{"tool": "list_notes"}]}'):
+    for text in ('{"steps": []}', "3", "1, 2", '{"steps": [{"tool": "list_notes"}]}', "1. join()"):
         assert read_plan(text, TOOLS).problems(t.name for t in TOOLS) == ()
 
 

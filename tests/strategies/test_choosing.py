@@ -10,6 +10,7 @@ from callwright import Orchestrator
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.types import READ
 
+FINISH = {"thought": "", "judgement": "finish"}
 SAID = {"statements": [], "missing": []}
 
 
@@ -17,10 +18,15 @@ def tools(count: int) -> list[FakeTool]:
     return [FakeTool(f"tool_{n}", {"x": {"type": "string"}}, output={"v": n}, effects=READ) for n in range(count)]
 
 
-@pytest.mark.parametrize(("strategy", "many"), [("layered", 4), ("dag", 13), ("edges", 13)])
+@pytest.mark.parametrize(("strategy", "many"), [("layered", 4), ("dag", 13), ("edges", 13), ("compiler", 13)])
 async def test_one_short_question_comes_before_the_plan_where_there_are_many_tools(strategy: str, many: int) -> None:
     for count, first in ((many - 1, {"plan", "bind"}), (many, {"select"})):
-        script: dict[str, Any] = {"select": {"needed": ["tool_2"]}, "plan": {"steps": []}, "bind": {"calls": []}}
+        script: dict[str, Any] = {
+            "select": {"needed": ["tool_2"]},
+            "plan": {"steps": []},
+            "bind": {"calls": []},
+            "join": FINISH,
+        }
         model = ScriptedModel({**script, "*": SAID})
         all_of_them = FixedPlan([f"tool_{n}" for n in range(count)])  # a planner that chooses none itself
         setup = Orchestrator([fake_source(*tools(count))], model=model, strategy=strategy, planner=all_of_them)

@@ -82,9 +82,7 @@ def plan_dialogue(asked: Asked, rounds: int = ROUNDS) -> Generator[ChatRequest, 
             part = None if best is None else sound_part(best, {t.name for t in asked.tools}, asked.finished)
             return Draft(part, wrong)
         rounds -= 1
-        again = prompts.render("dag_again", problems="\n".join(f"- {line}" for line in wrong[:_PROBLEMS]))
-        said = Message("assistant", reply.text[:_SHOWN])
-        request = replace(request, messages=(*question(asked).messages, said, *again))
+        request = sent_back(asked, reply.text, wrong)
 
 
 def question(asked: Asked) -> ChatRequest:
@@ -100,14 +98,33 @@ def question(asked: Asked) -> ChatRequest:
     )
 
 
+def sent_back(asked: Asked, text: str, wrong: Sequence[str]) -> ChatRequest:
+    """The question again, with the reply that held no plan that can run, and what was wrong with it."""
+    first = question(asked)
+    again = prompts.render("dag_again", problems="\n".join(f"- {line}" for line in wrong[:_PROBLEMS]))
+    return replace(first, messages=(*first.messages, Message("assistant", text[:_SHOWN]), *again))
+
+
 def judged(text: str, asked: Asked) -> tuple[Plan | None, tuple[str, ...]]:
     """The plan that a reply holds, and what is wrong with it, as it is told to the model."""
     try:
         plan = read_plan(text, asked.tools)
     except PlanError as exc:
         return None, (exc.message,)
-    found = plan.problems(t.name for t in asked.tools)
-    return plan, tuple(_told(p, asked.tools) for p in found if not _about(p, asked.finished))
+    return plan, tuple(told(problem, asked.tools) for problem in wrong_with(plan, asked))
+
+
+def wrong_with(plan: Plan, asked: Asked) -> list[Problem]:
+    """What is wrong with a plan; that a step names one which has finished is not."""
+    found = plan.problems(tool.name for tool in asked.tools)
+    return [p for p in found if not (p.kind == "dangling" and p.slots[-1] in asked.finished)]
+
+
+def told(problem: Problem, tools: Sequence[Tool]) -> str:
+    """A problem in the words in which the model is told of it."""
+    if problem.kind != "unknown_tool":
+        return problem.message
+    return f"{problem.message}; the tools are {', '.join(t.name for t in tools)}"
 
 
 def sound_part(plan: Plan, tools: Collection[str], finished: Collection[str] = ()) -> Plan:
@@ -159,14 +176,3 @@ def _or_reference(part: Any) -> Any:
     ):
         return part
     return {"anyOf": [part, {"type": "string", "pattern": _REFERENCE}]}
-
-
-def _about(problem: Problem, finished: Collection[str]) -> bool:
-    """Whether the only thing wrong is that a step names one which has finished."""
-    return problem.kind == "dangling" and problem.slots[-1] in finished
-
-
-def _told(problem: Problem, tools: Sequence[Tool]) -> str:
-    if problem.kind != "unknown_tool":
-        return problem.message
-    return f"{problem.message}; the tools are {', '.join(t.name for t in tools)}"

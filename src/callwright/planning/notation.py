@@ -33,6 +33,9 @@ _ARGUMENTS = ("arguments", "args", "parameters", "params", "input")
 _AFTER = ("after", "depends_on", "dependencies", "deps", "waits_for")
 _NUMBER = re.compile(r"(?:step|task|node|call|[stn])?[ _-]?(\d{1,3})\Z", re.I)
 _CALL = re.compile(r"^[ \t>*-]*\$?(\d{1,3})[ \t]*[.):][ \t]*`?([^\W\d][\w.\-:/]*)[ \t]*\(", re.M)
+_NO_STEP = re.compile(
+    r"[ \t\n>*-]*\$?\d{1,3}[ \t]*[.):][ \t]*`?join[ \t]*\("
+)  # LLMCompiler's plan that calls nothing
 _TOKEN = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|['\"()]")
 _REFERENCE = r"\$(?:\{[^{}\n]+\}|\d+(?:\.[A-Za-z_]\w*|\[\d+\])*)"
 _BARE = re.compile(rf"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?P<ref>{_REFERENCE})")
@@ -67,7 +70,7 @@ def read_plan(text: str, tools: Sequence[Tool]) -> Plan:
     if found is not None and (plan := _of_value(found.value, tools, found.truncated)) is not None:
         return plan
     numbered = numbered_steps(text, tools)
-    if numbered:
+    if numbered or _NO_STEP.match(text):
         return assembled(numbered, tools, loose=True)
     arrows = _of_arrows(text.strip().strip("`").strip(), tools)
     if arrows is None:
