@@ -172,7 +172,7 @@ def test_every_error_kind_limit_prompt_and_event_is_documented() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    from callwright.cli.app import app, bench, train
+    from callwright.cli.app import app, bench, train, verify
 
     def names(typer_app: object, prefix: str) -> list[str]:
         return [
@@ -180,7 +180,8 @@ def test_every_command_is_documented() -> None:
             for c in typer_app.registered_commands  # type: ignore[attr-defined]
         ]
 
-    commands = names(app, "callwright") + names(train, "callwright train") + names(bench, "callwright bench")
+    groups = {"": app, " train": train, " bench": bench, " verify": verify}
+    commands = [command for group, held in groups.items() for command in names(held, f"callwright{group}")]
     text = _docs()
     assert not [c for c in commands if c not in text]
 

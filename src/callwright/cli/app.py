@@ -40,6 +40,7 @@ from callwright.cli.options import (
 )
 from callwright.cli.serving import simulate_command
 from callwright.cli.tools import catalogue
+from callwright.cli.verify import verify
 
 app = typer.Typer(
     name="callwright",
@@ -52,6 +53,7 @@ app = typer.Typer(
 app.add_typer(train, name="train")
 app.add_typer(bench, name="bench")
 app.add_typer(catalogue, name="tools")
+app.add_typer(verify, name="verify")
 app.command("simulate")(simulate_command)
 
 

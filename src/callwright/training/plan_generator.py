@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
+from callwright import lines
 from callwright.errors import CallwrightError, ConfigError
 from callwright.models.dialogue import converse
 from callwright.protocols import ChatModel, ChatRequest
-from callwright.training import lines
 from callwright.training.plan_drafts import DIFFICULTIES, Difficulty, Draft, drawn, from_json, to_json
 from callwright.training.plan_stages import Stage, asked_of, next_stage
 from callwright.types import Reply, Tool, digest

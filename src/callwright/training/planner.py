@@ -25,10 +25,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from callwright import lines
 from callwright.catalog import open_catalog
 from callwright.errors import ConfigError, MissingExtra
 from callwright.models import open_model
-from callwright.training import lines, planner_data
+from callwright.training import planner_data
 from callwright.training.data import PlanExample
 from callwright.training.data_files import example_from_row
 from callwright.training.plan_drafts import Draft, to_json

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from callwright.training import lines
+from callwright import lines
 from callwright.training.data import PlanExample
 from callwright.training.data_files import gold_plan
 from callwright.training.plan_reward import Connected, reward

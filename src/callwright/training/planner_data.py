@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from callwright import lines
 from callwright.errors import ConfigError
 from callwright.planning.arrows import is_connected, question, write_reply
-from callwright.training import lines
 from callwright.training.data import PlanExample, pool, with_distractors
 from callwright.training.data_files import example_from_row, gold_plan, to_row
 from callwright.training.splits import fold

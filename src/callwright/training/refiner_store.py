@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args
 
-from callwright.training import lines
+from callwright import lines
 from callwright.training.refiner_formats import FORMATS, Invocation
 from callwright.training.refiner_task import Kind, Sample, Task
 from callwright.types import Tool
@@ -38,7 +38,7 @@ def from_row(row: dict[str, Any]) -> Sample:
 
 
 def append(path: Path, samples: Iterable[Sample]) -> None:
-    """Add samples to a file (:func:`callwright.training.lines.append`)."""
+    """Add samples to a file (:func:`callwright.lines.append`)."""
     lines.append(path, map(to_row, samples))
 
 

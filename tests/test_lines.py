@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from callwright import lines
 from callwright.errors import ConfigError
-from callwright.training import lines
 
 
 def numbers(path: Path, cut: bool = False) -> list[int]:

@@ -1,0 +1,17 @@
+"""``callwright verify``: one command for each kind of thing that can be verified, each in a module of its own.
+
+A new one is a line in ``VERIFIERS``: its name and a function with typer's annotations that imports what it needs when
+it is called. :mod:`callwright.cli.verifying` has what all of them share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import typer
+
+VERIFIERS: Mapping[str, Callable[..., None]] = {}
+
+verify = typer.Typer(no_args_is_help=True, help="Verify tools, requests, trajectories and data sets, with reasons.")
+for _name, _command in VERIFIERS.items():
+    verify.command(_name)(_command)

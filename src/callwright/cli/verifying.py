@@ -1,0 +1,142 @@
+"""What every ``callwright verify`` command shares: options of budget and journal, progress on stderr, the report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from callwright.types import JsonObject, digest
+
+if TYPE_CHECKING:
+    from callwright.verify.budget import Cost
+    from callwright.verify.sweep import Finding, Judge, Row, Sweep
+
+T = TypeVar("T")
+
+Concurrency = Annotated[int, typer.Option(help="Rows judged at a time.", min=1)]
+Calls = Annotated[int | None, typer.Option("--calls", help="Budget: real calls of tools.", min=0)]
+ModelCalls = Annotated[int | None, typer.Option("--model-calls", help="Budget: questions to models.", min=0)]
+Minutes = Annotated[float | None, typer.Option("--minutes", help="Budget: minutes.", min=0)]
+JournalFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--journal",
+        help="File that keeps what is judged; the same command goes on from it. Default: in the user's state.",
+    ),
+]
+Anew = Annotated[bool, typer.Option("--anew", help="Judge everything again, whatever the journal holds.")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Write the report here too, as Markdown.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print every finding as JSON, one a line.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How a sweep is carried out: at what pace, within which budget, kept where, told how."""
+
+    concurrency: int = 4
+    calls: int | None = None
+    model_calls: int | None = None
+    minutes: float | None = None
+    journal: Path | None = None
+    anew: bool = False
+    report: Path | None = None
+    as_json: bool = False
+
+
+async def swept(stage: str, about: JsonObject, rows: Sequence[Row[T]], judge: Judge[T], extent: Extent) -> Sweep:
+    """Judge the rows within the extent, with progress on stderr. ``about``: all settings that findings depend on.
+
+    Raises ConfigError for a journal of other settings, ModelError where no model answers.
+    """
+    from callwright.verify.budget import Budget
+    from callwright.verify.sweep import opened, sweep
+
+    whole = {"stage": stage, **about}
+    path = extent.journal or _default(stage, whole)
+    budget = Budget(extent.calls, extent.model_calls, extent.minutes)
+    with opened(path, whole, anew=extent.anew) as journal, _progress(stage, len(rows)) as told:
+        made = await sweep(rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told)
+    print(f"journal: {path}", file=sys.stderr)
+    return made
+
+
+def tell(made: Sweep, extent: Extent) -> None:
+    """Print the report: a table, or every finding as a line of JSON; and write it where that was asked for."""
+    from callwright.verify.report import markdown
+
+    if extent.as_json:
+        _print_lines(made)
+    else:
+        _print_table(made)
+    if extent.report is not None:
+        extent.report.write_text(markdown(made) + "\n", encoding="utf-8")
+
+
+def _default(stage: str, about: JsonObject) -> Path:
+    from callwright.database import state_dir
+
+    return state_dir() / "verify" / f"{stage}-{digest(about)}.jsonl"
+
+
+@contextmanager
+def _progress(stage: str, rows: int) -> Iterator[_Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, TextColumn("{task.fields[said]}"), console=console, disable=not console.is_terminal)
+    with bar:
+        yield _Progress(bar, bar.add_task(f"verify {stage}", total=rows, said=""), rows, console.is_terminal)
+
+
+class _Progress:
+    """A bar in a terminal; elsewhere a line for every tenth of the rows."""
+
+    def __init__(self, bar: object, task: int, rows: int, moving: bool) -> None:
+        self._bar, self._task, self._rows, self._moving = bar, task, rows, moving
+        self._kept = 0
+        self._said = 0
+
+    def __call__(self, finding: Finding, done: int, cost: Cost) -> None:
+        self._kept += finding.kept
+        said = f"kept {self._kept}; {cost}"
+        if self._moving:
+            self._bar.update(self._task, completed=done, said=said)  # type: ignore[attr-defined]
+        elif done * 10 // self._rows > self._said:
+            self._said = done * 10 // self._rows
+            print(f"{done} of {self._rows} judged: {said}", file=sys.stderr)
+
+
+def _print_table(made: Sweep) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from callwright.verify.report import counted, summary
+
+    console = Console()
+    table = Table("Verdict", "Category", "Rows", "Share", "For example", show_edge=False)
+    for line in counted(made.findings):
+        example = " ".join(line.example.split())
+        table.add_row(
+            line.verdict, escape(line.category or "—"), str(line.rows), f"{line.share:.1%}", escape(example[:160])
+        )
+    if made.findings:
+        console.print(table)
+    console.print(summary(made), markup=False, highlight=False)
+
+
+def _print_lines(made: Sweep) -> None:
+    import orjson
+
+    from callwright.types import to_json
+
+    for finding in made.findings:
+        print(orjson.dumps(to_json(finding)).decode())

@@ -1,0 +1,65 @@
+"""What is spent is counted before it is spent, and never more than was allowed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.errors import ConfigError
+from callwright.protocols import ChatRequest
+from callwright.testing import ScriptedModel
+from callwright.types import Usage
+from callwright.verify.budget import Account, Budget, BudgetSpent, Cost, Meter
+
+
+@given(limit=st.integers(0, 5), wanted=st.integers(0, 10), rows=st.integers(1, 3))
+def test_no_more_calls_are_made_than_the_budget_has_and_all_are_on_some_rows_meter(
+    limit: int, wanted: int, rows: int
+) -> None:
+    account = Account(Budget(calls=limit))
+    meters = [Meter(account) for _ in range(rows)]
+    made = 0
+    for at in range(wanted):
+        try:
+            meters[at % rows].call()
+        except BudgetSpent:
+            continue
+        made += 1
+    assert made == min(limit, wanted) == sum(meter.cost.calls for meter in meters)
+
+
+async def test_each_question_is_counted_with_its_tokens_and_refused_when_none_is_left() -> None:
+    model = ScriptedModel(["one", "two"])
+    meter = Meter(Account(Budget(model_calls=1)))
+    asked = meter.metered(model)
+    reply = await asked.complete(ChatRequest(()))
+    assert (meter.cost.model_calls, meter.cost.usage) == (1, reply.usage)
+    with pytest.raises(BudgetSpent, match="1 model calls is spent"):
+        await asked.complete(ChatRequest(()))
+    assert len(model.requests) == 1, "what is refused is not asked"
+    assert (asked.name, (await asked.capabilities()).json_schema) == ("scripted", True)
+    await asked.aclose()
+    assert not model.closed, "the model belongs to somebody else"
+
+
+def test_when_the_minutes_are_over_nothing_more_is_spent() -> None:
+    now = 0.0
+    account = Account(Budget(minutes=1.0), clock=lambda: now)
+    account.take_call()
+    now = 60.0
+    for spend in (account.take_call, account.take_model_call, account.require_time):
+        with pytest.raises(BudgetSpent, match="1 minutes"):
+            spend()
+
+
+def test_costs_add_up() -> None:
+    one, other = Cost(1, 2, Usage(3, 4), 0.5), Cost(1, 0, Usage(1, 1), 0.25)
+    assert one + other == Cost(2, 2, Usage(4, 5), 0.75)
+    assert str(one + other) == "2 calls, 2 model calls, 9 tokens"
+
+
+@pytest.mark.parametrize("wrong", [{"calls": -1}, {"model_calls": -2}, {"minutes": float("nan")}])
+def test_a_budget_below_nothing_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="must be 0 or more"):
+        Budget(**wrong)  # type: ignore[arg-type]
