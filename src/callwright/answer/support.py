@@ -13,7 +13,7 @@ from callwright.answer.facts import Facts, Leaf
 from callwright.answer.lexicon import COMPARISON, COURTESY, LIMITATION
 from callwright.answer.matching import close, figures_for, offsets_in, same_moment, same_number, weekday_fits
 from callwright.answer.quantity import Moment, Number, Span, moments
-from callwright.answer.verdict import Verdict, about, refuse, shown
+from callwright.answer.verdict import NOWHERE, Verdict, about, refuse, shown
 from callwright.answer.wording import wording
 from callwright.answer.words import concepts, stem, tokens
 from callwright.types import Citation
@@ -167,14 +167,14 @@ def _identifier(word: str, span: Span, claims: Claims, facts: Facts, verdict: Ve
         if homes and not subject and all(conflicts(leaf, anchors, facts) for leaf in homes):
             verdict.problems.append(f"{word} is {about(homes[0])}")
         return
-    verdict.problems.append(f"{word} stands in no result")
+    verdict.problems.append(f"{word} {NOWHERE}")
 
 
 def _name(name: str, facts: Facts, verdict: Verdict) -> None:
     verdict.checked += 1
     unknown = [w for w in tokens(name) if not _known(w, facts)]
     if unknown:
-        verdict.problems.append(f"{name} stands in no result")
+        verdict.problems.append(f"{name} {NOWHERE}")
 
 
 def _known(word: str, facts: Facts) -> bool:

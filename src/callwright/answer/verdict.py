@@ -9,6 +9,9 @@ from callwright.answer.facts import Figure, Leaf
 from callwright.answer.quantity import Moment, Number, Span
 from callwright.types import Citation, Support
 
+NOWHERE = "stands in no result"  # how a problem ends, and
+NOBODY_SAYS = "no result says: "  # how one begins, of which no result speaks, neither for it nor against
+
 
 @dataclass(frozen=True, slots=True)
 class Fix:
@@ -36,16 +39,21 @@ class Verdict:
         return bool(self.problems) and len(self.fixes) == len(self.problems)
 
 
+def is_unheard(problem: str) -> bool:
+    """Whether a problem is that no result speaks of what is stated; else one says otherwise."""
+    return problem.endswith(NOWHERE) or problem.startswith(NOBODY_SAYS)
+
+
 def refuse(stated: str, bound: Bound, verdict: Verdict, claim: Number | Moment) -> None:
     """Record that a stated value does not hold, with the replacement where exactly one is meant."""
     if bound.rival is None:
-        verdict.problems.append(f"{stated} stands in no result")
+        verdict.problems.append(f"{stated} {NOWHERE}")
         return
     right = shown(bound.rival)
     if bound.taken is not None:
         verdict.problems.append(f"{stated} is {about(bound.taken.leaf)}; {about(bound.rival.leaf)} is {right}")
     else:
-        verdict.problems.append(f"{stated} stands in no result; {about(bound.rival.leaf)} is {right}")
+        verdict.problems.append(f"{stated} {NOWHERE}; {about(bound.rival.leaf)} is {right}")
     text = _rewritten(claim, bound.rival)
     if bound.only and text:
         verdict.fixes.append(Fix(claim.span, stated, text, bound.rival.leaf))

@@ -11,7 +11,7 @@ from callwright.answer.facts import Facts, Figure, Leaf
 from callwright.answer.lexicon import EXTREMES, JUDGEMENT, LIMITATION, REST
 from callwright.answer.quantity import Moment, moment_order
 from callwright.answer.units import UNITS
-from callwright.answer.verdict import Verdict
+from callwright.answer.verdict import NOBODY_SAYS, Verdict
 from callwright.answer.words import concepts, stem, tokens
 
 
@@ -24,12 +24,12 @@ def wording(claims: Claims, facts: Facts, verdict: Verdict, leaves: Sequence[Lea
     hard = claims.numbers or claims.moments
     together = _together(claims, leaves)
     if judged and not LIMITATION.search(claims.text):
-        verdict.problems.append("no result says: " + ", ".join(dict.fromkeys(judged)))
+        verdict.problems.append(NOBODY_SAYS + ", ".join(dict.fromkeys(judged)))
         return
     if hard or not carried or LIMITATION.search(claims.text):
         return
     if len(unknown) > together and len(unknown) / len(carried) > 0.5:
-        verdict.problems.append("no result says: " + ", ".join(dict.fromkeys(unknown)))
+        verdict.problems.append(NOBODY_SAYS + ", ".join(dict.fromkeys(unknown)))
 
 
 def _together(claims: Claims, leaves: Sequence[Leaf]) -> int:

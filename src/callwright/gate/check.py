@@ -188,6 +188,12 @@ def _as_object(arguments: Json) -> _Draft | Violation:
         return _from_broken(arguments)
 
 
+def arguments_of(call: ToolCall) -> JsonObject | None:
+    """A call's arguments as an object, text read as the gate reads it; None where they are none."""
+    read = _as_object(call.arguments)
+    return None if isinstance(read, Violation) else read.arguments
+
+
 def _single(value: Json, arguments: str) -> _Draft | Violation:
     """A list of one object is that object."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):

@@ -1,0 +1,332 @@
+"""What is wrong with the rounds of a trajectory, found by rule: redundant, hallucinated and trial-and-error calls.
+
+The Execution Checker's part that needs no model (Tool-MVR, 3.2.3; minimality and alignment of Table 1). Pure and
+deterministic. A rule speaks only where the trajectory itself shows the fault: what nobody can tell from it (a call
+that may have changed the world, a result that the answer may have put in other words) is no finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from callwright.answer import check, facts_of
+from callwright.answer.reply import split
+from callwright.answer.verdict import Verdict, is_unheard
+from callwright.flow import verb
+from callwright.gate import Gate, Refusal, Sources, diagnose
+from callwright.gate.check import arguments_of
+from callwright.gate.grounding import judge, leaves
+from callwright.gate.sources import fold
+from callwright.jsontext import JsonError, mend
+from callwright.trajectory import Trajectory
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
+
+FindingKind = Literal[
+    "unknown_tool",  # the call names no tool on offer
+    "wrong_arguments",  # the tool's schema refuses them, or does not know a key
+    "identifier_from_nowhere",  # neither the request, an earlier result nor a tool's own text contains it
+    "repeated_call",  # the same call as before, though nothing had changed
+    "trial_and_error",  # a failed call, followed by one of the same tool that succeeds
+    "unused_result",  # no later call and not the answer uses anything of it
+    "contradiction",  # the answer says other than a result does
+    "unsupported",  # the answer says what no result contains
+]
+
+_WRITES, _READS = (
+    frozenset({"make", "change", "act", "remove"}),
+    frozenset({"find", "list", "get", "check", "compute"}),
+)
+_MISNAMED = frozenset({"rename_key", "drop_unknown"})  # edits that lose or guess: the others keep what was meant
+_TELLING = re.compile(r"\d[\d.,:\-/]*\d|\d|[^\W\d_][\w'’-]{3,}")
+_EMPTY_WORDS = frozenset("true false none null error response data result results status success message".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault. ``reason`` is a sentence for people and for a model.
+
+    ``step`` is the number of its round, from 0, and ``call`` the id of the call there; -1 and "" for the answer.
+    """
+
+    kind: FindingKind
+    step: int
+    call: str
+    reason: str
+
+
+def findings(trajectory: Trajectory, kinds: Collection[FindingKind] = ()) -> tuple[Finding, ...]:
+    """Everything that the rules find, in the order of the rounds. ``kinds``: these only."""
+    account = _Account(trajectory)
+    found = [f for kind, rule in RULES.items() if not kinds or kind in kinds for f in rule(account)]
+    return tuple(sorted(found, key=lambda f: len(trajectory.steps) if f.step < 0 else f.step))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """One call with its result, which has an id that no other has and, where it says that it failed, a failure."""
+
+    step: int
+    call: ToolCall
+    tool: Tool | None
+    arguments: JsonObject | None  # None where they are no JSON object
+    result: ToolResult | None
+
+    @property
+    def ok(self) -> bool:
+        return self.result is not None and self.result.ok
+
+    @property
+    def failed(self) -> bool:
+        return self.result is not None and not self.result.ok
+
+    @property
+    def key(self) -> str:
+        return canonical([self.call.tool, self.call.arguments if self.arguments is None else self.arguments])
+
+    def finding(self, kind: FindingKind, reason: str) -> Finding:
+        return Finding(kind, self.step, self.call.id, reason)
+
+
+class _Account:
+    """A trajectory, read once for all rules."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory = trajectory
+        tools = {tool.name: tool for tool in trajectory.tools}
+        self.made = [_made(number, *pair, tools) for number, pair in enumerate(trajectory.pairs())]
+
+    @cached_property
+    def asked(self) -> Sources:
+        """The request, and what the tools say of themselves: names, descriptions, defaults, examples."""
+        sources = Sources(self.trajectory.query)
+        for tool in self.trajectory.tools:
+            sources.add_text(tool.description)
+            sources.add_text(canonical(tool.input_schema))
+        return sources
+
+    @cached_property
+    def statements(self) -> list[tuple[str, Verdict]]:
+        """The sentences of the answer, checked against the results; none where there is no answer."""
+        answer = self.trajectory.answer
+        if not answer or self.trajectory.given_up:
+            return []
+        facts = facts_of(self.trajectory.query, [m.result for m in self.made if m.result is not None])
+        return [(draft.text, check(draft.text, facts)) for draft in split(answer)]
+
+
+def _made(number: int, step: int, call: ToolCall, result: ToolResult | None, tools: Mapping[str, Tool]) -> _Made:
+    tool = tools.get(call.tool)
+    arguments = arguments_of(call)
+    if result is not None:
+        failure = diagnose(result, tool or Tool(call.tool)).failure
+        result = replace(result, id=f"r{number + 1}", arguments=arguments or {}, failure=failure)
+    return _Made(step, call, tool, arguments, result)
+
+
+def _unknown_tools(account: _Account) -> Iterator[Finding]:
+    for made in account.made:
+        if made.tool is None:
+            yield made.finding("unknown_tool", f"{made.call.tool!r} is none of the tools on offer")
+
+
+def _wrong_arguments(account: _Account) -> Iterator[Finding]:
+    """What the gate refuses, or mends only by dropping or renaming a key. Conversions without loss are no fault."""
+    gate = Gate(account.trajectory.tools)
+    for made in account.made:
+        if made.tool is None:
+            continue
+        verdict = gate.check(made.call)
+        if isinstance(verdict, Refusal):
+            yield made.finding("wrong_arguments", verdict.message)
+        elif keys := [edit.path.removeprefix("/") for edit in verdict.edits if edit.rule in _MISNAMED]:
+            yield made.finding("wrong_arguments", f"{made.call.tool} has no argument {', '.join(keys)}")
+
+
+def _identifiers(account: _Account) -> Iterator[Finding]:
+    """By the gate's own judgement (:mod:`callwright.gate.grounding`). An error that names an identifier gives it."""
+    sources, shown = account.asked.copy(), [step.shown for step in account.trajectory.steps]
+    for place, made in enumerate(account.made):
+        for text in shown[account.made[place - 1].step : made.step] if place else ():
+            sources.add_text(text)
+        properties = made.tool.properties if made.tool else {}
+        for key, value in (made.arguments or {}).items():
+            for path, name, leaf, part in leaves(key, value, properties.get(key)):
+                if judge(name, leaf, part, sources) == "identifier":
+                    said = f"{path.removeprefix('/')} is {canonical(leaf)}, which nothing before this call contains"
+                    yield made.finding("identifier_from_nowhere", said)
+        if made.result is not None:
+            sources.add_result(made.result)
+            if made.result.failure is not None:
+                sources.add_text(f"{made.result.failure.message} {canonical(made.result.content)}")
+
+
+def _repeated(account: _Account) -> Iterator[Finding]:
+    """The same call again. Not where it had to be made again, or where something may have changed meanwhile."""
+    last: dict[str, int] = {}
+    for place, made in enumerate(account.made):
+        earlier, last[made.key] = last.get(made.key), place
+        if earlier is None:
+            continue
+        first, between = account.made[earlier], account.made[earlier + 1 : place]
+        if not _worth_repeating(first, made, between):
+            again = "again, and the same came back" if made.result and first.result else "again"
+            yield made.finding("repeated_call", f"{made.call.tool} was called with these arguments {again}")
+
+
+def _worth_repeating(first: _Made, again: _Made, between: Iterable[_Made]) -> bool:
+    failure = first.result.failure if first.result else None
+    if failure is not None and failure.retryable:
+        return True
+    writes = [writes_by(made.tool) for made in between]
+    if first.result is not None and again.result is not None:
+        return canonical(first.result.content) != canonical(again.result.content) or (
+            first.ok != again.ok or True in writes
+        )
+    return any(written is not False for written in writes)
+
+
+def writes_by(tool: Tool | None) -> bool | None:
+    """Whether calls of a tool change the world, as it declares or else as the verb in its name says; None where
+    neither tells."""
+    if tool is not None and tool.effects.declared:
+        return tool.effects.may_write
+    kind = verb(tool.name) if tool is not None else ""
+    return True if kind in _WRITES else False if kind in _READS else None
+
+
+def _trials(account: _Account) -> Iterator[Finding]:
+    """Failed calls after which the same tool succeeded; not those of two things that the request asked for both, and
+    not a repetition that the failure itself called for."""
+    for place, made in enumerate(account.made):
+        if not made.failed or made.result is None or made.result.failure is None:
+            continue
+        later = [m for m in account.made[place + 1 :] if m.call.tool == made.call.tool and m.ok]
+        later = [m for m in later if not (made.result.failure.retryable and m.key == made.key)]
+        better = next((m for m in later if not _both_asked(made, m, account)), None)
+        if better is not None:
+            why = " ".join(made.result.failure.message.split())[:160]
+            said = f"it failed ({why}); {better.call.tool} succeeded in round {better.step + 1} with other arguments"
+            yield made.finding("trial_and_error", said)
+
+
+def _both_asked(one: _Made, other: _Made, account: _Account) -> bool:
+    """Whether the two calls differ by values that the request names, each its own."""
+    if one.arguments is None or other.arguments is None or one.arguments.keys() != other.arguments.keys():
+        return False
+    changed = [k for k, v in one.arguments.items() if canonical(v) != canonical(other.arguments[k])]
+    asked = Sources(account.trajectory.query)
+    return bool(changed) and all(
+        asked.holds(made.arguments[k]) and not isinstance(made.arguments[k], bool)
+        for k in changed
+        for made in (one, other)
+        if made.arguments is not None
+    )
+
+
+def _unused(account: _Account) -> Iterator[Finding]:
+    """Results of which nothing was used. A call that changes something is used by what it does."""
+    trajectory = account.trajectory
+    if trajectory.answer is None or trajectory.given_up:
+        return
+    cited = {c.result for _, verdict in account.statements for c in verdict.citations}
+    for place, made in enumerate(account.made):
+        if not made.ok or made.result is None or writes_by(made.tool) or made.result.id in cited:
+            continue
+        later = [canonical(m.call.arguments) for m in account.made[place + 1 :]]
+        code = [step.code for step in trajectory.steps[made.step + 1 :]]
+        told = _told([trajectory.query, canonical(made.call.arguments), made.call.tool])
+        news = _told([_spelled(made.result.content)]) - told
+        if (
+            news
+            and not news & _told([trajectory.answer, *later, *code])
+            and not _counted(made.result.content, account)
+        ):
+            yield made.finding("unused_result", "no later call and not the answer uses a value of what it returned")
+
+
+def _told(texts: Iterable[str]) -> frozenset[str]:
+    """The words and figures of texts that can be met again."""
+    found: set[str] = set()
+    for word in (word for text in texts for word in _TELLING.findall(fold(text))):
+        if word[:1].isdigit():
+            found |= _readings(word)
+        else:
+            found |= {word, word.rstrip("s")}
+    return frozenset(found - _EMPTY_WORDS)
+
+
+def _readings(figure: str) -> set[str]:
+    """A figure as it stands, without its thousands' commas, and rounded as an answer may round it."""
+    plain = figure.replace(",", "")
+    made = {figure, plain}
+    if re.fullmatch(r"\d+\.\d+", plain):
+        made |= {f"{float(plain):.{places}f}" for places in (0, 1, 2)} | {plain.rstrip("0").rstrip(".")}
+    return made
+
+
+def _spelled(content: Any) -> str:
+    """The values of a result as text; its keys are no values. What is too long or broken to be read stays text."""
+    if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
+        try:
+            read = mend(content).value
+        except JsonError:
+            return content
+        content = read
+    inner = [v for v in scalars(content) if v is not None and not isinstance(v, bool)]
+    opened = (_spelled(v) if v is not content and isinstance(v, str) and v[:1] in ("{", "[") else v for v in inner)
+    return " \n".join(str(v) for v in opened)
+
+
+def _counted(content: Json, account: _Account) -> bool:
+    """Whether the answer says how many there are, or yes or no where the result is nothing else."""
+    sources = Sources(account.trajectory.answer or "")
+    return any(n > 1 and sources.holds(n) for n in _lengths(content))
+
+
+def _lengths(value: Json) -> Iterator[int]:
+    if isinstance(value, dict | list):
+        if isinstance(value, list):
+            yield len(value)
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _lengths(inner)
+
+
+def _contradictions(account: _Account) -> Iterator[Finding]:
+    for text, problem in _problems(account):
+        if not is_unheard(problem):
+            yield Finding("contradiction", -1, "", f"{problem}: {_short(text)!r}")
+
+
+def _unsupported(account: _Account) -> Iterator[Finding]:
+    for text, problem in _problems(account):
+        if is_unheard(problem):
+            yield Finding("unsupported", -1, "", f"{problem}: {_short(text)!r}")
+
+
+def _problems(account: _Account) -> Iterator[tuple[str, str]]:
+    """What the check of the answer (:mod:`callwright.answer`) found; nothing where no call had a result."""
+    if any(made.ok for made in account.made):
+        for text, verdict in account.statements:
+            for problem in verdict.problems:
+                yield text, problem
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+RULES: dict[FindingKind, Callable[[_Account], Iterator[Finding]]] = {
+    "unknown_tool": _unknown_tools,
+    "wrong_arguments": _wrong_arguments,
+    "identifier_from_nowhere": _identifiers,
+    "repeated_call": _repeated,
+    "trial_and_error": _trials,
+    "unused_result": _unused,
+    "contradiction": _contradictions,
+    "unsupported": _unsupported,
+}
+"""Every rule by the kind of its findings."""

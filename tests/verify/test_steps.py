@@ -1,0 +1,277 @@
+"""What the rules find wrong with a trajectory's rounds, and what they leave alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.errors import Failure
+from callwright.trajectory import Step, Trajectory
+from callwright.types import READ, WRITE, Tool, ToolCall, ToolResult
+from callwright.verify.steps import RULES, findings, writes_by
+
+
+def tool(name: str, *keys: str, effects: Any = READ, **parts: Any) -> Tool:
+    properties = {key: {"type": "string", **parts} for key in keys}
+    schema = {"type": "object", "properties": properties, "required": list(keys)}
+    return Tool(name, f"Does {name}.", schema, effects=effects)
+
+
+FIND = tool("find_person", "name")
+ORDERS = tool("get_orders", "person_id")
+LISTING = tool("list_books")
+NOTE = tool("add_note", "text", effects=WRITE)
+TOOLS = (FIND, ORDERS, LISTING, NOTE)
+NOT_FOUND = Failure("tool_error", "no such person")
+BUSY = Failure("rate_limit", "too many requests", retryable=True)
+
+
+def trajectory(
+    *made: tuple[str, Any, Any], query: str = "What did Ada order?", answer: str | None = None
+) -> Trajectory:
+    """Rounds of one call each: tool, arguments, and what came back (a Failure, or content)."""
+    steps = []
+    for number, (name, arguments, came) in enumerate(made):
+        call = ToolCall(f"c{number}", name, arguments)
+        failure, content = (came, None) if isinstance(came, Failure) else (None, came)
+        steps.append(Step(calls=(call,), results=(ToolResult(call.id, name, call.arguments, content, failure),)))
+    return Trajectory("t", query, TOOLS, tuple(steps), answer)
+
+
+def kinds(of: Trajectory) -> list[tuple[str, int]]:
+    return [(finding.kind, finding.step) for finding in findings(of)]
+
+
+GOOD = trajectory(
+    ("find_person", {"name": "Ada"}, {"person_id": "p-4711"}),
+    ("get_orders", {"person_id": "p-4711"}, [{"item": "lamp", "price": 18.37}]),
+    answer="Ada ordered a lamp for 18.37.",
+)
+
+
+def test_nothing_is_wrong_with_a_trajectory_that_is_right() -> None:
+    assert kinds(GOOD) == []
+
+
+def test_a_tool_that_nobody_offered() -> None:
+    assert kinds(trajectory(("seek", {}, None))) == [("unknown_tool", 0)]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"nam": "Ada"}, {"name": "Ada", "age": 3}, "no object", {"name": None}])
+def test_arguments_that_the_schema_does_not_know_or_refuses(arguments: Any) -> None:
+    assert kinds(trajectory(("find_person", arguments, {"person_id": "p-1"}))) == [("wrong_arguments", 0)]
+
+
+def test_arguments_that_convert_without_loss_are_not_wrong() -> None:
+    assert kinds(trajectory(("find_person", '{"name": "Ada"}', {"person_id": "p-1"}))) == []
+
+
+def test_an_identifier_that_nothing_contains() -> None:
+    (found,) = findings(trajectory(("get_orders", {"person_id": "p-12345"}, [])))
+    assert (found.kind, found.step, found.call) == ("identifier_from_nowhere", 0, "c0")
+    assert '"p-12345"' in found.reason
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        {"query": "Orders of p-12345, please."},
+        {"content": {"rows": [{"key": "p-12345"}]}},
+        {"failure": Failure("tool_error", "did you mean p-12345?")},
+        {"shown": "p-12345 stands in what was printed"},
+        {"example": {"examples": ["p-12345"]}},
+        {"example": {"default": "p-12345"}},
+        {"example": {"example_value": "p-12345"}},
+        {"example": {"description": "as p-12345"}},
+    ],
+)
+def test_an_identifier_that_something_before_contains_is_from_there(before: dict[str, Any]) -> None:
+    first = before.get("failure", before.get("content", {"found": 1}))
+    made = trajectory(
+        ("find_person", {"name": "Ada"}, first),
+        ("get_orders", {"person_id": "p-12345"}, [{"item": "lamp"}]),
+        query=before.get("query", "What did Ada order?"),
+    )
+    orders = tool("get_orders", "person_id", **before.get("example", {}))
+    made = replace(made, tools=(FIND, orders))
+    made = replace(made, steps=(replace(made.steps[0], shown=before.get("shown", "")), made.steps[1]))
+    assert findings(made, ["identifier_from_nowhere"]) == ()
+
+
+def test_an_identifier_that_comes_later_is_from_nowhere() -> None:
+    made = trajectory(
+        ("get_orders", {"person_id": "p-12345"}, []), ("find_person", {"name": "Ada"}, {"person_id": "p-12345"})
+    )
+    assert kinds(made) == [("identifier_from_nowhere", 0)]
+
+
+SAME = ("list_books", {}, ["Ruth", "Job"])
+
+
+def test_the_same_call_again() -> None:
+    assert kinds(trajectory(SAME, ("find_person", {"name": "Ada"}, {"person_id": "p-1"}), SAME)) == [
+        ("repeated_call", 2)
+    ]
+
+
+def test_equal_arguments_are_equal_however_they_are_written() -> None:
+    made = trajectory(("find_person", {"name": "Ada"}, {"id": 1}), ("find_person", '{"name":"Ada"}', {"id": 1}))
+    assert kinds(made) == [("repeated_call", 1)]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        (SAME, ("add_note", {"text": "x"}, {"done": 1}), SAME),  # the world may have changed
+        (SAME, ("list_books", {}, ["Ruth"])),  # it has changed
+        (("list_books", {}, BUSY), SAME),  # the failure called for it
+        (("find_person", {"name": "Ada"}, {"id": 1}), ("find_person", {"name": "Bob"}, {"id": 2})),
+    ],
+)
+def test_a_call_that_had_to_be_made_again_is_no_repetition(made: Any) -> None:
+    assert findings(trajectory(*made, query="Books of Ada and Bob"), ["repeated_call", "trial_and_error"]) == ()
+
+
+def test_the_same_failing_call_is_a_repetition() -> None:
+    failing = ("find_person", {"name": "Eve"}, NOT_FOUND)
+    assert kinds(trajectory(failing, failing)) == [("repeated_call", 1)]
+
+
+def test_a_call_without_result_is_repeated_only_where_nothing_in_between_may_write() -> None:
+    def calls(*names: str) -> Trajectory:
+        steps = [Step(calls=(ToolCall(str(n), name, {}),)) for n, name in enumerate(names)]
+        offered = (tool("find_it"), tool("frobnicate", effects=Tool("").effects))
+        return Trajectory("t", "q", offered, tuple(steps))
+
+    assert kinds(calls("find_it", "find_it")) == [("repeated_call", 1)]
+    assert kinds(calls("find_it", "frobnicate", "find_it")) == []
+
+
+def test_a_failed_call_after_which_its_tool_succeeded_was_a_trial() -> None:
+    made = trajectory(
+        ("find_person", {"name": "Adda"}, NOT_FOUND),
+        ("find_person", {"name": "Ada"}, {"person_id": "p-1"}),
+        query="What did Ada order?",
+    )
+    assert kinds(made) == [("trial_and_error", 0)]
+    assert "no such person" in findings(made)[0].reason
+
+
+def test_a_status_200_with_an_error_inside_is_a_failure_too() -> None:
+    made = trajectory(
+        ("find_person", {"name": "Adda"}, {"error": "Invalid name", "response": ""}),
+        ("find_person", {"name": "Ada"}, {"error": "", "response": "{'person_id': 'p-1'}"}),
+    )
+    assert kinds(made) == [("trial_and_error", 0)]
+
+
+def test_two_things_that_were_both_asked_for_are_no_trial() -> None:
+    made = trajectory(
+        ("find_person", {"name": "Eve"}, NOT_FOUND),
+        ("find_person", {"name": "Ada"}, {"person_id": "p-1"}),
+        query="Who are Eve and Ada?",
+    )
+    assert kinds(made) == []
+
+
+def test_a_failure_that_nothing_made_good_is_no_trial() -> None:
+    assert findings(trajectory(("find_person", {"name": "Eve"}, NOT_FOUND)), ["trial_and_error"]) == ()
+
+
+def test_a_result_of_which_nothing_is_used() -> None:
+    made = trajectory(
+        ("list_books", {}, ["Genesis", "Exodus"]),
+        ("find_person", {"name": "Ada"}, {"person_id": "p-4711"}),
+        answer="Ada is p-4711.",
+    )
+    assert kinds(made) == [("unused_result", 0)]
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        (["Genesis", "Exodus"], "The first is Genesis."),
+        (["Genesis", "Exodus", "Leviticus"], "There are 3 books."),
+        (["Genesis", "Exodus", "Leviticus"], "There are three books."),
+        ({"degrees": 18.37}, "It is 18.4 degrees."),
+        ({"degrees": 18.37}, "It is about 18 degrees."),
+        ({"response": "{'Output': 'As a number of attempts'}"}, "The verse speaks of attempts."),
+        ({"open": True}, "Yes, it is open."),  # a yes or no can be said in any words
+        ({"asked": "Ada"}, "I looked."),  # it says nothing that was not known
+        ([], "There are none."),
+        (NOT_FOUND, "I found nothing."),
+    ],
+)
+def test_a_result_is_used_if_anything_of_it_is(content: Any, answer: str) -> None:
+    made = trajectory(("list_books", {}, content), query="Tell me of Ada", answer=answer)
+    assert findings(made, ["unused_result"]) == ()
+
+
+def test_what_a_call_changed_is_its_use() -> None:
+    made = trajectory(("add_note", {"text": "milk"}, {"number": 99}), answer="Done.")
+    assert findings(made, ["unused_result"]) == ()
+
+
+@pytest.mark.parametrize("ending", [{"answer": None}, {"answer": "I cannot.", "given_up": True}])
+def test_nothing_is_said_of_use_where_nothing_was_answered(ending: dict[str, Any]) -> None:
+    made = trajectory(("list_books", {}, ["Genesis", "Exodus"]))
+    assert findings(replace(made, **ending), ["unused_result", "contradiction", "unsupported"]) == ()
+
+
+def test_an_answer_that_says_other_than_its_result() -> None:
+    made = trajectory(
+        ("get_weather", {"city": "Oslo"}, {"city": "Oslo", "temperature": 21}),
+        answer="The temperature in Oslo is 12.",
+    )
+    found = findings(replace(made, tools=(tool("get_weather", "city"),)), ["contradiction", "unsupported"])
+    assert [(f.kind, f.step, f.call) for f in found] in ([("contradiction", -1, "")], [("unsupported", -1, "")])
+    assert "12" in found[0].reason
+
+
+def test_an_answer_that_says_what_no_result_contains() -> None:
+    made = replace(GOOD, answer="Ada ordered a lamp for 18.37. It was sent by Zorblatt Couriers on order QX-99812.")
+    assert {f.kind for f in findings(made)} == {"unsupported"}
+
+
+def test_findings_stand_in_the_order_of_the_rounds_and_may_be_chosen() -> None:
+    made = trajectory(
+        ("seek", {}, None), ("get_orders", {"person_id": "p-1"}, [1]), ("get_orders", {"person_id": "p-1"}, [1])
+    )
+    found = findings(made)
+    assert [f.step for f in found] == sorted(f.step for f in found)
+    assert {f.kind for f in findings(made, ["repeated_call"])} == {"repeated_call"}
+
+
+def test_what_a_tool_declares_counts_before_its_name() -> None:
+    unknown = Tool("").effects
+    assert writes_by(tool("get_x", effects=WRITE)) is True
+    assert writes_by(tool("delete_x", effects=READ)) is False
+    assert writes_by(Tool("delete_x", effects=unknown)) is True
+    assert writes_by(Tool("search_x", effects=unknown)) is False
+    assert writes_by(Tool("languages_for_quotes", effects=unknown)) is None
+    assert writes_by(None) is None
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+CALLS = st.tuples(
+    st.sampled_from(["find_person", "get_orders", "list_books", "add_note", "seek"]),
+    st.dictionaries(st.sampled_from(["name", "person_id", "x"]), VALUES, max_size=2) | st.text(max_size=5),
+    VALUES | st.sampled_from([NOT_FOUND, BUSY]),
+)
+
+
+@given(st.lists(CALLS, max_size=5), st.text(max_size=30) | st.none())
+def test_any_trajectory_is_judged_and_every_finding_points_at_a_call_in_it(made: Any, answer: str | None) -> None:
+    judged = trajectory(*made, answer=answer)
+    calls = {(step, call.id) for step, call, _ in judged.pairs()} | {(-1, "")}
+    found = findings(judged)
+    assert found == findings(judged)
+    assert all((f.step, f.call) in calls and f.reason and f.kind in RULES for f in found)
