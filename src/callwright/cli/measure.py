@@ -127,3 +127,11 @@ def bench_statements(context: typer.Context) -> None:
     from callwright.benchmarks.statements import main
 
     raise typer.Exit(main(context.args))
+
+
+@bench.command("judge", context_settings=_PASS)
+def bench_judge(context: typer.Context) -> None:
+    """How far a judge can be believed: repeats, position swap, agreement with gold on desk runs."""
+    from callwright.benchmarks.judge_desk import main
+
+    raise typer.Exit(main(context.args))

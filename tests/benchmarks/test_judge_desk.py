@@ -1,0 +1,81 @@
+"""The command that says how far a judge can be believed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.benchmarks.trajectory_case import run
+
+from callwright import Orchestrator
+from callwright.benchmarks.judge_desk import items_of, main, read_runs
+from callwright.benchmarks.rows import append_row
+from callwright.errors import ConfigError
+from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.trace import JsonlSink
+
+FINISHED = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
+
+
+async def rows_with_traces(folder: Path, successes: list[bool]) -> Path:
+    for number, success in enumerate(successes):
+        trace = folder / "traces" / f"t{number}.jsonl"
+        with JsonlSink(trace) as sink:
+            model = ScriptedModel({"bind": [FINISHED], "answer": {"statements": [], "missing": ["all"]}})
+            source = fake_source(FakeTool("weather", output="rain"))
+            await Orchestrator([source], model=model, strategy="react", sinks=[sink]).run(f"Question {number}?")
+        row = {"task": f"t{number}", "strategy": "react", "model": "m", "config": "c", "half": "dev"}
+        append_row(folder / "results.jsonl", {**row, "success": success, "trace": str(trace)})
+    append_row(
+        folder / "results.jsonl", {"task": "x", "strategy": "react", "model": "m", "config": "c", "error": "no"}
+    )
+    return folder / "results.jsonl"
+
+
+async def test_runs_are_read_with_what_the_code_says_of_them(tmp_path: Path) -> None:
+    runs, gold = read_runs(await rows_with_traces(tmp_path, [True, False, False]))
+    assert sorted(gold.values()) == [False, False, True]
+    assert {run.query for run in runs.values()} == {f"Question {n}?" for n in range(3)}
+
+
+async def test_a_sample_has_right_and_wrong_runs_alike(tmp_path: Path) -> None:
+    rows = await rows_with_traces(tmp_path, [True, True, False, False, False, False])
+    assert sorted(read_runs(rows, sample=4)[1].values()) == [False, False, True, True]
+    assert sorted(read_runs(rows, sample=5)[1].values()).count(True) == 2
+
+
+async def test_traces_are_found_beside_rows_that_were_moved(tmp_path: Path) -> None:
+    await rows_with_traces(tmp_path / "old", [True])
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert len(read_runs(tmp_path / "new" / "results.jsonl")[0]) == 1
+
+
+def test_rows_without_a_run_are_an_error_that_says_what_is_wanted(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no run with a trace"):
+        read_runs(tmp_path / "none.jsonl")
+
+
+def test_two_runs_of_one_request_are_a_comparison_and_others_are_not() -> None:
+    runs = {"t react m c": run("a"), "t layered m c": run("b")}
+    items = items_of(runs, ["pr", "wr"])
+    assert [(item.measure, item.key) for item in items] == [
+        ("pr", "t react m c"),
+        ("pr", "t layered m c"),
+        ("wr", "t react m c | t layered m c"),
+    ]
+
+
+async def test_the_report_needs_no_judge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = await rows_with_traces(tmp_path, [True, False])
+    judged = {"judge": "m", "config": "c", "measure": "pr", "run": 0, "more": "", "asked": 1, "verdict": "Pass"}
+    for number in range(2):
+        append_row(tmp_path / "judged.jsonl", {**judged, "item": f"t{number} react m c"})
+    assert main(["--desk", str(rows), "--out", str(tmp_path / "judged.jsonl"), "--report"]) == 0
+    said = capsys.readouterr().out
+    assert "2 runs, 1 of them right by code." in said
+    assert "1/2 = 50 %" in said
+
+
+def test_bad_input_is_said_and_nothing_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--desk", str(tmp_path / "none.jsonl"), "--report"]) == 1
+    assert "no run with a trace" in capsys.readouterr().err

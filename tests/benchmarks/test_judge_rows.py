@@ -1,0 +1,98 @@
+"""Verdicts as rows: resumed, told apart by what was judged, fair to both places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.benchmarks.trajectory_case import run
+
+from callwright.benchmarks.judge_rows import Judge, judge_missing, judged, pass_item, verdicts, win_item
+from callwright.benchmarks.rows import read_rows
+from callwright.errors import ModelError
+from callwright.protocols import Capabilities
+from callwright.testing import ScriptedModel
+
+PASSES: dict[str, Any] = {"content": "fine", "answer_status": "Pass"}
+FIRST_IS_BETTER = {"content": "", "better_answer_index": 0, "index": 0}
+
+
+async def test_every_item_is_judged_so_many_times_and_never_again(tmp_path: Path) -> None:
+    items = [pass_item("pr", name, run(id=name), system="ours") for name in ("a", "b")]
+    model = ScriptedModel({"judge": PASSES})
+    assert await judge_missing(Judge(model), items, tmp_path / "rows.jsonl") == 0
+    assert len(model.requests) == 6
+    assert await judge_missing(Judge(model), items, tmp_path / "rows.jsonl") == 0
+    assert len(model.requests) == 6
+    rows = read_rows(tmp_path / "rows.jsonl")
+    assert verdicts(rows, "pr") == {name: {0: "Pass", 1: "Pass", 2: "Pass"} for name in ("a", "b")}
+    assert {row["system"] for row in rows} == {"ours"}
+
+
+async def test_a_stopped_command_goes_on_where_it_was(tmp_path: Path) -> None:
+    items = [pass_item("pr", name, run()) for name in ("a", "b", "c")]
+    broken = ScriptedModel([PASSES, ModelError("gone", retryable=True)])
+    with pytest.raises(ModelError):
+        await judge_missing(Judge(broken), items, tmp_path / "rows.jsonl", runs=1)
+    model = ScriptedModel({"judge": PASSES})
+    assert await judge_missing(Judge(model), items, tmp_path / "rows.jsonl", runs=1) == 0
+    assert len(model.requests) == 2
+
+
+async def test_another_run_of_the_same_task_is_judged_anew(tmp_path: Path) -> None:
+    model = ScriptedModel({"judge": PASSES})
+    for answer in ("It rains.", "It snows."):
+        await judge_missing(Judge(model), [pass_item("pr", "a", run(answer))], tmp_path / "rows.jsonl", runs=1)
+    assert len(model.requests) == 2
+
+
+async def test_no_question_is_begun_after_the_time_and_the_missing_are_counted(tmp_path: Path) -> None:
+    items = [pass_item("pr", str(i), run()) for i in range(5)]
+    left = await judge_missing(Judge(ScriptedModel({"judge": PASSES})), items, tmp_path / "r", limit_seconds=1e-9)
+    assert left == 15
+
+
+async def test_a_question_that_is_too_long_is_no_verdict_and_does_not_end_the_rest() -> None:
+    model = ScriptedModel([ModelError("the prompt is longer than the model's context", status=400)])
+    row = await judged(Judge(model), pass_item("pr", "a", run()), 0)
+    assert (row["verdict"], row["reason"]) == ("", "the prompt is longer than the model's context")
+
+
+async def test_a_judge_that_cannot_be_asked_at_all_ends_it() -> None:
+    with pytest.raises(ModelError, match="key"):
+        await judged(Judge(ScriptedModel([ModelError("wrong key", status=401)])), pass_item("pr", "a", run()), 0)
+
+
+async def test_places_take_turns_and_the_winner_is_told_from_our_side() -> None:
+    model = ScriptedModel({"judge": FIRST_IS_BETTER})
+    item = win_item("wr", "a", run("ours"), run("theirs"))
+    rows = [await judged(Judge(model), item, number) for number in range(4)]
+    assert sorted(row["verdict"] for row in rows) == ["lose", "lose", "win", "win"]
+    assert {(row["verdict"], row["more"]) for row in rows} == {("win", ""), ("lose", "swapped")}
+
+
+async def test_of_two_the_solved_one_wins_without_a_question() -> None:
+    model = ScriptedModel([])
+    judge = Judge(model)
+    assert (await judged(judge, win_item("sowr", "a", run(), run(None), ("Solved", "Unsolved")), 0))[
+        "verdict"
+    ] == "win"
+    assert (await judged(judge, win_item("sowr", "a", run(), run(None), ("Unsolved", "Unsure")), 0))[
+        "verdict"
+    ] == "lose"
+    assert model.requests == []
+
+
+async def test_two_that_stand_alike_are_compared() -> None:
+    model = ScriptedModel({"judge": FIRST_IS_BETTER})
+    item = win_item("sowr", "a", run("ours"), run("theirs"), ("Solved", "Solved"), swapped=False)
+    assert (await judged(Judge(model), item, 0))["verdict"] == "win"
+    assert len(model.requests) == 1
+
+
+async def test_a_judge_is_held_to_schemas_where_its_endpoint_can() -> None:
+    able = await Judge.of(ScriptedModel([], capabilities=Capabilities(json_schema=True)))
+    not_able = await Judge.of(ScriptedModel([], capabilities=Capabilities()))
+    assert (able.constrained, not_able.constrained) == (True, False)
+    assert able.config != not_able.config
