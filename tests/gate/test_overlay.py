@@ -5,7 +5,8 @@ from typing import Any, Literal
 import pydantic
 import pytest
 
-from callwright.gate.overlay import OverlayChange, SchemaOverlay, overlay_from_error
+from callwright.gate.overlay import SchemaOverlay, overlay_from_error
+from callwright.overlay import OverlayChange
 from callwright.types import Tool
 
 MOVIES = Tool(

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from callwright.catalog.overlays import OverlaySource
 from callwright.catalog.schemas import SchemaLimits, admit
 from callwright.catalog.sources import SourceSpec, sources_of
 from callwright.errors import CatalogError
+from callwright.overlay import Overlay
 from callwright.protocols import NotDone, ToolSource
 from callwright.types import JsonObject, Tool, ToolOutput, digest
 
@@ -152,7 +154,30 @@ def _merged(
                 problems.append(f"{original.name} of {source.name} is called {name}: the name was taken")
             problems += notes
             entries[name] = _Entry(replace(tool, name=name), original, source)
-    return Catalog(tuple(entries.values()), problems)
+    made = tuple(entries.values())
+    for source, _ in offers:
+        if isinstance(source, OverlaySource):
+            made = _overlaid(made, source.overlay, limits, problems)
+    return Catalog(made, problems)
+
+
+def _overlaid(
+    entries: Sequence[_Entry], overlay: Overlay, limits: SchemaLimits, problems: list[str]
+) -> tuple[_Entry, ...]:
+    """The tools as an overlay has them offered; each is called as its source knows it all the same."""
+    tools, left_out = overlay.apply(entry.tool for entry in entries)
+    problems += left_out
+    made = []
+    for entry, tool in zip(entries, tools, strict=True):
+        try:
+            tool, notes = admit(tool, limits)
+        except CatalogError as error:
+            problems.append(f"{overlay.name} is left out for {tool.name}: {error.message}")
+            made.append(entry)
+            continue
+        problems += notes if tool is not entry.tool else ()
+        made.append(replace(entry, tool=tool))
+    return tuple(made)
 
 
 def _problems_of(source: ToolSource) -> list[str]:

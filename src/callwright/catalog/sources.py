@@ -14,9 +14,11 @@ from urllib.parse import unquote
 from callwright.catalog.functions import FunctionSource, functions_of
 from callwright.catalog.lists import ListSource
 from callwright.catalog.modules import attribute, load_file, load_module
+from callwright.catalog.overlays import OverlaySource
 from callwright.catalog.toolbench import ToolBenchSource, is_document
 from callwright.errors import CatalogError
 from callwright.jsontext import JsonError, parse
+from callwright.overlay import Overlay, is_overlay
 from callwright.protocols import ToolSource
 from callwright.types import Tool
 
@@ -28,7 +30,8 @@ FORMS = """a tool source is one of
   folder                               holding tools.py, mcp.json, tools.json, openapi.json/.yaml, or
                                        ToolBench's tool documents
   file.json, file.yaml                 an OpenAPI document, an mcpServers configuration, a list of tools
-                                       (OpenAI, Anthropic, MCP …), a ToolBench document
+                                       (OpenAI, Anthropic, MCP …), a ToolBench document, or an overlay of
+                                       verify apis, which says more of the tools of the other sources
   https://…                            an OpenAPI document
   …?base_url=…&include=…&allow=…       options behind an OpenAPI document, percent-encoded: base_url, server, name,
                                        timeout; include, exclude, allow, credential=scheme:VARIABLE and
@@ -177,6 +180,8 @@ def _of_document(path: Path) -> list[ToolSource]:
     if path.suffix in (".yaml", ".yml"):
         return [_openapi(path)]
     raw = _read(path)
+    if is_overlay(raw):
+        return [OverlaySource(Overlay.of_json(raw, path.name))]
     if isinstance(raw, Mapping):
         if "openapi" in raw or "swagger" in raw:
             return [_openapi(path)]
@@ -228,6 +233,8 @@ def _of_module(module: ModuleType, name: str) -> list[ToolSource]:
 
 
 def _of_object(value: Any, name: str) -> list[ToolSource]:
+    if isinstance(value, Overlay):
+        return [OverlaySource(value)]
     if isinstance(value, Tool):
         return [ListSource([value], name=value.source or "list")]
     if _is_source(value):

@@ -26,6 +26,7 @@ from callwright.cli.options import (
     Model,
     NoEvidence,
     Only,
+    Overlay,
     PlanFile,
     Planner,
     PlanStrategies,
@@ -87,6 +88,7 @@ def root(
 def run_command(
     query: Annotated[str, typer.Argument(help="What to find out or do.")],
     tools: Tools = None,
+    overlay: Overlay = None,
     only: Only = None,
     model: Model = None,
     strategy: Strategy = None,
@@ -122,7 +124,14 @@ def run_command(
     from callwright.cli.run import SHORTLISTING, run_query
     from callwright.cli.settings import effective
 
-    given = {"tools": tools, "only": only, "model": model, "strategy": strategy, "planner": planner}
+    given = {
+        "tools": tools,
+        "overlay": overlay,
+        "only": only,
+        "model": model,
+        "strategy": strategy,
+        "planner": planner,
+    }
     more = {
         "encoder": encoder,
         "mode": mode and mode.value,
@@ -137,7 +146,7 @@ def run_command(
     taken = settings.take("only", "model", "strategy", "planner", "encoder", "mode", "allow", *SHORTLISTING)
     code = run_query(
         query,
-        settings.get("tools", []),
+        settings.sources(),
         limits=settings.limits(),
         journal=settings.journal(),
         evidence=settings.evidence(),
@@ -235,6 +244,7 @@ def demo(
 def plan(
     query: Annotated[str | None, typer.Argument(help="The request to plan for.")] = None,
     tools: Tools = None,
+    overlay: Overlay = None,
     only: Only = None,
     format_: Annotated[PlanFormat, typer.Option("--format", help="How to print it.")] = PlanFormat.text,
     strategy: PlanStrategy = None,
@@ -251,7 +261,7 @@ def plan(
     from callwright.cli.plan import plan_lines, print_plan
     from callwright.cli.settings import effective
 
-    given = {"tools": tools, "only": only, "planner": planner, "encoder": encoder, "model": model}
+    given = {"tools": tools, "overlay": overlay, "only": only, "planner": planner, "encoder": encoder, "model": model}
     given["mode"] = mode and mode.value
     asked = ("encoder", "model") if strategy is PlanStrategies.dag else ("encoder",)
     settings = effective(given, config=config, profile=profile).announced(*asked)
@@ -260,13 +270,14 @@ def plan(
         plan_lines(taken.get("planner"), taken.get("encoder"))
     else:
         form, chosen = format_.value, strategy.value if strategy else "layered"
-        print_plan(query, settings.get("tools", []), form, chosen, html=html, **taken)
+        print_plan(query, settings.sources(), form, chosen, html=html, **taken)
 
 
 @app.command()
 def check(
     call: Annotated[str | None, typer.Argument(help='The call: {"tool": …, "arguments": …}, or - for stdin.')] = None,
     tools: Tools = None,
+    overlay: Overlay = None,
     jsonl: Jsonl = False,
     config: Config = None,
     profile: Profile = None,
@@ -275,7 +286,7 @@ def check(
     from callwright.cli.check import check_lines, check_one
     from callwright.cli.settings import effective
 
-    sources = effective({"tools": tools}, config=config, profile=profile).get("tools", [])
+    sources = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile).sources()
     if jsonl:
         check_lines(sources)
     else:
@@ -286,6 +297,7 @@ def check(
 def retrieve_command(
     query: Annotated[str | None, typer.Argument(help="What the tools are wanted for.")] = None,
     tools: Tools = None,
+    overlay: Overlay = None,
     k: Annotated[int, typer.Option("--k", "-k", help="How many tools at most.", min=1)] = 10,
     mode: Annotated[
         str,
@@ -308,7 +320,7 @@ def retrieve_command(
     from callwright.cli.retrieve import retrieve
     from callwright.cli.settings import effective
 
-    sources = effective({"tools": tools}, config=config, profile=profile).get("tools", [])
+    sources = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile).sources()
     retrieve(query, sources, k, mode, encoder=encoder, cache=cache, saved=saved, jsonl=jsonl, as_json=as_json)
 
 

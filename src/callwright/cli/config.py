@@ -54,6 +54,7 @@ SETTINGS: Mapping[str, Key] = {
     "model": Key("a text", "as --model", near=True),
     "api_key_env": Key("a text", "the environment variable that holds the endpoint's key"),
     "tools": Key("a list of texts", "as --tools", near=True),
+    "overlay": Key("a text", "as --overlay", near=True),
     "only": Key("a list of texts", "as --only"),
     "strategy": Key("a text", "as --strategy", _strategies),
     "planner": Key("a text", "as --planner", lambda: PLANNERS, address=True),

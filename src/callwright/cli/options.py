@@ -47,6 +47,10 @@ Tools = Annotated[
         "OpenAPI document, an mcpServers file, a tool list, a URL. May be given several times.",
     ),
 ]
+Overlay = Annotated[
+    str | None,
+    typer.Option("--overlay", help="What verify apis found out about the tools (its --apply FILE)."),
+]
 Only = Annotated[list[str] | None, typer.Option("--only", help="Show the model only these tools.")]
 Model = Annotated[
     str | None,

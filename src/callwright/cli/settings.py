@@ -42,6 +42,11 @@ class Settings:
         """Those of the keys that anybody said, as arguments."""
         return {key.rpartition(".")[2]: self.known[key].value for key in keys if key in self.known}
 
+    def sources(self) -> list[str]:
+        """The tool sources, and behind them the overlay that says more of their tools."""
+        named, laid = self.get("tools", []), self.get("overlay")
+        return [*named, laid] if named and laid else [*named]
+
     def limits(self) -> Limits:
         """Raises ConfigError."""
         return Limits(**self.take(*(f"limits.{name}" for name in LIMITS)))

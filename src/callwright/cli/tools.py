@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from callwright.cli.options import Config, Evidence, NoEvidence, Profile, Tools, TrialModes
+from callwright.cli.options import Config, Evidence, NoEvidence, Overlay, Profile, Tools, TrialModes
 
 _OFFERED = "list"
 
@@ -34,12 +34,13 @@ catalogue = typer.Typer(
 @catalogue.command(_OFFERED)
 def list_command(
     sources: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
+    overlay: Overlay = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print an OpenAI-style tool list.")] = False,
 ) -> None:
     """List the tools of one or more sources, with their effects and what could not be imported."""
     from callwright.cli.offered import list_tools
 
-    list_tools(sources, as_json)
+    list_tools([*sources, *([overlay] if overlay else [])], as_json)
 
 
 @catalogue.command("health")
@@ -68,6 +69,7 @@ class Simulate(StrEnum):
 def try_command(
     query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
     tools: Tools = None,
+    overlay: Overlay = None,
     k: Annotated[int, typer.Option("--k", "-k", help="Trials end where the first so many are settled.", min=1)] = 5,
     candidates: Annotated[int, typer.Option(help="How many tools that fit are looked at.", min=1)] = 20,
     mode: Annotated[str, typer.Option(help="How they are found; see retrieve --mode.")] = "lexical",
@@ -94,7 +96,7 @@ def try_command(
     from callwright.retrieval import mode_named
     from callwright.trials import TrialPolicy
 
-    given = {"tools": tools, "evidence": False if no_evidence else evidence}
+    given = {"tools": tools, "overlay": overlay, "evidence": False if no_evidence else evidence}
     settings = effective(given, config=config, profile=profile)
     policy = TrialPolicy(
         k=k,
@@ -105,6 +107,6 @@ def try_command(
         evaluation="model" if model else "evidence",
         simulate=simulate.value if model else "never",
     )
-    wanted = Wanted(query, settings.get("tools", []), candidates, mode_named(mode), policy, model)
+    wanted = Wanted(query, settings.sources(), candidates, mode_named(mode), policy, model)
     with kept(settings.evidence()) as store:
         raise typer.Exit(try_out(wanted, store, as_json))

@@ -2,14 +2,13 @@
 
 from callwright.gate.check import Gate, Refusal
 from callwright.gate.diagnose import Diagnosis, diagnose
-from callwright.gate.overlay import OverlayChange, SchemaOverlay
+from callwright.gate.overlay import SchemaOverlay
 from callwright.gate.repair import repair_failure, repair_refusal
 from callwright.gate.sources import Sources
 
 __all__ = [
     "Diagnosis",
     "Gate",
-    "OverlayChange",
     "Refusal",
     "SchemaOverlay",
     "Sources",

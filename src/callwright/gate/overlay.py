@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from callwright.overlay import Change, OverlayChange, keyword_set
 from callwright.types import Edit, Json, JsonObject, Tool
-
-Change = Literal["forbid", "require", "type", "enum", "pattern", "minimum", "maximum"]
 
 _QUOTED = r"[`'\"‘“«]?(?P<key>[A-Za-z_][\w.\-]{0,60})[`'\"’”»]?"
 _WHAT = r"(?:parameter|field|argument|property|key|param)"
@@ -83,15 +81,6 @@ _MAX_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class OverlayChange:
-    """One thing the error said: ``forbid`` a key, ``require`` it, or a keyword of its schema set to ``value``."""
-
-    key: str
-    change: Change
-    value: Json = None
-
-
-@dataclass(frozen=True, slots=True)
 class SchemaOverlay:
     """Changes to one tool's input schema for one run, and the error they come from."""
 
@@ -145,10 +134,8 @@ def _apply(change: OverlayChange, properties: JsonObject, required: list[str], e
     if change.change == "require":
         if change.key not in required:
             required.append(change.key)
-    elif change.change == "enum" and part.get("type") in ("integer", "number"):
-        part["enum"] = [int(v) if v.isdigit() else v for v in change.value]
     else:
-        part[change.change] = change.value
+        part = keyword_set(part, change)
     properties[change.key] = part
 
 

@@ -1,0 +1,195 @@
+"""What is known of tools beyond their documentation: changes to one tool's documentation, and a file of them.
+
+A tool's own error teaches one run (:mod:`callwright.gate.overlay`); a file holds what verification observed and a
+person reviewed, and is laid over a catalogue wherever its tools are offered, the source being left as it is. A file
+never adds, removes or requires a parameter, never renames anything, and says of what documentation it speaks: a tool
+that has changed since is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from callwright.errors import ConfigError
+from callwright.jsontext import JsonError, parse
+from callwright.types import Json, JsonObject, Tool, digest, to_json
+
+Keyword: TypeAlias = Literal["description", "type", "enum", "pattern", "minimum", "maximum", "default", "examples"]
+Change: TypeAlias = Literal["forbid", "require", "output_schema"] | Keyword
+KEYWORDS: tuple[Keyword, ...] = get_args(Keyword)
+
+FORMAT = 1  # of the file
+_MARK = "callwright_overlay"
+_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
+_HINT = "made by: callwright verify apis --tools SOURCE --apply FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayChange:
+    """One thing said of a tool beyond its documentation: a keyword of the schema of parameter ``key`` is ``value``.
+
+    The key "" is the tool itself: its ``description``, or its ``output_schema`` where it declares none. ``forbid``
+    and ``require`` a key are said by errors and hold for one run. ``because``: what was observed, for people.
+    """
+
+    key: str
+    change: Change
+    value: Json = None
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOverlay:
+    """All that a file says of one tool. ``of`` is :func:`documented` of the tool it was made of; ``status`` and
+    ``drift`` (where the tool disagrees with its documentation) are for people and later stages."""
+
+    of: str
+    changes: tuple[OverlayChange, ...] = ()
+    status: str = ""
+    drift: tuple[str, ...] = ()
+
+    def apply(self, tool: Tool) -> Tool:
+        """The tool as it is to be offered. Raises ConfigError for a change that is not a tool overlay's to make."""
+        return overlaid(tool, self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What one file says: tool name -> its overlay."""
+
+    tools: Mapping[str, ToolOverlay] = field(default_factory=dict)
+    made: JsonObject = field(default_factory=dict)  # by what, when, with which model: for people
+    name: str = "the overlay"
+
+    @classmethod
+    def read(cls, path: Path) -> Overlay:
+        """The overlay in a file. Raises ConfigError where it is none, or one of a later format."""
+        try:
+            return cls.of_json(parse(path.read_bytes()), str(path))
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}", hint=_HINT) from None
+        except JsonError as error:
+            raise ConfigError(f"{path} is not JSON: {error}", hint=_HINT) from None
+
+    @classmethod
+    def of_json(cls, raw: Any, name: str = "the overlay") -> Overlay:
+        """The overlay that a JSON document is. Raises ConfigError."""
+        if not is_overlay(raw) or not isinstance(raw.get("tools"), dict):
+            raise ConfigError(f"{name} is no overlay of tools", hint=_HINT)
+        if raw[_MARK] != FORMAT:
+            raise ConfigError(f"{name} has format {raw[_MARK]!r}, this Callwright reads {FORMAT}", hint=_HINT)
+        tools = {key: _tool(entry, f"{name}: {key}") for key, entry in raw["tools"].items()}
+        made = raw.get("made")
+        return cls(tools, made if isinstance(made, dict) else {}, name)
+
+    def write(self, path: Path) -> None:
+        """Write it as a file, all or nothing."""
+        new = path.with_name(f"{path.name}.new")
+        new.write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        new.replace(path)
+
+    def to_json(self) -> JsonObject:
+        """The document; docs/tools.md describes it."""
+        return {_MARK: FORMAT, "made": self.made, "tools": to_json(self.tools)}
+
+    def apply(self, tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
+        """The tools as they are to be offered, and why one was left alone although the overlay speaks of it."""
+        made: list[Tool] = []
+        problems: list[str] = []
+        for tool in tools:
+            entry = self.tools.get(tool.name)
+            if entry is not None and entry.of != documented(tool):
+                problems.append(f"{self.name} is left out for {tool.name}: its documentation has changed since")
+                entry = None
+            try:
+                made.append(entry.apply(tool) if entry is not None else tool)
+            except ConfigError as error:
+                problems.append(f"{self.name} is left out for {tool.name}: {error.message}")
+                made.append(tool)
+        return tuple(made), tuple(problems)
+
+
+def is_overlay(raw: Any) -> bool:
+    """Whether a JSON document says that it is an overlay."""
+    return isinstance(raw, dict) and _MARK in raw
+
+
+def documented(tool: Tool) -> str:
+    """Digest of a tool's documentation as anybody offers it: name, description and input. What it returns and what it
+    may do to the world, which not every reader of an overlay knows, do not count."""
+    return digest([tool.name, tool.description, tool.input_schema])
+
+
+def overlaid(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
+    """The tool with the changes of a file. Raises ConfigError for any that would add, remove or require a parameter,
+    or replace a declared output."""
+    properties: JsonObject = dict(tool.properties)
+    description, output = tool.description, tool.output_schema
+    for change in changes:
+        if change.key == "" and change.change == "description":
+            description = str(change.value)
+        elif change.key == "" and change.change == "output_schema" and tool.output_schema is None:
+            output = dict(change.value)
+        elif change.key in properties and change.change in KEYWORDS:
+            properties[change.key] = keyword_set(properties[change.key], change)
+        else:
+            at = f"the parameter {change.key!r}" if change.key else "the tool"
+            raise ConfigError(f"it cannot say {change.change!r} of {at}", hint=_HINT)
+    if properties == tool.properties:
+        return replace(tool, description=description, output_schema=output)
+    schema = {**tool.input_schema, "properties": properties}
+    return replace(tool, description=description, input_schema=schema, output_schema=output)
+
+
+def keyword_set(part: Json, change: OverlayChange) -> JsonObject:
+    """A parameter's schema with one keyword set. Options of a number that were said as text become numbers."""
+    made: JsonObject = dict(part) if isinstance(part, dict) else {}
+    value = change.value
+    if change.change == "enum" and made.get("type") in ("integer", "number"):
+        value = [int(v) if isinstance(v, str) and v.isdigit() else v for v in value]
+    made[change.change] = value
+    return made
+
+
+def _tool(entry: Any, where: str) -> ToolOverlay:
+    try:
+        changes = tuple(_change(one, where) for one in entry.get("changes", ()))
+        return ToolOverlay(str(entry["of"]), changes, str(entry.get("status", "")), _texts(entry.get("drift", ())))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{where} is no tool's overlay ({type(error).__name__}: {error})", hint=_HINT) from None
+
+
+def _change(one: Any, where: str) -> OverlayChange:
+    key, change, value = str(one["key"]), one["change"], one["value"]
+    kinds = ("description", "output_schema") if key == "" else KEYWORDS
+    if change not in kinds:
+        said = f"{where}: {change!r} is nothing that an overlay may say of {key or 'a tool'!r}"
+        raise ConfigError(said, hint=f"it may say: {', '.join(kinds)}")
+    if not _FITS[change](value):
+        raise ConfigError(f"{where}: {change} of {key or 'the tool'} cannot be {value!r}", hint=_HINT)
+    return OverlayChange(key, change, value, str(one.get("because", "")))
+
+
+def _texts(value: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(str(one) for one in value)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_FITS: Mapping[str, Any] = {
+    "description": lambda v: isinstance(v, str),
+    "output_schema": lambda v: isinstance(v, dict),
+    "type": lambda v: v in _TYPES,
+    "enum": lambda v: isinstance(v, list) and bool(v),
+    "pattern": lambda v: isinstance(v, str),
+    "minimum": _is_number,
+    "maximum": _is_number,
+    "default": lambda _: True,
+    "examples": lambda v: isinstance(v, list),
+}
