@@ -39,7 +39,7 @@ from callwright.cli.options import (
     Trials,
     limited,
 )
-from callwright.cli.serving import simulate_command
+from callwright.cli.serving import proxy_command, simulate_command
 from callwright.cli.tools import catalogue
 from callwright.cli.verify import verify
 
@@ -56,6 +56,7 @@ app.add_typer(bench, name="bench")
 app.add_typer(catalogue, name="tools")
 app.add_typer(verify, name="verify")
 app.command("simulate")(simulate_command)
+app.command("proxy")(proxy_command)
 
 
 class PlanFormat(StrEnum):
@@ -124,24 +125,11 @@ def run_command(
     from callwright.cli.run import SHORTLISTING, run_query
     from callwright.cli.settings import effective
 
-    given = {
-        "tools": tools,
-        "overlay": overlay,
-        "only": only,
-        "model": model,
-        "strategy": strategy,
-        "planner": planner,
-    }
-    more = {
-        "encoder": encoder,
-        "mode": mode and mode.value,
-        "allow": allow,
-        "journal": False if no_journal else journal,
-        "evidence": False if no_evidence else evidence,
-        "shortlist": shortlist,
-        "trials": trials and trials.value,
-        "retrieval": retrieval,
-    }
+    given = {"tools": tools, "overlay": overlay, "only": only, "model": model, "planner": planner}
+    given["strategy"] = strategy
+    more = {"encoder": encoder, "mode": mode and mode.value, "allow": allow, "retrieval": retrieval}
+    more |= {"shortlist": shortlist, "trials": trials and trials.value}
+    more |= {"journal": False if no_journal else journal, "evidence": False if no_evidence else evidence}
     settings = effective({**given, **more, **limits}, config=config, profile=profile).announced("model", "encoder")
     taken = settings.take("only", "model", "strategy", "planner", "encoder", "mode", "allow", *SHORTLISTING)
     code = run_query(
@@ -343,39 +331,6 @@ def refine_command(
     if not jsonl:
         raise ConfigError("refine reads JSON lines", hint="callwright refine --jsonl < replies.jsonl")
     refine_lines(leave_out=leave_out, rungs=[r for r in rungs.split(",") if r], model=model_rung, prompt=prompt)
-
-
-@app.command("proxy")
-def proxy_command(
-    upstream: Annotated[str | None, typer.Option(help="The endpoint behind: http://host:8000/v1.")] = None,
-    model: Annotated[str | None, typer.Option(help="local or local:PATH: the embedded model behind.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None,
-    host: Annotated[
-        str | None, typer.Option(help="Address to listen on; other than loopback needs a key [127.0.0.1].")
-    ] = None,
-    guided: Annotated[
-        str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
-    ] = None,
-    reasks: Annotated[
-        int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")
-    ] = None,
-    strict: Annotated[
-        bool | None, typer.Option("--strict", help="Say refused calls in words instead of passing them on.")
-    ] = None,
-    config: Config = None,
-    profile: Profile = None,
-) -> None:
-    """Stand between any client and an endpoint, and make its tool calls right."""
-    from callwright.cli.config import PROXY
-    from callwright.cli.proxy import start
-    from callwright.cli.settings import effective
-
-    given = {"upstream": upstream, "model": model, "port": port, "host": host, "guided": guided}
-    given |= {"reasks": reasks, "strict": strict}
-    settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile)
-    settings.announced("proxy.upstream")
-    usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}
-    start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY))})
 
 
 @app.command("config")

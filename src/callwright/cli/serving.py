@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from callwright.cli.options import Tools
+from callwright.cli.options import Config, Profile, Tools
 
 
 def simulate_command(
@@ -40,3 +40,35 @@ def simulate_command(
 
     served = Served(tools or (), recorded or (), model, nearest, live, allow or (), record)
     simulate(served, host, port)
+
+
+def proxy_command(
+    upstream: Annotated[str | None, typer.Option(help="The endpoint behind: http://host:8000/v1.")] = None,
+    model: Annotated[str | None, typer.Option(help="local or local:PATH: the embedded model behind.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on; other than loopback needs a key [127.0.0.1].")
+    ] = None,
+    guided: Annotated[
+        str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
+    ] = None,
+    reasks: Annotated[
+        int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")
+    ] = None,
+    strict: Annotated[
+        bool | None, typer.Option("--strict", help="Say refused calls in words instead of passing them on.")
+    ] = None,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Stand between any client and an endpoint, and make its tool calls right."""
+    from callwright.cli.config import PROXY
+    from callwright.cli.proxy import start
+    from callwright.cli.settings import effective
+
+    given = {"upstream": upstream, "model": model, "port": port, "host": host, "guided": guided}
+    given |= {"reasks": reasks, "strict": strict}
+    settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile)
+    settings.announced("proxy.upstream")
+    usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}
+    start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY))})
