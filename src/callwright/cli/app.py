@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -127,7 +127,7 @@ def run_command(
 
     given = {"tools": tools, "overlay": overlay, "only": only, "model": model, "planner": planner}
     given["strategy"] = strategy
-    more = {"encoder": encoder, "mode": mode and mode.value, "allow": allow, "retrieval": retrieval}
+    more: dict[str, Any] = {"encoder": encoder, "mode": mode and mode.value, "allow": allow, "retrieval": retrieval}
     more |= {"shortlist": shortlist, "trials": trials and trials.value}
     more |= {"journal": False if no_journal else journal, "evidence": False if no_evidence else evidence}
     settings = effective({**given, **more, **limits}, config=config, profile=profile).announced("model", "encoder")
