@@ -98,3 +98,25 @@ def test_the_same_day_does_not_make_a_record_of_another_city_right() -> None:
     assert answer.statements[0].support in ("mended", "unsupported")
     right = check_answer("Sunset on 24 June 2025 in Oslo is at 22:43.", "Sunset in Oslo and Lisbon?", sun)
     assert right.statements[0].support == "supported"
+
+
+def flight(given: float) -> Facts:
+    expense = {"what": "flight", "amount": 780.0, "currency": "USD"}
+    made = {"amount": given, "from_currency": "USD", "to_currency": "EUR"}
+    return facts_of(
+        "What did the flight cost in euros?",
+        [
+            ToolResult("r1", "list_expenses", {"trip": "T1"}, {"expenses": [expense]}),
+            ToolResult("r2", "convert_currency", made, {"amount": 703.84, "currency": "EUR"}),
+        ],
+    )
+
+
+def test_a_value_in_another_unit_stands_beside_what_it_was_made_of() -> None:
+    found = bound("Her flight cost 703.84 EUR.", flight(780.0), ("r1", "r2"))
+    assert found.figure is not None
+    assert found.figure.leaf.value == 703.84
+
+
+def test_a_value_made_of_another_number_does_not() -> None:
+    assert bound("Her flight cost 703.84 EUR.", flight(790.0), ("r1", "r2")).figure is None

@@ -168,3 +168,57 @@ async def test_where_barriers_are_edges_a_question_shows_all_that_is_ready_and_n
     asked = [in_view(r, tools) for r in model.requests if r.purpose == "bind"]
     assert asked == [{"find_hotel", "get_weather"}, {"hotel_rooms", "what_to_pack"}]
     assert {r.tool: r.ok for r in done.results} == {t.tool.name: True for t in tools}
+
+
+async def test_a_tool_that_comes_two_layers_too_early_is_offered_until_its_value_is_there() -> None:
+    """The converter's number is only there after the third layer; each layer before it names it useful."""
+    tools = [
+        looked_up("find", {"iata": "OSL"}, city=TEXT),
+        looked_up("measure", {"gauge": "G9"}, iata=TEXT),
+        looked_up("distance", {"km": 2768}, gauge=TEXT),
+        looked_up("convert", {"miles": 1720}, km={"type": "number"}),
+    ]
+    calls = {
+        "find": {"city": "Oslo"},
+        "measure": {"iata": "OSL"},
+        "distance": {"gauge": "G9"},
+        "convert": {"km": 2768},
+    }
+
+    def told(*names: str, later: Sequence[str] = ()) -> Any:
+        return {"useful": [*names, *later], "calls": [{"tool": n, "arguments": calls[n]} for n in names]}
+
+    early = ["convert"]
+    model = ScriptedModel(
+        {
+            "bind": [
+                told("find", later=early),
+                told("measure", later=early),
+                told("distance", later=early),
+                told("convert"),
+            ],
+            "*": {"statements": [{"text": "1,720 miles.", "results": ["r4"]}], "missing": []},
+        }
+    )
+    planner = FixedPlan(["find", "convert"], ["measure"], ["distance"])
+    setup = Orchestrator([fake_source(*tools)], model=model, planner=planner, strategy=Layered(choose_above=9))
+    done = await setup.run("How many miles is it to Oslo?")
+    assert [result.tool for result in done.results] == ["find", "measure", "distance", "convert"]
+
+
+async def test_a_tool_that_never_gets_its_value_is_not_offered_for_ever() -> None:
+    tools = [looked_up("find", {"iata": "OSL"}, city=TEXT), looked_up("convert", 1, km={"type": "number"})]
+    made = {"tool": "find", "arguments": {"city": "Oslo"}}
+
+    def answer(request: ChatRequest) -> Any:
+        if request.purpose != "bind":
+            return {"statements": [{"text": "The airport is OSL.", "results": ["r1"]}], "missing": ["the miles"]}
+        names = in_view(request, tools)
+        return {"useful": sorted(names), "calls": [made] if "find" in names else []}
+
+    model = ScriptedModel(answer)
+    planner = FixedPlan(["find", "convert"])
+    setup = Orchestrator([fake_source(*tools)], model=model, planner=planner, strategy=Layered(choose_above=9))
+    done = await setup.run("How many miles is it to Oslo?")
+    assert [result.tool for result in done.results] == ["find"]
+    assert sum(request.purpose == "bind" for request in model.requests) == 2

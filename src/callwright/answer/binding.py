@@ -107,13 +107,13 @@ def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Fact
     entities, attributes = anchors.entities(leaf), anchors.attributes(leaf)
     for other in facts.keys.get(leaf.key, ())[:_RIVALS]:
         fits = bool(other.leaf.part) or anchors.attributes(other.leaf) >= attributes
-        if fits and anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim):
+        if fits and anchors.entities(other.leaf) > entities and _otherwise(figure, other, claim, facts):
             return other
     if leaf.part or not _unsaid(leaf, anchors):
         return None
     for other in _neighbours(figure, facts):
         fits = anchors.entities(other.leaf) >= entities
-        if fits and anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim):
+        if fits and anchors.attributes(other.leaf) > attributes and _otherwise(figure, other, claim, facts):
             return other
     if attributes & key_concepts(leaf.key) or isinstance(claim, Moment):
         return None
@@ -121,13 +121,22 @@ def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Fact
         if not isinstance(other.leaf.value, int | float) or not anchors.entities(other.leaf) >= entities:
             continue
         named = any(n.startswith("=") for n in anchors.near & key_concepts(other.leaf.key))
-        if named and not other.leaf.part and _otherwise(figure, other, claim):
+        if named and not other.leaf.part and _otherwise(figure, other, claim, facts):
             return other
     return None
 
 
-def _otherwise(figure: Figure, other: Figure, claim: Number | Moment) -> bool:
-    return other.leaf is not figure.leaf and _comparable(claim, other, figure) and not _says(claim, other)
+def _otherwise(figure: Figure, other: Figure, claim: Number | Moment, facts: Facts) -> bool:
+    if other.leaf is figure.leaf or not _comparable(claim, other, figure) or _says(claim, other):
+        return False
+    return not _turned_into(other, figure, facts)
+
+
+def _turned_into(other: Figure, figure: Figure, facts: Facts) -> bool:
+    """Whether the figure is the other one in another unit: its call was given that number."""
+    if other.number is None or not figure.unit or not other.unit or figure.unit == other.unit:
+        return False
+    return other.number.value in facts.given_to.get(figure.leaf.result, ())
 
 
 @lru_cache(maxsize=4096)

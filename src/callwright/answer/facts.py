@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from callwright.answer.labels import moment_labels
 from callwright.answer.quantity import Moment, Number, moments, numbers, weekday_of
 from callwright.answer.words import concepts, tokens
-from callwright.types import Json, Skip, ToolResult, canonical
+from callwright.types import Json, Skip, ToolResult, canonical, scalars
 
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+", re.ASCII)
 _FOLDED = 120_000  # characters of the results whose words are listed; the rest is searched as it stands
@@ -112,6 +112,14 @@ class Facts:
         found = [float(v) for v in sent if isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < 1e300]
         found += [float(v) for v in sent if isinstance(v, str) and len(v) < 300 and _DECIMAL.fullmatch(v)]
         return tuple(found)
+
+    @cached_property
+    def given_to(self) -> dict[str, frozenset[float]]:
+        """Result -> the numbers that its call was made with."""
+        return {
+            r.id: frozenset(float(v) for v in scalars(r.arguments) if type(v) in (int, float) and abs(v) < 1e300)
+            for r in self.results
+        }
 
     @cached_property
     def query_moments(self) -> tuple[Moment, ...]:

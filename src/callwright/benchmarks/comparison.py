@@ -21,11 +21,13 @@ from pathlib import Path
 from typing import Any, Generic
 
 from callwright import __version__, prompts
+from callwright.benchmarks.delays import SlowSource, waited
 from callwright.benchmarks.model_size import size_of
 from callwright.benchmarks.plots import write_plots
 from callwright.benchmarks.report import report
 from callwright.benchmarks.rows import append_row, read_rows
 from callwright.benchmarks.task_sets import Stage, T, Task, TaskSet, choose
+from callwright.catalog.sources import SourceSpec, sources_of
 from callwright.errors import CallwrightError, ConfigError
 from callwright.limits import Limits
 from callwright.models import open_model
@@ -49,7 +51,7 @@ class Bench(Generic[T]):
 
     ``mode`` is how the model is asked for calls (None: as its endpoint does best); ``model_calls`` limits single
     strategies further than ``limits`` does; ``size`` is the model's, in billions of parameters. ``shortlist``: runs
-    are shown only so many of a task's tools.
+    are shown only so many of a task's tools. ``delay``: every call takes about so many seconds longer.
     """
 
     task_set: TaskSet[T]
@@ -63,6 +65,7 @@ class Bench(Generic[T]):
     model_calls: Mapping[str, int] = field(default_factory=lambda: dict(MODEL_CALLS))
     size: float | None = None
     shortlist: Shortlisting | None = None
+    delay: float = 0.0
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
@@ -73,7 +76,7 @@ class Bench(Generic[T]):
         texts = {name: prompts.load(name) for name in prompts.names()}
         limits = [self.limits, self.model_calls]
         parts = [self.task_set.digest, limits, texts, self.planner.name, __version__, self.label, self.mode]
-        return digest([*parts, *([self.shortlist] if self.shortlist else [])])
+        return digest([*parts, *([self.shortlist] if self.shortlist else []), *([self.delay] if self.delay else [])])
 
 
 def missing(bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]) -> list[tuple[T, str]]:
@@ -151,7 +154,7 @@ async def _orchestrator(
     sink = JsonlSink(path) if path else None
     try:
         made = Orchestrator(
-            stage.sources,
+            _slowed(stage.sources, bench.delay),
             model=bench.model,
             strategy=strategy,
             planner=bench.planner,
@@ -168,6 +171,12 @@ async def _orchestrator(
     finally:
         if sink:
             sink.close()
+
+
+def _slowed(sources: Sequence[SourceSpec], delay: float) -> Sequence[SourceSpec]:
+    if not delay:
+        return sources
+    return [SlowSource(source, delay) for spec in sources for source in sources_of(spec)]
 
 
 def _choosing(shortlist: Shortlisting | None) -> dict[str, Any]:
@@ -196,6 +205,7 @@ def _outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
         "cached_tokens": cost.usage.cached_tokens,
         "completion_tokens": cost.usage.completion_tokens,
         "seconds": round(cost.seconds, 2),
+        "waited": round(waited(run.events), 2),
     }
 
 
@@ -266,6 +276,7 @@ async def _measure(
             model_calls=model_calls,
             size=await size_of(model),
             shortlist=chosen_by(options),
+            delay=options.delay,
         )
         sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, {mode} replies, ")
         sys.stderr.write(f"configuration {bench.config}\n")
@@ -331,6 +342,7 @@ def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     parser.add_argument("--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)")
     add_choosing(parser)
     parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds that a call takes more, about")
     parser.add_argument("--limit-seconds", type=float, default=0.0, help="start no run after this time")
     parser.add_argument("--out", type=Path, default=results, help="results (%(default)s)")
     parser.add_argument("--label", default="", help="tell apart changes that the configuration cannot see")

@@ -28,6 +28,7 @@ MEANS: tuple[tuple[str, Callable[[Row], float]], ...] = (
     ("prompt tokens", lambda row: row["prompt_tokens"]),
     ("completion tokens", lambda row: row["completion_tokens"]),
     ("seconds", lambda row: row["seconds"]),
+    ("waited for tools", lambda row: row.get("waited", 0.0)),
     ("ungrounded", lambda row: row["violations"].get("ungrounded", 0)),
     ("unsourced", lambda row: row["violations"].get("unsourced", 0)),
 )

@@ -57,6 +57,14 @@ def bench_multi_turn(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("makespan", context_settings=_PASS)
+def bench_makespan(context: typer.Context) -> None:
+    """How long each strategy takes with the same knowledge and scripted delays."""
+    from callwright.benchmarks.makespan import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("agentdojo", context_settings=_PASS)
 def bench_agentdojo(context: typer.Context) -> None:
     """Frozen plans and late-bound arguments against injected instructions, on AgentDojo."""

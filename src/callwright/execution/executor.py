@@ -173,6 +173,11 @@ class Executor:
         """Note that a call of this tool lacks a value that later results may hold."""
         self.postponed[tool] = len(self.came)
 
+    def forget_postponed(self, tools: Iterable[str]) -> None:
+        """Note that these tools are offered again."""
+        for tool in tools:
+            self.postponed.pop(tool, None)
+
     def admit(self, tools: Iterable[Tool]) -> None:
         """More tools that calls of this run may name from now on."""
         for tool in tools:

@@ -2,8 +2,8 @@
 
 Beyond the paper: where more than a few tools are offered, the model first chooses among their names, so that layers
 are not filled with what the request does not need (A.2 names retrieval as the next step). And a tool whose call
-lacked a value (the model wanted it and could not call it, or made the value up) is carried over once into the next
-layer, so that a wrong order costs a layer and not the tool. What repair cannot mend goes to
+lacked a value (the model wanted it and could not call it, or made the value up) is carried over into the next layer
+as long as new results come, so that a wrong order costs a layer and not the tool. What repair cannot mend goes to
 :mod:`strategies.recovery`.
 """
 
@@ -47,12 +47,11 @@ class Layered:
         job.make_plan(tools)
         recovery = Recovery(job, self._recover, self._layer)
         finished: set[str] = set()
-        carried: set[str] = set()
         index = 0
-        while slots := (ready := job.plan.ready(finished)) + (late := self._late(job, carried)):
+        while slots := (ready := job.plan.ready(finished)) + (late := _late(job)):
             index += 1
             finished |= {slot.id for slot in ready}
-            carried |= {slot.tool for slot in late}
+            job.executor.forget_postponed(slot.tool for slot in late)  # unless it lacks a value now as well
             total = max(len(job.plan.layers), index)
             await self._layer(job, slots, index, total, recovery.reopened(slots), last=False)
             await recovery.after((index, total), finished)
@@ -64,17 +63,6 @@ class Layered:
         await recovery.after((index, index), finished, last=True)
         out = job.executor.succeeded | {t.name for t in job.tools if _writes(t)}
         await job.executor.release([name for name in job.executor.held if name not in out])
-
-    def _late(self, job: Job, carried: set[str]) -> tuple[Slot, ...]:
-        """Slots whose call lacked a value that results since then may hold; each is offered once more."""
-        executor = job.executor
-        succeeded = executor.succeeded
-        waiting = {
-            name
-            for name, seen in executor.postponed.items()
-            if name not in succeeded | carried and len(executor.came) > seen
-        }
-        return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
 
     async def _layer(
         self,
@@ -103,6 +91,14 @@ class Layered:
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
         patient = [name for name in slot_of if not last or _writes(by_name[name])]
         await job.executor.settle(calls, slot_of, patient=patient)
+
+
+def _late(job: Job) -> tuple[Slot, ...]:
+    """Slots whose call lacked a value that results since then may hold."""
+    executor = job.executor
+    came = len(executor.came)
+    waiting = {name for name, seen in executor.postponed.items() if name not in executor.succeeded and came > seen}
+    return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
 
 
 def _writes(tool: Tool) -> bool:
