@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from callwright.benchmarks.api_bank import DECLARED, READS, ApiBank, declared, script_calls, task_of, tools_in
+from callwright.benchmarks.api_bank import DECLARED, READS, ApiBank, declared, script_calls, task_of
 from callwright.benchmarks.refine_task import Found
 from callwright.errors import ConfigError
 from callwright.training.sources import data_root
+from callwright.transcripts.gold import tools_in
 from callwright.types import Tool, ToolCall
 
 SYSTEM = """You are a helpful assistant.

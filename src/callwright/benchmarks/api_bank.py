@@ -11,8 +11,6 @@ as the script reads it) and every rung alike.
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -20,15 +18,13 @@ from pathlib import Path
 
 from callwright.benchmarks.refine_score import classify, same_call
 from callwright.benchmarks.refine_task import Found, Score, Task
-from callwright.errors import ConfigError
 from callwright.jsontext import JsonError, parse
 from callwright.protocols import ChatRequest
 from callwright.training.data import read_json
 from callwright.training.sources import data_root
-from callwright.types import READ, JsonObject, Message, Tool, ToolCall, digest
-from callwright.wire.tools import tool_from_wire
+from callwright.transcripts.gold import API_BANK_WHERE, tools_in
+from callwright.types import READ, JsonObject, Message, ToolCall, digest
 
-WHERE = "level-1.json … level-3.json: API-Bank as processed by github.com/qiancheng0/ToolRL, in <data>/api_bank/"
 LEVELS = (1, 2, 3)
 
 REFINER_FORM = (
@@ -43,13 +39,6 @@ REFINER_FORM = (
     "types), please enclose them in quotes to output them as strings."
 )
 """What the model rung is told of the answer's format for this set (E.1.3)."""
-
-_LIST = re.compile(r"you can use the following tools:\n(.*?)\n\n\*\*Steps", re.S)
-_TOOL = re.compile(
-    r"(?:Name: )?(?P<name>\w+)(?:\nDescription: |: )(?P<about>.*)\nParameters: (?P<parameters>.*)", re.S
-)
-_NOT_ALWAYS = re.compile(r"\[optional\]|only needed for|default is", re.I)
-
 
 READS = frozenset(
     "Calculator ClothingRecommendation Dictionary DocumentQA EmergencyKnowledge FlightSearch Geocoding "
@@ -82,7 +71,7 @@ class ApiBank:
     def _tasks(self) -> tuple[Task, ...]:
         made = []
         for level in self.levels:
-            rows = read_json(self.root / f"level-{level}.json", WHERE)
+            rows = read_json(self.root / f"level-{level}.json", API_BANK_WHERE)
             made += [task_of(level, row) for row in rows]
         return tuple(declared(task) for task in made) if self.declared else tuple(made)
 
@@ -139,32 +128,3 @@ def declared(task: Task) -> Task:
     """The same task with what is known of its tools' effects."""
     tools = tuple(replace(t, effects=READ) if t.name in READS else t for t in task.tools)
     return replace(task, set="api_bank" + DECLARED, tools=tools)
-
-
-def tools_in(system: str) -> tuple[Tool, ...]:
-    """The tools a ToolRL system prompt lists. Raises ConfigError where it lists none that can be read.
-
-    A parameter is required unless its description says when it is not needed: the prompts say nothing else, and gold
-    leaves out hardly any other.
-    """
-    listed = _LIST.search(system)
-    entries = re.split(r"^\d+\. ", listed[1], flags=re.M)[1:] if listed else []
-    if not entries:
-        raise ConfigError("this system prompt lists no tools as ToolRL's do", hint=WHERE)
-    return tuple(_tool(entry) for entry in entries)
-
-
-def _or_text(declared: object) -> object:
-    """The declared type or a text: every gold value is a text (the paper tells its refiner so, E.1.3)."""
-    return declared if declared in (None, "str") else f"{declared} or str"
-
-
-def _tool(entry: str) -> Tool:
-    found = _TOOL.fullmatch(entry.strip())
-    if found is None:
-        raise ConfigError(f"this is no tool of a ToolRL prompt: {entry[:80]!r}", hint=WHERE)
-    described: JsonObject = ast.literal_eval(found["parameters"].strip())
-    described = {name: {**about, "type": _or_text(about.get("type"))} for name, about in described.items()}
-    required = [k for k, v in described.items() if not _NOT_ALWAYS.search(str(v.get("description", "")))]
-    schema = {"type": "object", "properties": described, "required": required}
-    return tool_from_wire({"name": found["name"], "description": found["about"], "parameters": schema})

@@ -216,6 +216,17 @@ def _escape(char: str, made: set[str]) -> str:
     return "'" if char[1] == "'" else f"\\\\{char[1]}"
 
 
+def literal(text: str) -> Json:
+    """The value of a text that is JSON or a Python literal, as programs print it. JsonError where it is neither."""
+    try:
+        return parse(text)
+    except JsonError as refused:
+        try:
+            return _python(text, [])
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            raise refused from None
+
+
 def _python(text: str, problems: list[str]) -> Json:
     """A Python literal. Raises what ``ast.literal_eval`` raises, or ValueError for what JSON cannot say."""
     with warnings.catch_warnings():

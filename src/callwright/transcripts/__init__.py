@@ -1,1 +1,28 @@
 """Files of trajectories in the formats of others, read and written without loss."""
+
+from callwright.transcripts.files import (
+    FORMATS,
+    WRITTEN,
+    Read,
+    Records,
+    open_records,
+    read_files,
+    read_record,
+    write_records,
+)
+from callwright.transcripts.transcript import Format, Transcript, spoken, write
+
+__all__ = [
+    "FORMATS",
+    "WRITTEN",
+    "Format",
+    "Read",
+    "Records",
+    "Transcript",
+    "open_records",
+    "read_files",
+    "read_record",
+    "spoken",
+    "write",
+    "write_records",
+]

@@ -1,0 +1,181 @@
+"""ToolBench-V and ToolBench-R (Tool-MVR, 3.2.4, 3.3.2): messages with ``no_loss``, calls as Python.
+
+A record is ``{"id", "messages"}``. The system message ends with the tools as a Python literal; the request stands
+between ``Task:`` and ``Begin!``; the agent writes ``<thought>`` and then ``<execute>`` with a program,
+``<final_answer>`` or ``<given_up>``; what the program printed comes back after ``Observation:``. ``no_loss`` is true
+on the assistant messages that are context only: none in a V record, all but the last in an R record (Eq. (6), (7)).
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Sequence
+
+from callwright import prompts
+from callwright.errors import ConfigError
+from callwright.jsontext import JsonError, literal
+from callwright.trajectory import Step, Trajectory
+from callwright.transcripts.messages import tools_of
+from callwright.transcripts.python_code import calls_in, program
+from callwright.transcripts.transcript import Head, failure_in, json_text, text_of
+from callwright.transcripts.turns import Messages, Round, Turn
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult
+from callwright.wire.tools import tool_to_openai
+
+OBSERVATION = "Observation:"
+_TASK = re.compile(r"Task:\s*(.*?)\s*Begin!\s*\Z", re.S)
+_TAG = {name: re.compile(rf"<{name}>(.*?)(?:</{name}>|\Z)", re.S) for name in ("thought", "execute")}
+_END = re.compile(r"<(final_answer|given_up)>(.*?)(?:</\1>|\Z)", re.S)
+_FENCE = re.compile(r"\A\s*```(?:python|py)?[ \t]*\n?(.*?)\n?[ \t]*```\s*\Z", re.S)
+_ANY_TAG = re.compile(r"</?(?:thought|execute|final_answer|given_up)>")
+_OURS = ("role", "content", "no_loss")
+
+
+class ToolBenchVR:
+    """ToolBench-V and -R records. A V record has loss on every round, an R record on its last."""
+
+    name = "toolbench-vr"
+
+    def recognises(self, record: JsonObject) -> bool:
+        found = record.get("messages")
+        return isinstance(found, list) and any(isinstance(m, dict) and "no_loss" in m for m in found)
+
+    def head(self, record: JsonObject) -> Head:
+        messages = record["messages"]
+        at = next((i for i, m in enumerate(messages) if m["role"] == "assistant"), len(messages))
+        first = tuple(messages[:at])
+        system = next((m["content"] for m in first if m["role"] == "system"), "")
+        asked = next((m["content"] for m in reversed(first) if m["role"] == "user"), "")
+        task = _TASK.search(asked)
+        return Head(str(record.get("id", "")), task[1] if task else asked.strip(), listed_tools(system), first)
+
+    def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
+        calls: tuple[ToolCall, ...] = ()
+        for message in record["messages"][len(head.messages) :]:
+            if message["role"] == "assistant":
+                turn = said(message["content"], head.tools, learn=not message.get("no_loss"))
+                calls = turn.calls
+            else:
+                turn = observed(message["content"], calls)
+            yield turn, (message,)
+
+    def opening(self, trajectory: Trajectory, like: JsonObject | None) -> Messages:
+        del like  # its words belong to its tools and its request
+        listed = repr([tool_to_openai(tool) for tool in trajectory.tools])
+        asked = prompts.render("transcript", tools=listed, query=trajectory.query)
+        return tuple({"role": m.role, "content": m.content} for m in asked)
+
+    def messages(self, one: Round, like: Messages) -> Messages:
+        first = next((m for m in like if m.get("role") == "assistant"), {})
+        kept = {k: v for k, v in first.items() if k not in _OURS}
+        spoken = {"role": "assistant", "content": written(one), "no_loss": not one.learn, **kept}
+        back = printed(one.step) if one.step else ""
+        return (spoken, {"role": "user", "content": f"{OBSERVATION}\n{back}"}) if back else (spoken,)
+
+    def record(
+        self, trajectory: Trajectory, head: Messages, body: Sequence[Round], like: JsonObject | None
+    ) -> JsonObject:
+        messages = [*head, *(m for one in body for m in one.messages)]
+        return {**(like or {}), "id": trajectory.id, "messages": messages}
+
+
+def listed_tools(system: str) -> tuple[Tool, ...]:
+    """The tools that a system message ends with: the last line of it that is a list, JSON or a Python literal."""
+    for line in reversed(system.splitlines()):
+        if line.lstrip().startswith("["):
+            try:
+                found = literal(line.strip())
+            except JsonError:
+                continue
+            return tools_of(found)
+    return ()
+
+
+def said(text: str, tools: Sequence[Tool], *, learn: bool = True) -> Turn:
+    """One round as the agent writes it."""
+    parts = {name: found[1].strip() if (found := tag.search(text)) else "" for name, tag in _TAG.items()}
+    thought = parts["thought"]
+    if parts["execute"]:
+        fenced = _FENCE.match(parts["execute"])
+        code = (fenced[1] if fenced else parts["execute"]).strip()
+        calls = tuple(ToolCall("", name, given) for name, given in calls_in(code, tools))
+        return Turn("assistant", thought, calls, code=code, learn=learn)
+    ending = _END.search(text)
+    if ending is not None:
+        given_up = ending[1] == "given_up"
+        return Turn("assistant", thought, answer=ending[2].strip() or None, given_up=given_up, learn=learn)
+    return Turn("assistant", thought or text.strip(), learn=learn)
+
+
+def written(one: Round) -> str:
+    """A round as the agent writes it (Table 17). ConfigError where the form has no words for it."""
+    step = one.step
+    texts = (one.thought, one.answer or "") if step is None else (step.thought, step.code)
+    for tag in (found[0] for text in texts if (found := _ANY_TAG.search(text))):
+        raise ConfigError(f"a text of the round holds {tag}, which would end it", hint="write openai instead")
+    if step is not None and not step.code:
+        _python(step.calls)
+    if step is not None:
+        thought = f"<thought>\n{step.thought}\n</thought>\n" if step.thought else ""
+        code = step.code or program(step.calls)
+        return f"{thought}<execute>\n```python\n{code}\n```\n</execute>" if code else thought.strip()
+    tag = "given_up" if one.given_up else "final_answer"
+    thought = f"<thought>\n{one.thought}\n</thought>\n" if one.thought else ""
+    return f"{thought}<{tag}>\n{one.answer or ''}\n</{tag}>"
+
+
+def _python(calls: Sequence[ToolCall]) -> None:
+    for call in calls:
+        why = "" if call.tool.isidentifier() and not keyword.iskeyword(call.tool) else "its name is no name there"
+        why = "its arguments are no object" if isinstance(call.arguments, str) else why
+        if why:
+            raise ConfigError(f"{call.tool!r} cannot be called in Python: {why}", hint="write openai instead")
+
+
+def observed(text: str, calls: Sequence[ToolCall]) -> Turn:
+    """What a program printed: a result a call where each can be told apart, else the text as it stands."""
+    body = text.strip().removeprefix(OBSERVATION).strip()
+    lines = [body] if len(calls) == 1 else [line for line in body.splitlines() if line.strip()]
+    if not calls or len(lines) != len(calls):
+        return Turn("user", shown=body)
+    return Turn("user", results=tuple(map(_result, lines)))
+
+
+def printed(step: Step) -> str:
+    """What :func:`observed` reads as these results. ConfigError where only some calls of the round have one."""
+    results = [result for _, result in step.pairs if result is not None]
+    if results and len(results) < len(step.calls):
+        raise ConfigError(
+            f"{step.calls[0].tool}: some calls of a round have results and some have none",
+            hint="toolbench-vr prints all of a round or nothing; write openai instead",
+        )
+    if not results:
+        return step.shown if len(step.calls) != 1 else ""  # of a call that was never carried out nothing came back
+    return "\n".join(_line(result, several=len(results) > 1) for result in results)
+
+
+def _line(result: ToolResult, *, several: bool) -> str:
+    text = text_of(result)
+    if isinstance(result.content, str) and (several or text != text.strip() or _reads(text) or OBSERVATION in text):
+        return text if text[:1] == '"' and _reads(text) == result.content else json_text(result.content)
+    return text
+
+
+def _reads(text: str) -> Json:
+    """What a line says if it says a value; None where it is only text."""
+    try:
+        return literal(text)
+    except JsonError:
+        return None
+
+
+def _result(text: str) -> ToolResult:
+    try:
+        content = literal(text.strip())
+    except JsonError:
+        content = text
+    return ToolResult("", "", {}, content, failure_in(content))
+
+
+VR = ToolBenchVR()

@@ -1,0 +1,69 @@
+"""Files and folders of records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.transcripts.trajectories import EXAMPLE
+
+from callwright.errors import ConfigError
+from callwright.transcripts import FORMATS, Transcript, open_records, read_files, write, write_records
+from callwright.transcripts.files import Shape
+
+ROW = write(Transcript(EXAMPLE), FORMATS["openai"])
+EVAL = write(Transcript(EXAMPLE), FORMATS["tooleval"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows"),
+    [
+        ("list", [("", ROW), ("", ROW)]),
+        ("lines", [("", ROW), ("", ROW)]),
+        ("map", [("7", EVAL)]),
+        ("one", [("", ROW)]),
+    ],
+)
+def test_a_file_is_written_as_it_was_read(
+    tmp_path: Path, shape: Shape, rows: list[tuple[str, dict[str, object]]]
+) -> None:
+    path = tmp_path / "deep" / ("a.jsonl" if shape == "lines" else "a.json")
+    write_records(path, shape, rows)
+    found = open_records(path)
+    assert (found.shape, list(found.rows)) == (shape, rows)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_a_transcript_without_an_id_is_called_after_its_place(tmp_path: Path) -> None:
+    write_records(tmp_path / "runs.json", "map", [("7", EVAL)])
+    write_records(tmp_path / "rows.jsonl", "lines", [("", {k: v for k, v in ROW.items() if k != "id"})])
+    assert [t.trajectory.id for _, t in read_files(tmp_path).transcripts] == ["rows-1", "runs-7"]
+
+
+def test_records_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.json", "list", [("", ROW), ("", {"hello": 1}), ("", [1])])
+    found = read_files(tmp_path / "a.json")
+    assert [place for place, _ in found.transcripts] == [(0, 0)]
+    assert [text.split(":")[0] for text in found.left_out] == ["a.json, record 2", "a.json, record 3"]
+    assert "in no known format" in found.left_out[0]
+
+
+def test_a_file_without_one_readable_record_is_refused(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.json", "list", [("", {"hello": 1})])
+    with pytest.raises(ConfigError, match="in no known format"):
+        read_files(tmp_path / "a.json")
+    (tmp_path / "b.jsonl").write_text('{"a": 1}\n{"a": \n', encoding="utf-8")
+    with pytest.raises(ConfigError, match="line 2 is not JSON"):
+        read_files(tmp_path / "b.jsonl")
+    with pytest.raises(ConfigError, match="cannot read"):
+        read_files(tmp_path / "c.json")
+
+
+def test_seal_tools_are_read_with_the_catalogue_beside_them(tmp_path: Path) -> None:
+    spec = {"api_name": "find", "api_description": "", "parameters": {}, "required": [], "responses": {"id": {}}}
+    write_records(tmp_path / "tool.jsonl", "lines", [("", spec)])
+    row = {"id": "1", "query": "q", "calling": [{"api": "find", "parameters": {}, "responses": ["API_call_0"]}]}
+    (tmp_path / "dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    ((_, found),) = read_files(tmp_path).transcripts
+    assert [t.name for t in found.trajectory.tools] == ["find"]
