@@ -23,6 +23,8 @@ from callwright.wire.schemas import closed_object
 KEY = "DAG"
 ITEM = r"\d{1,4}(?:\s*->\s*\d{1,4})*"
 DAG = re.compile(rf"\s*{ITEM}(?:\s*,\s*{ITEM})*\s*,?\s*", re.ASCII)
+_MOST = 40  # items of a reply that is decoded by a pattern
+_APART = 6  # tools of which a pattern can say that none points at itself
 _LISTED = 16  # tools whose numbers a decoding pattern can spell out
 _TEXT = 600  # characters of a thought before the arrows
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
@@ -130,12 +132,24 @@ def listed(tools: Sequence[Tool], most: int = 200) -> str:
 
 
 def schema(count: int, *before: str) -> JsonObject:
-    """What a reply about ``count`` tools is decoded by: the texts ``before``, then arrows between their numbers."""
-    listed = "|".join(str(n) for n in range(1, count + 1))
-    number = f"({listed})" if count <= _LISTED else "[1-9][0-9]{0,2}"
-    item = f"{number}(->{number})?"
+    """What a reply about ``count`` tools is decoded by: the texts ``before``, then arrows between their numbers.
+
+    As far as a decoder's pattern can say it: no tool points at itself, and there are no more items than an acyclic
+    graph of so many tools can have. Small models go on for ever otherwise.
+    """
+    item, most = _item(count), min(max(count, count * (count - 1) // 2), _MOST) - 1
+    more = f"{{0,{most}}}" if count <= _LISTED else "*"
     texts: JsonObject = {key: {"type": "string", "maxLength": _TEXT} for key in before}
-    return closed_object(**texts, **{KEY: {"type": "string", "pattern": f"^{item}(, {item})*$"}})
+    return closed_object(**texts, **{KEY: {"type": "string", "pattern": f"^{item}(, {item}){more}$"}})
+
+
+def _item(count: int) -> str:
+    """One tool, or an arrow from one to another, as a regular expression short enough for decoders."""
+    if 1 < count <= _APART:
+        others = {n: "".join(str(m) for m in range(1, count + 1) if m != n) for n in range(1, count + 1)}
+        return "(" + "|".join(f"{n}(->[{rest}])?" for n, rest in others.items()) + ")"
+    number = f"[1-{count}]" if count < 10 else f"([1-9]|1[0-{count - 10}])" if count <= _LISTED else "[1-9][0-9]{0,2}"
+    return f"{number}(->{number})?"
 
 
 def _briefly(text: str, most: int) -> str:
