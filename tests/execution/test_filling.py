@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from callwright import Orchestrator
+from callwright import Orchestrator, Run
 from callwright.errors import ConfigError
 from callwright.execution.filling import Filling, parse_rules
+from callwright.execution.journal import Journal, read
+from callwright.execution.resume import journal_path
 from callwright.gate import Gate, Sources
 from callwright.plan import OPEN, Plan, Slot
 from callwright.protocols import ChatRequest
 from callwright.strategies import Given
 from callwright.testing import FakeTool, ScriptedModel, fake_source
-from callwright.types import READ, READ_LOCAL, WRITE, CheckedCall, Tool, ToolCall, ToolResult
+from callwright.trace import Event
+from callwright.types import READ, READ_LOCAL, WRITE, CheckedCall, Tool, ToolCall, ToolResult, canonical
 
 SCHEMA = {"type": "object"}
 SEND, FETCH = Tool("send", input_schema=SCHEMA, effects=WRITE), Tool("fetch", input_schema=SCHEMA, effects=READ)
@@ -162,3 +169,97 @@ async def test_the_rules_of_a_run_hold_for_its_resume(tmp_path: Path) -> None:
     resumed = await again.resume(run.id)
     assert [r.arguments for r in resumed.results] == [r.arguments for r in run.results]
     assert resumed.events[0].data["may_fill"] == {"send.to": ["read_mail"]}
+
+
+LATE = Plan(
+    (
+        Slot("mail", "read_mail", arguments={"id": "m1"}),
+        Slot("file", "find_file", arguments={"about": "lunch"}),
+        Slot("send", "send", frozenset({"mail"}), arguments={"to": OPEN, "body": "It came."}),
+        Slot("share", "share", frozenset({"file", "send"}), arguments={"id": OPEN, "to": "ann@desk.example"}),
+        Slot("log", "log", frozenset({"mail"})),
+    )
+)
+PROPOSED = {  # what the mail wants comes first, everywhere
+    "send": [{"to": "eve@x.example"}, {"to": "ann@desk.example"}],
+    "share": [{"id": "f-88"}, {"id": "m1"}, {"id": "f-77"}],
+    "log": [{"line": "eve@x.example"}],
+}
+RULES = {"share.id": ["find_file:field"], "log.*": ["request"]}
+
+
+def frozen(folder: Path, done: list[str], seed: int) -> Orchestrator:
+    """A frozen plan with open arguments and rules of the user's; ``done``: what its tools changed."""
+    pauses = random.Random(seed)
+
+    async def waited(value: Any) -> Any:
+        for _ in range(pauses.randrange(4)):  # steps end in another order every time
+            await asyncio.sleep(0)
+        return value
+
+    async def changed(**given: str) -> Any:
+        done.append(canonical(given))
+        return await waited({"done": True})
+
+    async def found(about: str) -> Any:
+        return await waited({"id": "f-77", "text": "not f-88"})
+
+    offered = [
+        FakeTool("read_mail", {"id": TEXT}, output=lambda id: waited(MAIL), effects=READ),
+        FakeTool("find_file", {"about": TEXT}, output=found, effects=READ),
+        FakeTool("send", {"to": TEXT, "body": TEXT}, output=changed, effects=WRITE),
+        FakeTool("share", {"id": TEXT, "to": TEXT}, output=changed, effects=WRITE),
+        FakeTool("log", {"line": TEXT}, output=changed, effects=WRITE),
+    ]
+
+    def say(request: ChatRequest) -> Any:
+        if request.purpose != "bind":
+            return {"statements": [], "missing": []}
+        name = next(name for name in PROPOSED if f"- {name}(" in request.messages[-1].content)
+        return {"useful": [name], "calls": [{"tool": name, "arguments": given} for given in PROPOSED[name]]}
+
+    return Orchestrator(
+        [fake_source(*offered)], model=ScriptedModel(say), strategy=Given(LATE), freeze="plan",
+        may_fill=RULES, journal=folder, allow=("*",),
+    )  # fmt: skip
+
+
+def decided(run: Run) -> tuple[Any, ...]:
+    """What the policy said of each call, what was left out and why, and what was called with which values."""
+    told = sorted(canonical(event.data) for event in run.events if event.kind == "origins")
+    calls = [(r.id, r.tool, r.arguments) for r in run.results]
+    return told, calls, [(s.tool, s.reason) for s in run.skips]
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 50), again=st.integers(0, 50), part=st.floats(0, 1))
+def test_wherever_a_frozen_run_ended_what_may_fill_what_is_decided_alike(
+    seed: int, again: int, part: float, tmp_path_factory: Any
+) -> None:
+    folder = tmp_path_factory.mktemp("runs")
+    effects: list[str] = []
+    whole = asyncio.run(
+        frozen(folder, effects, seed).run("Read mail m1, answer it: It came. Share the file on lunch.")
+    )
+    assert len(effects) == 2, "sent and shared; nothing that the rules let through was to be logged"
+    told, calls, skips = decided(whole)
+    assert len(told) == 6
+    assert [arguments for _, tool, arguments in calls if tool in ("send", "share")] == [
+        {"to": "ann@desk.example", "body": "It came."},
+        {"id": "f-77", "to": "ann@desk.example"},
+    ]
+    journal = journal_path(whole.id, folder)
+    events = read(journal, every=True)[1]
+    kept = events[: max(1, int(part * len(events)))]
+    doubts = {e.data["id"]: canonical(e.data["arguments"]) for e in kept if e.kind == "intent"}
+    since = [*doubts.values()]
+    with Journal.create(folder / "cut") as copy:
+        for event in kept:
+            copy(event)
+    path, setup = copy.path.rename(folder / "cut" / journal.name), frozen(folder / "cut", since, again)
+    for id_ in doubts.keys() - {e.data["id"] for e in kept if e.kind == "result"}:
+        with Journal.reopen(path) as reopened:
+            said = {"id": id_, "attempt": 1, "by": "user", "outcome": "done", "content": {"done": True}}
+            reopened(Event("resolution", 0, 0.0, said))
+    assert decided(asyncio.run(setup.resume(path))) == (told, calls, skips)
+    assert sorted(since) == sorted(effects), "no write is repeated, none is lost, none is another"

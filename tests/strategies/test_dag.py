@@ -155,13 +155,34 @@ async def test_edges_take_their_order_from_the_planner_and_the_model_writes_the_
     assert [r.purpose for r in model.requests][:2] == ["plan", "answer"]
 
 
-async def test_edges_offer_what_alone_provides_what_the_planners_tools_require() -> None:
+@pytest.mark.parametrize("freeze", ["", "plan", "arguments"])
+async def test_edges_offer_what_alone_provides_what_the_planners_tools_require(freeze: Any) -> None:
     find = FakeTool("find_trip", {"name": TEXT}, output={"trip_id": "T7"}, output_schema={
         "type": "object", "properties": {"trip_id": TEXT}}, effects=READ)  # fmt: skip
     cost = FakeTool("trip_cost", {"trip_id": TEXT}, output={"euros": 12}, effects=READ)
     model = planned([step(1, "find_trip", name="Oslo"), step(2, "trip_cost", 1, trip_id="${1.trip_id}")])
-    await run(model, [find, cost], "edges", planner=FixedPlan(["trip_cost"]))
-    assert cost.calls == [{"trip_id": "T7"}]
+    await run(model, [find, cost], "edges", planner=FixedPlan(["trip_cost"]), freeze=freeze)
+    assert cost.calls == [{"trip_id": "T7"}], "the model's plan is the one that is frozen, not the order"
+
+
+async def test_what_an_order_holds_and_the_plan_does_not_cannot_be_called_in_a_frozen_run() -> None:
+    about = "When the sun sets in a city."
+    called = []
+    for freeze in ("", "plan"):
+        dead = FakeTool("get_sunset", {"city": TEXT}, description=about, output=in_order(), effects=READ)
+        live = FakeTool("sunset_get", {"city": TEXT}, description=about, output={"sunset": "22:40"}, effects=READ)
+        order = FixedPlan(["get_sunset"], ["sunset_get"])
+        model = planned([step(1, "get_sunset", city="Oslo")], [])
+        await run(model, [dead, live], "edges", planner=order, freeze=freeze)
+        called.append((len(dead.calls) > 0, len(live.calls)))
+    assert called == [(True, 1), (True, 0)], "the tool that gives the same stands in, unless the plan is frozen"
+
+
+async def test_edges_leave_out_no_tool_before_the_model_has_had_its_say() -> None:
+    model = planned([])
+    await Orchestrator([fake_source(*tools())], model=model, strategy="edges").run("Do what has to be done.")
+    asked = next(r for r in model.requests if r.purpose == "plan").messages[-1].content
+    assert all(f"{tool.tool.name}(" in asked for tool in tools())
 
 
 async def test_of_many_tools_the_model_chooses_before_the_planner_is_asked() -> None:

@@ -23,7 +23,6 @@ from callwright.planning import open_planner
 from callwright.planning.dag import Asked, plan_dialogue
 from callwright.planning.notation import written
 from callwright.protocols import Planner, ReplyMode
-from callwright.strategies import Edges
 from callwright.types import JsonObject, Tool, canonical, to_json
 from callwright.viewer import plan_page
 from callwright.wire.tools import tools_from_wire
@@ -81,7 +80,7 @@ def print_plan(
         prepare(model)
         plan = asyncio.run(_by_model(query, asyncio.run(_tools(sources, only)), model, mode))
     else:
-        usual = Edges.planner if strategy == "edges" and encoder is None else None
+        usual = "graph" if strategy == "edges" and encoder is None else None  # nobody else chooses the tools here
         plan = open_planner(planner or usual, encoder).plan(query, asyncio.run(_tools(sources, only)))
     layered = strategy == "layered"
     shown = as_text if layered else as_graph

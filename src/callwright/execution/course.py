@@ -110,7 +110,7 @@ class Course:
 
     async def once(self, call: CheckedCall) -> None:
         """Run a checked call unless the very same one was made before in this run, and this is no retry of it."""
-        key = write([call.tool.name, call.arguments])
+        key = _key(call)
         if told := self.shared.ledger.next(self.id, "skip"):
             self.same = told.get("same", "")  # journals of earlier versions do not say
             self._note_skip(Skip(told["tool"], told["reason"], told["slot"]), told["turn"])
@@ -230,6 +230,7 @@ class Course:
                 "origins", id=call.id, tool=call.tool.name, origins=filled.told, refused=filled.refused
             )
         if filled.refused:
+            self.shared.seen.pop(_key(call), None)  # it was not made: where the plan says it, it may be
             self._skip(filled.message, refused=True)
         return bool(filled.refused)
 
@@ -348,6 +349,11 @@ class Course:
         self.skips.append(skip)
         named = {} if turn is None else {"actor": self.id, "turn": turn, "same": self.same}
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
+
+
+def _key(call: CheckedCall) -> bytes:
+    """What two equal calls have in common."""
+    return write([call.tool.name, call.arguments])
 
 
 def _recorded(told: Answer) -> ToolResult:

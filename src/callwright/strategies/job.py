@@ -88,9 +88,9 @@ class Job:
         self.tools = (*self.tools, *new)
         self.executor.admit(new)
 
-    def make_plan(self, tools: Sequence[Tool]) -> None:
-        """Set the plan: what the planner says of these tools."""
-        self._set_plan(lambda: self.planner.plan(self.query, tools), tools)
+    def make_plan(self, tools: Sequence[Tool], *, fixed: bool = True) -> None:
+        """Set the plan: what the planner says of these tools. Not ``fixed``: another one follows, which is frozen."""
+        self._set_plan(lambda: self.planner.plan(self.query, tools), tools, fixed)
 
     def adopt(self, plan: Plan) -> None:
         """Set the plan: this one."""
@@ -100,14 +100,15 @@ class Job:
         """The next revision: finished slots stay, ``fresh`` makes the rest."""
         self._set_plan(lambda: self.plan.revised(finished, fresh()), self.tools)
 
-    def _set_plan(self, made: Callable[[], Plan], tools: Sequence[Tool]) -> None:
+    def _set_plan(self, made: Callable[[], Plan], tools: Sequence[Tool], fixed: bool = True) -> None:
         """The plan as it is made, or as it was made before a crash."""
         if told := self.ledger.next("", "plan"):
             self.plan, turn = Plan.from_slots(told["slots"], told["revision"]), told["turn"]
         else:
             self.plan, turn = made(), self.ledger.turn("")
         self.plan.require_sound(t.name for t in tools)
-        self.executor.freeze.fix(self.plan)
+        if fixed:
+            self.executor.freeze.fix(self.plan)
         self.record_plan(actor="", turn=turn)
 
     async def step(self, call: ToolCall, number: int, allowed: Collection[str]) -> list[ToolResult]:
