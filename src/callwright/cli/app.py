@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from callwright import __version__
+from callwright.cli.convert import convert_command
 from callwright.cli.ending import in_a_sentence
 from callwright.cli.measure import bench, train
 from callwright.cli.options import (
@@ -56,6 +57,7 @@ app.add_typer(bench, name="bench")
 app.add_typer(catalogue, name="tools")
 app.add_typer(verify, name="verify")
 app.command("simulate")(simulate_command)
+app.command("convert")(convert_command)
 app.command("proxy")(proxy_command)
 
 

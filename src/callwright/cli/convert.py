@@ -1,0 +1,76 @@
+"""``callwright convert``: files of trajectories from one layout into another."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from callwright.transcripts import Read
+    from callwright.types import JsonObject
+
+
+class Written(StrEnum):
+    """What can be written; :data:`callwright.transcripts.WRITTEN`, known here without importing the room."""
+
+    openai = "openai"
+    trl = "trl"
+    sharegpt = "sharegpt"
+    toolbench_vr = "toolbench-vr"
+    tooleval = "tooleval"
+
+
+def convert_command(
+    source: Annotated[Path, typer.Argument(help="A file of records (JSON, JSON lines), or a folder of such files.")],
+    to: Annotated[Written, typer.Option("--to", help="The layout to write.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="To .jsonl, .json, .parquet, or a folder for datasets.load_from_disk (extra: train)."),
+    ],
+    layout: Annotated[str, typer.Option("--from", help="The layout to read; else each record's is recognised.")] = "",
+) -> None:
+    """Write trajectories in another layout: ToolBench-V and -R, OpenAI, TRL, ShareGPT, ToolEval."""
+    from callwright.errors import ConfigError
+    from callwright.transcripts import read_files
+
+    found = read_files(source, layout)
+    rows, refused = _written(found, to.value)
+    problems = [*found.left_out, *refused]
+    for problem in problems[:10]:
+        print(f"left out: {problem}", file=sys.stderr)
+    if len(problems) > 10:
+        print(f"… and {len(problems) - 10} more", file=sys.stderr)
+    if not rows:
+        raise ConfigError(f"nothing of {source} can be written as {to.value}", hint="; ".join(problems[:1]))
+    _save(rows, out)
+    print(f"{len(rows)} of {len(rows) + len(problems)} records written to {out}")
+
+
+def _written(found: Read, to: str) -> tuple[list[tuple[str, JsonObject]], list[str]]:
+    from callwright.errors import ConfigError
+    from callwright.transcripts import FORMATS, write
+
+    rows: list[tuple[str, JsonObject]] = []
+    refused = []
+    for _, transcript in found.transcripts:
+        try:
+            rows.append((transcript.trajectory.id, write(transcript, FORMATS[to])))
+        except ConfigError as error:
+            refused.append(f"{transcript.trajectory.id}: {error.message}")
+    return rows, refused
+
+
+def _save(rows: list[tuple[str, JsonObject]], out: Path) -> None:
+    from callwright.transcripts import write_records
+    from callwright.transcripts.export import save_dataset
+
+    if out.suffix == ".jsonl":
+        write_records(out, "lines", rows)
+    elif out.suffix == ".json":
+        write_records(out, "map" if "answer" in rows[0][1] else "list", rows)
+    else:
+        save_dataset([row for _, row in rows], out)
