@@ -7,8 +7,8 @@ and an argument left open, each on its way as soon as its inputs exist. With ``-
 left open, what ``look`` returns wants something else, the model proposes that first everywhere, and rules say what
 may fill what: what was decided of each value is compared with an undisturbed run, too. It is killed at a point drawn
 from those that an undisturbed run passes, resumed in a new process, perhaps killed again, until it ends. The world
-that the tools change is a file outside of the run, appended before a tool answers. What is in doubt is looked up there
-and told by a ``resolution``, as a user would.
+that the tools change is a file outside of the run, appended before a tool answers. What is in doubt is looked up
+there and told by a ``resolution``, as a user would.
 
 Windows: ``before`` the intent is on the disk; ``sent``, from there until the tool has changed the world; ``done``,
 until the result is recorded; ``else``. Half of the kills are drawn between intent and result; every fifth run is
