@@ -154,6 +154,17 @@ def faulty(rows: Sequence[Json]) -> FaultyDesk:
     return FaultyDesk([Fault.from_row(row) for row in rows])
 
 
+def answered(rows: Sequence[Json], tool: str, arguments: Json) -> bool:
+    """Whether one of these faults answers a call itself, in place of the tool behind."""
+    for row in rows:
+        if row["tool"] == tool:
+            taken = Fault.from_row(row).take(arguments)
+            if isinstance(taken, ToolOutput):
+                return True
+            arguments = taken
+    return False
+
+
 def _with_property(schema: Json, name: str, part: Json) -> Json:
     return {**schema, "properties": {**schema["properties"], name: part}}
 

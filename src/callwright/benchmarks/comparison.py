@@ -142,7 +142,8 @@ async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
         except CallwrightError as error:
             return {**head, "success": False, "error": str(error)}
         reasons = stage.judge(run)
-    return {**head, **_outcome(run, reasons), "trace": trace}
+        facts = stage.facts(run) if stage.facts else {}
+    return {**head, **_outcome(run, reasons), **facts, "trace": trace}
 
 
 @asynccontextmanager
@@ -156,7 +157,7 @@ async def _orchestrator(
         made = Orchestrator(
             _slowed(stage.sources, bench.delay),
             model=bench.model,
-            strategy=strategy,
+            strategy=stage.enter(strategy) if stage.enter else strategy,
             planner=bench.planner,
             limits=bench.limits_of(strategy),
             mode=bench.mode,
@@ -218,13 +219,19 @@ def _violations(run: Run) -> dict[str, int]:
     return dict(found)
 
 
-def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]], limits: Limits = LIMITS) -> int:
+def compare(
+    options: argparse.Namespace,
+    load: Callable[[], TaskSet[T]],
+    limits: Limits = LIMITS,
+    shown: Callable[[Sequence[JsonObject]], str] = report,
+) -> int:
     """What a command does with the options of :func:`parser`: report, digest, or run what is missing.
 
     ``limits`` are of one run. Its seconds are wall-clock: too few of them measure what else the machine is doing.
+    ``shown`` makes the tables of the rows.
     """
     if options.report:
-        _show(read_rows(options.out), options)
+        _show(read_rows(options.out), options, shown)
         return 0
     task_set = load()
     if options.digest:
@@ -244,13 +251,15 @@ def compare(options: argparse.Namespace, load: Callable[[], TaskSet[T]], limits:
         of_one = argparse.Namespace(**{**vars(options), "model": spec, "limit_seconds": limit})
         done, still = asyncio.run(_measure(task_set, tasks, of_one, limits))
         rows, left = rows + done, left + still
-    _show(rows, options)
+    _show(rows, options, shown)
     sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
     return 0
 
 
-def _show(rows: Sequence[JsonObject], options: argparse.Namespace) -> None:
-    sys.stdout.write(report(rows) + "\n")
+def _show(
+    rows: Sequence[JsonObject], options: argparse.Namespace, shown: Callable[[Sequence[JsonObject]], str]
+) -> None:
+    sys.stdout.write(shown(rows) + "\n")
     for path in write_plots(rows, options.plots) if options.plots else ():
         sys.stderr.write(f"written: {path}\n")
 

@@ -75,6 +75,7 @@ class Desk:
     fresh: Callable[[Path], Path]
     snapshot: Callable[[Path], Snapshot]
     faulty: Callable[[Sequence[JsonObject]], ToolSource]
+    answered: Callable[[Sequence[JsonObject], str, JsonObject], bool]
 
     def sources(self, tools: Iterable[str], faults: Sequence[JsonObject] = ()) -> list[str | ToolSource]:
         """The tool sources that hold these tools, as the catalogue takes them; no server is started for nothing.
@@ -127,6 +128,7 @@ def load_desk(folder: Path | str | None = None) -> Desk:
         fresh=gold.fresh,
         snapshot=world.snapshot,
         faulty=faults.faulty,
+        answered=faults.answered,
     )
 
 

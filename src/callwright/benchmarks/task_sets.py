@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from callwright.errors import ConfigError
-from callwright.types import Message
+from callwright.types import JsonObject, Message
 
 if TYPE_CHECKING:
     from callwright.catalog.sources import SourceSpec
     from callwright.orchestrator import Run
+    from callwright.strategies import Strategy
 
 Half = Literal["dev", "final"]
 
@@ -42,13 +43,16 @@ class Stage:
     """One task set up for one run: its tools, what was said before, and the judge of what came of it.
 
     ``judge`` returns every reason why the run is no success; none means that it is one. ``only``: the tools that may
-    be seen, where the sources hold more.
+    be seen, where the sources hold more. ``enter``: the strategy as it begins here, where a run does not begin with
+    nothing; ``facts``: what else of a run goes into its row.
     """
 
     sources: Sequence[SourceSpec]
     judge: Callable[[Run], Sequence[str]]
     only: tuple[str, ...] | None = None
     conversation: tuple[Message, ...] = ()
+    enter: Callable[[str], Strategy] | None = None
+    facts: Callable[[Run], JsonObject] | None = None
 
 
 class TaskSet(Protocol[T]):

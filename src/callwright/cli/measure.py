@@ -143,3 +143,11 @@ def bench_judge(context: typer.Context) -> None:
     from callwright.benchmarks.judge_desk import main
 
     raise typer.Exit(main(context.args))
+
+
+@bench.command("recovery", context_settings=_PASS)
+def bench_recovery(context: typer.Context) -> None:
+    """Strategies on desk tools that are not as documented: is the error noticed, and is the call mended?"""
+    from callwright.benchmarks.recovery import main
+
+    raise typer.Exit(main(context.args))

@@ -1,0 +1,115 @@
+"""``callwright bench recovery``: does a strategy notice that a tool is not as documented, and mend its call?"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from callwright.benchmarks.comparison import compare, parser
+from callwright.benchmarks.desk_tasks import DeskTask, load_desk
+from callwright.benchmarks.judge import recovered
+from callwright.benchmarks.judge_desk import say
+from callwright.benchmarks.judge_rows import Item, Judge, content_of, judge_missing
+from callwright.benchmarks.recovery_desk import FaultyTasks, faulty_tasks
+from callwright.benchmarks.recovery_report import judged_table, recovery_report
+from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.run_trajectory import trajectory_of
+from callwright.errors import CallwrightError
+from callwright.models import open_model
+from callwright.trace import read_jsonl
+from callwright.trajectory import Trajectory
+from callwright.types import JsonObject, digest
+
+STRATEGIES = "react,dfsdt,layered"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what is missing, judge it where a judge is named, and print the tables."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.judge:
+            left = asyncio.run(_judge(options, faulty_tasks(load_desk(options.desk), options.set)))
+            sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
+            sys.stdout.write(judged_table(read_rows(judged_rows(options.out))) + "\n")
+            return 0
+        code = compare(options, lambda: faulty_tasks(load_desk(options.desk), options.set), shown=recovery_report)
+    except CallwrightError as error:
+        sys.stderr.write(f"error: {error}\n" + (f"hint:  {error.hint}\n" if error.hint else ""))
+        return 1
+    if options.report and judged_rows(options.out).exists():
+        judged = judged_table(read_rows(judged_rows(options.out)))
+        sys.stdout.write(f"\nBy a judge (Tool-MVR, Table 7):\n\n{judged}\n")
+    return code
+
+
+def judged_rows(results: Path) -> Path:
+    """Where the verdicts on the runs of a file of results stand."""
+    return results.with_name(f"{results.stem}.judged.jsonl")
+
+
+def error_items(tasks: FaultyTasks, rows: Sequence[JsonObject], folder: Path) -> list[Item]:
+    """Every run that met its error, for Table 7's questions: what came before, the wrong call, what came after."""
+    by_id: Mapping[str, DeskTask] = {task.id: task for task in tasks.tasks}
+    items = []
+    for row in rows:
+        task, trace = by_id.get(row["task"]), Path(row.get("trace") or "")
+        trace = trace if trace.exists() else folder / "traces" / trace.name
+        if row.get("error") or task is None or not row.get("met") or not trace.is_file():
+            continue
+        run = trajectory_of(read_jsonl(trace), task.id)
+        at = tasks.met_at(task, run)
+        if at is not None:
+            key = f"{task.id} {row['strategy']} {row['model']} {row['config']}"
+            head = {"system": f"{row['strategy']}, {row['model']}", "part": task.kind}
+            items.append(error_item(key, run, at, **head))
+    return items
+
+
+def error_item(key: str, run: Trajectory, at: int, **head: object) -> Item:
+    """Table 7's question about the error in round ``at`` of a run."""
+    after = replace(run, steps=run.steps[at + 1 :])
+    content = digest([content_of(run), at])
+    return Item(
+        "recovery",
+        key,
+        content,
+        lambda way: recovered(run.query, run.tools, run.steps[:at], run.steps[at], after, way),
+        head,
+    )
+
+
+async def _judge(options: argparse.Namespace, tasks: FaultyTasks) -> int:
+    model = open_model(options.judge)
+    try:
+        judge = await Judge.of(model, options.judge_temperature)
+        items = error_items(tasks, read_rows(options.out), options.out.parent)
+        out, seconds = judged_rows(options.out), options.limit_seconds
+        return await judge_missing(judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=say)
+    finally:
+        await model.aclose()
+
+
+def _parser() -> argparse.ArgumentParser:
+    known = parser("recovery", (__doc__ or "").partition(": ")[2], Path("runs/recovery/results.jsonl"))
+    known.set_defaults(strategies=STRATEGIES)
+    known.add_argument("--desk", type=Path, default=None, help="the folder examples/desk, where it is not found")
+    known.add_argument(
+        "--set", choices=("written", "injected", "all"), default="all", help="which faulty tasks (%(default)s)"
+    )
+    add_judge(known)
+    return known
+
+
+def add_judge(known: argparse.ArgumentParser) -> None:
+    """The options of a judge beside the runs."""
+    known.add_argument("--judge", default=None, help="judge the runs so far by this model instead of running")
+    known.add_argument("--judge-runs", type=int, default=1, help="how often each (%(default)s)")
+    known.add_argument("--judge-temperature", type=float, default=0.0, help="(%(default)s)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

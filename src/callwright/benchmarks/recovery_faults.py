@@ -1,0 +1,196 @@
+"""Faults put into the desk's ordinary tasks, by a rule that nobody can choose with: more errors to recover from.
+
+The 22 tasks that were written with a fault stand as they are. Of the others, each whose gold calls something without
+an error gets one fault at one of these calls: which kind, which call and which parameter is decided by the sha256 of
+the task's id, kinds taking turns as far as calls can have them. The tool behind stays what it is, facts and halves
+stay; only the call that the documentation asks for is refused, in words that say what is right. In gold that call
+stands as failing, and the one that the server's words lead to stands after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from callwright.benchmarks.desk_tasks import DeskTask
+from callwright.benchmarks.task_sets import sha256
+from callwright.types import JsonObject, Tool
+
+KINDS = ("misnamed", "stale_enum", "hint_400", "error_200", "renamed")
+"""``empty`` is not put in: of an empty list only some names have another spelling, and those tasks were written."""
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_SEED = "callwright desk faults 1"  # changing it changes every assignment: never do
+_FORMS = (("%Y%m%d", "YYYYMMDD, without dashes"), ("%d/%m/%Y", "DD/MM/YYYY"))
+
+
+def injected(tasks: Iterable[DeskTask], tools: Mapping[str, Tool]) -> tuple[DeskTask, ...]:
+    """The tasks that can have a fault, each with one. ``tools``: the desk's functions, by name.
+
+    Left out: tasks with a fault of their own, tasks that cannot be done, and those whose calls go to other servers.
+    """
+    made: list[DeskTask] = []
+    counts = dict.fromkeys(KINDS, 0)
+    for task in sorted(tasks, key=lambda task: sha256(f"{_SEED} {task.id}")):
+        if task.faults or task.expect.limitation:
+            continue
+        rare = sorted(KINDS, key=lambda kind: (counts[kind], sha256(f"{_SEED} {task.id} {kind}")))
+        found = next(((kind, fault) for kind in rare if (fault := _fault(task, kind, tools))), None)
+        if found is not None:
+            counts[found[0]] += 1
+            made.append(_with_fault(task, *found))
+    return tuple(sorted(made, key=lambda task: task.id))
+
+
+def _with_fault(task: DeskTask, kind: str, fault: JsonObject) -> DeskTask:
+    """The task with its fault. A renamed tool stands beside its old name, and may be the one that had to answer."""
+    alias = fault.get("to")
+    names = task.tools if alias is None else tuple(sorted((*task.tools, str(alias))))
+    groups = tuple((*group, str(alias)) if alias and fault["tool"] in group else group for group in task.expect.must)
+    return replace(
+        task,
+        id=f"{task.id}+{kind}",
+        kind=kind,
+        tools=names,
+        gold_calls=tuple(each for call in task.gold_calls for each in _mended(fault, call)),
+        faults=(fault,),
+        expect=replace(task.expect, must=groups),
+    )
+
+
+def _mended(fault: JsonObject, call: JsonObject) -> tuple[JsonObject, ...]:
+    """A gold call as it goes with the fault: refused first and then as the server wants it, if it meets the fault."""
+    tool, arguments, key = call["tool"], call["arguments"], fault.get("parameter", "")
+    if tool != fault["tool"] or (key and key not in arguments):
+        return (call,)
+    refused = {**call, "fails": True}
+    if fault["kind"] == "renamed":
+        return refused, {**call, "tool": fault["to"]}
+    if "wanted" in fault:
+        named = {fault["wanted"] if name == key else name: value for name, value in arguments.items()}
+        return refused, {**call, "arguments": named}
+    value = arguments[key]
+    taken: str | None
+    if "form" in fault:
+        taken = datetime.strptime(value, "%Y-%m-%d").strftime(fault["form"])
+    else:
+        taken = next((new for new, old in fault["becomes"].items() if old == value), None)
+    return (call,) if taken is None else (refused, {**call, "arguments": {**arguments, key: taken}})
+
+
+def _fault(task: DeskTask, kind: str, tools: Mapping[str, Tool]) -> JsonObject | None:
+    """One fault of a kind at one of the task's right calls; None where none of them can have it."""
+    made = [
+        fault
+        for call in task.gold_calls
+        if not call.get("fails") and call["tool"] in tools
+        for fault in _MAKERS[kind](tools[call["tool"]], call["arguments"])
+    ]
+    return min(made, key=lambda fault: sha256(f"{_SEED} {task.id} {fault}"), default=None)
+
+
+def _misnamed(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
+    found = []
+    for key in arguments:
+        wanted = _renamed(key)
+        if key in tool.required and wanted not in tool.properties:
+            said = f"unknown parameter '{key}', expected '{wanted}'"
+            fault = {"kind": "misnamed", "tool": tool.name, "body": {"error": said}}
+            found.append({**fault, "parameter": key, "wanted": wanted})
+    return found
+
+
+def _stale_enum(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
+    found = []
+    for key, value in arguments.items():
+        options = tool.properties.get(key, {}).get("enum")
+        if not isinstance(options, list) or value not in options or not all(isinstance(o, str) for o in options):
+            continue
+        becomes = {option.upper() if option != option.upper() else option.lower(): option for option in options}
+        said = f"Invalid value '{{value}}' for '{key}'. Allowed values: {', '.join(becomes)}"
+        fault = {"kind": "stale_enum", "tool": tool.name, "body": {"error": said}, "status": 422}
+        found.append({**fault, "parameter": key, "becomes": becomes})
+    return found
+
+
+def _date(kind: str, status: int, body: Callable[[str], JsonObject]) -> Callable[..., list[JsonObject]]:
+    """A date that is taken in another form only."""
+
+    def make(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
+        return [
+            {
+                "kind": kind,
+                "tool": tool.name,
+                "body": body(f"{key} must be given as {words}"),
+                "status": status,
+                "parameter": key,
+                "form": form,
+            }
+            for key, value in arguments.items()
+            if isinstance(value, str) and _DATE.fullmatch(value) and "format" not in tool.properties.get(key, {})
+            for form, words in _FORMS
+        ]
+
+    return make
+
+
+def _code(kind: str, status: int, body: Callable[[str], JsonObject]) -> Callable[..., list[JsonObject]]:
+    """An airport's or a currency's code that is taken in small letters only."""
+
+    def make(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
+        return [
+            {
+                "kind": kind,
+                "tool": tool.name,
+                "body": body(f"{key} '{{value}}' is not accepted: write it in small letters, '{value.lower()}'"),
+                "status": status,
+                "parameter": key,
+                "refuses": f"(?-i:{value})",
+                "becomes": {value.lower(): value},
+            }
+            for key, value in arguments.items()
+            if isinstance(value, str)
+            and re.fullmatch("[A-Z]{3}", value)
+            and "enum" not in tool.properties.get(key, {})
+        ]
+
+    return make
+
+
+def _both(*makers: Callable[..., list[JsonObject]]) -> Callable[..., list[JsonObject]]:
+    return lambda tool, arguments: [fault for make in makers for fault in make(tool, arguments)]
+
+
+def _renamed_tool(tool: Tool, arguments: JsonObject) -> list[JsonObject]:  # noqa: ARG001
+    first, _, rest = tool.name.partition("_")
+    other = f"{rest or first}_{first}_v2" if rest else f"{first}_v2"
+    said = f"{tool.name} has been renamed. Call {other} with the same arguments."
+    about = f"{tool.description} (New name of {tool.name}.)"
+    return [
+        {"kind": "renamed", "tool": tool.name, "body": {"error": said}, "status": 410, "to": other, "about": about}
+    ]
+
+
+def _plain_400(said: str) -> JsonObject:
+    return {"error": "Bad Request", "message": said}
+
+
+def _plain_200(said: str) -> JsonObject:
+    return {"success": False, "error": said}
+
+
+_MAKERS: Mapping[str, Callable[[Tool, JsonObject], Sequence[JsonObject]]] = {
+    "misnamed": _misnamed,
+    "stale_enum": _stale_enum,
+    "hint_400": _both(_date("hint_400", 400, _plain_400), _code("hint_400", 400, _plain_400)),
+    "error_200": _both(_date("error_200", 200, _plain_200), _code("error_200", 200, _plain_200)),
+    "renamed": _renamed_tool,
+}
+
+
+def _renamed(key: str) -> str:
+    """Another name that servers give a parameter: ``trip_id`` as ``tripId``, ``city`` as ``city_name``."""
+    first, *rest = key.split("_")
+    return first + "".join(part.capitalize() for part in rest) if rest else f"{key}_value"

@@ -1,0 +1,57 @@
+"""Runs on a desk that is not as documented: what became of the error is in their rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.benchmarks.test_desk import DESK, player
+
+from callwright.benchmarks.comparison import Bench, run_task
+from callwright.benchmarks.desk_tasks import DeskTask
+from callwright.benchmarks.recovery_desk import faulty_tasks
+from callwright.planning import open_planner
+from callwright.testing import ScriptedModel
+
+FAULTY = faulty_tasks(DESK)
+TASKS = {task.id: task for task in FAULTY.tasks}
+FINISHED = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
+
+
+async def row_of(task: DeskTask, script: Any, strategy: str = "react", traces: Path | None = None) -> dict[str, Any]:
+    bench = Bench(FAULTY, ScriptedModel(script), planner=open_planner("all-in-one"), traces=traces)
+    return await run_task(bench, task, strategy)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("liam-meals", "nairobi-toronto-miles", "beatrice-lopez", "pounds-to-kilos", "lissabon", "kenji-city"),
+        *("zurich-metres+error_200", "may-in-norway+renamed", "distance-by-code+hint_400"),
+    ],
+)
+async def test_who_does_as_the_server_says_recognised_and_corrected_it(name: str) -> None:
+    row = await row_of(TASKS[name], player(TASKS[name]))
+    assert (row["met"], row["recognised"], row["corrected"], row["reasons"]) == (True, True, True, [])
+
+
+async def test_who_goes_round_the_fault_never_met_it() -> None:
+    row = await row_of(TASKS["drone-case+misnamed"], {"bind": FINISHED, "*": {"statements": [], "missing": ["all"]}})
+    assert (row["met"], row["recognised"], row["corrected"]) == (False, False, False)
+
+
+async def test_who_stops_after_the_error_and_invents_recognised_nothing() -> None:
+    task = TASKS["zurich-metres+error_200"]
+    wrong = next(call for call in task.gold_calls if call.get("fails"))
+    call = {"thought": "", "action": {"tool": wrong["tool"], "arguments": wrong["arguments"]}}
+    script = {"bind": [call, FINISHED], "repair": "no", "*": {"statements": [], "missing": []}}
+    row = await row_of(task, script)
+    assert (row["met"], row["corrected"], row["mendable"]) == (True, False, True)
+
+
+async def test_an_error_that_no_call_mends_is_told_apart() -> None:
+    task = TASKS["kenji-offline"]
+    assert FAULTY.gold[task.id] == ()
+    row = await row_of(task, player(task))
+    assert (row["met"], row["recognised"], row["mendable"], row["admitted"]) == (True, True, False, True)
