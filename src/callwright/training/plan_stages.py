@@ -116,6 +116,14 @@ def _request(messages: tuple[Message, ...], draft: Draft, wanted: JsonObject) ->
     return ChatRequest(messages, "generate", schema=wanted, max_tokens=_MAX_TOKENS, temperature=_INVENTIVE, seed=seed)
 
 
+_HINTS = {
+    "cycle": " Every arrow leads from what is done earlier to what is done later, so no way along arrows leads back.",
+    "disconnected": " Join them with arrows, or leave out what is not joined.",
+    "leak": " Say it as a user would who knows no such names, in everyday words.",
+}
+"""What a model is told beside what was wrong, by its kind."""
+
+
 def _asked(
     request: ChatRequest, read: Callable[[str], tuple[T | None, str]]
 ) -> Generator[ChatRequest, Reply, tuple[T | None, str]]:
@@ -126,7 +134,7 @@ def _asked(
         found, wrong = read(reply.text)
         if found is not None or round == AGAIN:
             return found, wrong
-        again = prompts.render("workflow_again", problem=wrong)
+        again = prompts.render("workflow_again", problem=f"{wrong}.{_HINTS.get(wrong.partition(':')[0], '')}")
         asked = replace(request, messages=(*request.messages, Message("assistant", reply.text), *again))
     raise AssertionError("the last round returns")
 
