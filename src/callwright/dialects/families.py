@@ -21,6 +21,7 @@ from callwright.dialects import (
     marked,
     markup,
     mistral,
+    program,
     pythonic,
     tagged,
     untagged,
@@ -154,6 +155,12 @@ _ROWS = (
         _json_writer("", "", "\n"),
     ),
     Dialect("nestful", '`[{"name": N, "arguments": {…}, "label": "$var1"}, …]`', "IBM/NESTFUL", _nestful),
+    Dialect(
+        "toolmvr",
+        "`<execute>` around a program, one `print(N(k='v'))` a line as a rule",
+        "ToolBench-V and -R, models trained on them (Tool-MVR)",
+        program.write,
+    ),
     Dialect("toolrl", "`<tool_call>` around one JSON object a line", "qiancheng0/ToolRL", _toolrl),
 )
 _VERIFIED = frozenset(
@@ -174,6 +181,7 @@ _READERS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
     (frozenset({"harmony"}), frozenset(harmony.OPENS), harmony.read),
     (frozenset({"react", "smolagents"}), frozenset({action.MARKER}), action.read),
     (frozenset({"fenced"}), frozenset({fenced.MARKER}), fenced.read),
+    (frozenset({"toolmvr"}), frozenset({program.MARKER}), program.read),
     (_JSON_FAMILIES, frozenset("{["), untagged.bare),
     (frozenset({"pythonic"}), frozenset("["), untagged.bare),
     *marked.READERS,

@@ -26,7 +26,7 @@ _SPARED = re.compile(  # strings are passed over, whatever they say
     rf"|(?<![\w.])(?P<word>{'|'.join(keyword.kwlist)})(?=\s*=[^=])",
     re.DOTALL,
 )
-_EXPRESSION = "an expression that is no literal, kept as text"
+EXPRESSION = "an expression that is no literal, kept as text"
 _JSON_WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -136,10 +136,10 @@ def _literal(node: ast.expr, text: str, problems: list[str]) -> Json:
     elif isinstance(node, ast.Name) and node.id in _JSON_WORDS:
         problems.append("JSON words in a Python call")
         return _JSON_WORDS[node.id]
-    if problems.count(_EXPRESSION) >= _MAX_EXPRESSIONS:
+    if problems.count(EXPRESSION) >= _MAX_EXPRESSIONS:
         raise ValueError("too many expressions")
     source = ast.get_source_segment("f" + text.strip(), node)
-    problems.append(_EXPRESSION)
+    problems.append(EXPRESSION)
     return source or ""
 
 
