@@ -36,6 +36,9 @@ class Limits:
     result_chars: int = _limit(6_000, "characters of earlier results shown to the model, all together")
     result_bytes: int = _limit(2_000_000, "bytes of one result that is kept at all", 1)
     reply_tokens: int = _limit(512, "tokens of one reply", 1)
+    program_seconds: float = _limit(2.0, "seconds that one program of the model computes", 0.001)
+    program_bytes: int = _limit(64 << 20, "bytes of memory of the model's programs", 1 << 20)
+    program_chars: int = _limit(20_000, "characters that one program of the model prints", 1)
     turns: int = _limit(12, "turns of strategies that grow their plan turn by turn", 1)
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from callwright import __version__
-from callwright.answer import abstain, finish
+from callwright.answer import abstain
 from callwright.catalog import Catalog, open_catalog
 from callwright.errors import ConfigError, EvidenceError, JournalError
 from callwright.evidence import EvidenceStore, Recorder, known
@@ -374,14 +374,11 @@ def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
 
 async def _answer(job: Job) -> Answer:
     """The Finish step; where a limit forbids the question, the answer says what was found without one."""
-    results, skips = tuple(job.executor.results), job.executor.missing
-    mend = 1 if job.questions.calls_left > 1 else 0  # a refused second question must not lose the first answer
-    dialogue = finish(
-        job.query, results, skips, mode=job.questions.mode, char_limit=job.limits.result_chars, mend=mend
-    )
+    dialogue = job.finish()
     try:
         return _with_certain(await job.questions.converse(dialogue), job.executor)
     except LimitReached as reached:
+        results, skips = job.executor.results, job.executor.missing
         return abstain(results, skips, f"the run's limit of {reached.limit} was reached before the answer")
 
 

@@ -29,6 +29,7 @@ KINDS = (
     "layer",  # index, total, slots
     "dispatch",  # slots, revision: steps of the plan that are on their way, each as soon as its inputs exist
     "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded
+    "round",  # thought, code, calls, shown, stop, answer, given_up: one reply of the Python-call agent, carried out
     "call.raw",  # id, tool, arguments as the model gave them
     "call.checked",  # id, arguments, edits, warnings
     "call.refused",  # id, violations, edits

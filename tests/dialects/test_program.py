@@ -46,7 +46,7 @@ def test_a_round_that_calls() -> None:
         ("I do not know.", Round("I do not know.")),
         ("", Round()),
         # what the model goes on to play alone is not read
-        (CALLING + "\nObservation: 7\n<final_answer>7</final_answer>", Round("I look for Ada.", 'print(find(name="Ada"))')),
+        (CALLING + "\nObservation: 7\n<final_answer>7</final_answer>", read_round(CALLING)),
         ("<execute>\n```python\nx = f()\n\nprint(x)\n```\n</execute>", Round("", "x = f()\n\nprint(x)")),
     ],
 )  # fmt: skip
@@ -54,7 +54,9 @@ def test_rounds_of_every_kind(text: str, made: Round) -> None:
     assert read_round(text) == made
 
 
-LINES = st.text(st.characters(exclude_characters="<>`", exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1)
+LINES = st.text(
+    st.characters(exclude_characters="<>`", exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1
+)
 
 
 @given(LINES, LINES, st.sampled_from(["code", "answer", "given_up"]))
@@ -75,7 +77,10 @@ PROGRAMS = [
     ("x = find(name='Ada')\nprint(x)", [("find", {"name": "Ada"})]),
     ("print('Example:', find(name='Ada'), seen(id=[1]))", [("find", {"name": "Ada"}), ("seen", {"id": [1]})]),
     ("for n in ['a']:\n    if len(n) > 1:\n        print(find(name=n))", [("find", {"name": "n"})]),
-    ("print(seen(id=find(name='Ada')['id']))", [("find", {"name": "Ada"}), ("seen", {"id": "find(name='Ada')['id']"})]),
+    (
+        "print(seen(id=find(name='Ada')['id']))",
+        [("find", {"name": "Ada"}), ("seen", {"id": "find(name='Ada')['id']"})],
+    ),
     ("def show(x):\n    print(x)\nshow(find(name='Ada'))", [("find", {"name": "Ada"})]),
     ("print(find(name='</execute> (\"'))", [("find", {"name": '</execute> ("'})]),
     ("# find(name='no')\nprint(sorted(find(n=2)), sum([1]))", [("find", {"n": 2})]),

@@ -51,8 +51,10 @@ class Round:
 
 
 def read_round(text: str) -> Round:
-    """The first round of a reply; what a model went on to invent behind it is not read. A program in a plain code fence
-    counts, as does an end tag that a stop sequence swallowed."""
+    """The first round of a reply; what a model went on to invent behind it is not read.
+
+    A program in a plain code fence counts, and an end tag may be missing: stop sequences swallow it.
+    """
     found = _PARTS.search(text)
     thought = _THOUGHT.search(text)
     if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from callwright.errors import ConfigError
 from callwright.execution.freeze import Level
 from callwright.strategies.ablations import WithoutRecovery, WithoutRepair, WithoutSketch
+from callwright.strategies.code import Code
 from callwright.strategies.compiler import Compiler
 from callwright.strategies.dag import DAG, Edges, Given
 from callwright.strategies.dfsdt import DFSDT
@@ -19,6 +20,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "compiler": Compiler,
     "react": ReAct,
     "dfsdt": DFSDT,
+    "code": Code,
     "given": Given,
     "layered-no-sketch": WithoutSketch,
     "layered-no-repair": WithoutRepair,
@@ -50,6 +52,7 @@ __all__ = [
     "DAG",
     "DFSDT",
     "STRATEGIES",
+    "Code",
     "Compiler",
     "Edges",
     "Given",

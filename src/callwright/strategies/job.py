@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from callwright.answer import abstain, check_answer, finish
 from callwright.evidence import Known
 from callwright.execution.bind import Bound, View, question, read
 from callwright.execution.executor import Executor
@@ -13,9 +14,9 @@ from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
 from callwright.limits import Limits
 from callwright.plan import Plan, Slot
-from callwright.protocols import Planner
+from callwright.protocols import ChatRequest, Planner
 from callwright.trace import Trace
-from callwright.types import Message, Tool, ToolCall, ToolResult
+from callwright.types import Answer, Message, Reply, Tool, ToolCall, ToolResult
 
 
 class Reserve(Protocol):
@@ -41,6 +42,8 @@ class Job:
     sandbox: bool = False  # what calls change is thrown away: a strategy may try a write and take another way
     reserve: Reserve | None = None  # where more tools may be found; None: all there are, are in ``tools``
     known: Known = field(default_factory=dict)  # how often tools work
+    answer: str | None = None  # the model's own, where the strategy has it write one; else it is asked for at the end
+    given_up: str | None = None  # why the model said that it cannot be done
 
     async def bind(
         self,
@@ -117,6 +120,17 @@ class Job:
         if call.tool in allowed:
             self.plan = self.plan.grown(slot)
         return await self.executor.settle([replace(call, slot=slot.id)], allowed)
+
+    def finish(self) -> Generator[ChatRequest, Reply, Answer]:
+        """The questions of the Finish step; none where the model wrote its answer already, or gave up."""
+        results, skips = tuple(self.executor.results), self.executor.missing
+        if self.given_up is not None:
+            return abstain(results, skips, f"the model gave up: {self.given_up}")
+        if self.answer is not None and self.executor.succeeded:
+            return check_answer(self.answer, self.query, results, skips)
+        mend = 1 if self.questions.calls_left > 1 else 0  # a refused second question must not lose the first answer
+        limits, mode = self.limits, self.questions.mode
+        return (yield from finish(self.query, results, skips, mode=mode, char_limit=limits.result_chars, mend=mend))
 
     def record_plan(self, **answer: Any) -> None:
         """Write the plan as it now stands into the trace."""
