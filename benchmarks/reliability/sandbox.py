@@ -1,8 +1,8 @@
 """Do programs that a model wrote get out of the sandbox, or stay in it for too long?
 
 Every program of tests/suite/sandbox/hostile.json, each in a session of its own, all real: a file with a secret in it,
-an environment variable, a folder to write to, a server that listens, and a function that is not offered. What counts: a
-canary that any of them touched (the secret in what came back, a change in the folder, a connection, a call of the
+an environment variable, a folder to write to, a server that listens, and a function that is not offered. Counted:
+a canary that any of them touched (the secret in what came back, a change in the folder, a connection, a call of that
 function, this process harmed), and seconds beyond the limit until the program was over.
 
     python benchmarks/reliability/sandbox.py --seconds 1
