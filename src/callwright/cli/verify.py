@@ -10,7 +10,11 @@ from collections.abc import Callable, Mapping
 
 import typer
 
-VERIFIERS: Mapping[str, Callable[..., None]] = {}
+from callwright.cli.verify_apis import verify_apis
+
+VERIFIERS: Mapping[str, Callable[..., None]] = {
+    "apis": verify_apis,
+}
 
 verify = typer.Typer(no_args_is_help=True, help="Verify tools, requests, trajectories and data sets, with reasons.")
 for _name, _command in VERIFIERS.items():

@@ -15,7 +15,7 @@ from callwright.types import JsonObject, digest
 
 if TYPE_CHECKING:
     from callwright.verify.budget import Cost
-    from callwright.verify.sweep import Finding, Judge, Row, Sweep
+    from callwright.verify.sweep import Finding, Judge, Levels, Row, Sweep
 
 T = TypeVar("T")
 
@@ -49,7 +49,14 @@ class Extent:
     as_json: bool = False
 
 
-async def swept(stage: str, about: JsonObject, rows: Sequence[Row[T]], judge: Judge[T], extent: Extent) -> Sweep:
+async def swept(
+    stage: str,
+    about: JsonObject,
+    rows: Sequence[Row[T]],
+    judge: Judge[T],
+    extent: Extent,
+    levels: Levels[T] | None = None,
+) -> Sweep:
     """Judge the rows within the extent, with progress on stderr. ``about``: all settings that findings depend on.
 
     Raises ConfigError for a journal of other settings, ModelError where no model answers.
@@ -61,7 +68,9 @@ async def swept(stage: str, about: JsonObject, rows: Sequence[Row[T]], judge: Ju
     path = extent.journal or _default(stage, whole)
     budget = Budget(extent.calls, extent.model_calls, extent.minutes)
     with opened(path, whole, anew=extent.anew) as journal, _progress(stage, len(rows)) as told:
-        made = await sweep(rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told)
+        made = await sweep(
+            rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told, levels=levels
+        )
     print(f"journal: {path}", file=sys.stderr)
     return made
 

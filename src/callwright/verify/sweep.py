@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,7 +39,8 @@ class Row(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What was found of one row. ``category`` is what the report counts by ("" for a kept row without one), ``why``
-    one line for people, ``found`` the stage's own facts as JSON."""
+    one line for people, ``found`` the stage's own facts as JSON. What is not ``lasting`` (nothing was tried, or it
+    failed for the moment) is not put on record: the next sweep judges the row again."""
 
     kept: bool
     category: str = ""
@@ -48,6 +49,7 @@ class Finding:
     id: str = ""
     key: str = ""
     cost: Cost = field(default_factory=Cost)
+    lasting: bool = True
 
 
 Judge = Callable[[T, Meter], Awaitable[Finding]]
@@ -78,6 +80,10 @@ class Sweep:
         return tuple(one for one in self.findings if not one.kept)
 
 
+Levels = Callable[[Sequence[Row[T]]], Generator[Sequence[Row[T]], Sweep, None]]
+"""Which rows are judged first: yields some of them, is sent what was found of these, and yields more."""
+
+
 class Journal:
     """The findings of a sweep on disk, a line each behind a head that says what they are of. One process owns it.
 
@@ -99,7 +105,7 @@ class Journal:
     def keep(self, finding: Finding) -> None:
         """Remember a finding; it is on disk when this returns."""
         self.findings[finding.key] = finding
-        if self.path is not None:
+        if self.path is not None and finding.lasting:
             lines.append(self.path, [to_json(finding)])
 
 
@@ -130,11 +136,12 @@ async def sweep(
     judge: Judge[T],
     journal: Journal,
     *,
+    levels: Levels[T] | None = None,
     budget: Budget | None = None,
     concurrency: int = 4,
     progress: Progress = lambda *_: None,
 ) -> Sweep:
-    """Judge the rows that are not on record, ``concurrency`` at a time.
+    """Judge the rows that are not on record, ``concurrency`` at a time; with ``levels`` one level after the other.
 
     A budget that is spent ends the sweep in good order. Raises ModelError when no model answers for several rows in
     succession, and whatever else the judge raises (in an exception group); what was found before is in the journal.
@@ -142,13 +149,29 @@ async def sweep(
     again = sum(row.key in journal.findings for row in rows)
     known_before = len({row.key for row in rows} & journal.findings.keys())
     work = _Work(journal, judge, Account(budget or Budget()), progress, known_before)
-    todo = deque({row.key: row for row in rows if row.key not in journal.findings}.values())
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(concurrency, len(todo))):
-            group.create_task(work.through(todo))
+    told = levels(rows) if levels is not None else _at_once(rows)
+    level = next(told, None)
+    while level is not None:
+        await work.all(level, concurrency)
+        made = _result(level, work, 0)
+        if made.left:
+            break
+        try:
+            level = told.send(made)
+        except StopIteration:
+            break
+    told.close()
     if work.error is not None and (work.silent >= PATIENCE or work.done == known_before):
         raise work.error
-    known = journal.findings
+    return _result(rows, work, again)
+
+
+def _at_once(rows: Sequence[Row[T]]) -> Generator[Sequence[Row[T]], Sweep, None]:
+    yield rows
+
+
+def _result(rows: Sequence[Row[T]], work: _Work[T], again: int) -> Sweep:
+    known = work.journal.findings
     found = tuple(replace(known[row.key], id=row.id) for row in rows if row.key in known)
     left = tuple(row.id for row in rows if row.key not in known)
     return Sweep(found, left, work.stopped, again, work.cost)
@@ -166,6 +189,12 @@ class _Work(Generic[T]):
     spent: bool = False
     silent: int = 0
     error: ModelError | None = None
+
+    async def all(self, rows: Sequence[Row[T]], concurrency: int) -> None:
+        todo = deque({row.key: row for row in rows if row.key not in self.journal.findings}.values())
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, len(todo))):
+                group.create_task(self.through(todo))
 
     async def through(self, todo: deque[Row[T]]) -> None:
         while todo and self.silent < PATIENCE and not self.spent:

@@ -1,0 +1,43 @@
+"""Before and after of a tool's documentation, for the one who reviews it (Tool-MVR, Table 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from callwright.overlay import Overlay, OverlayChange
+from callwright.types import Json, Tool, canonical
+
+_LONGEST = 300  # characters of a value
+
+
+def differences(tools: Sequence[Tool], overlay: Overlay) -> Iterator[str]:
+    """Lines of a unified diff over all tools that an overlay says something of: "- " as documented, "+ " as it would
+    be offered, with what the change rests on; "! " where a tool disagrees with its documentation."""
+    for tool in tools:
+        entry = overlay.tools.get(tool.name)
+        if entry is None or not (entry.changes or entry.drift):
+            continue
+        yield f"@@ {tool.name} ({entry.status}) @@"
+        for change in entry.changes:
+            yield from _change(tool, change)
+        yield from (f"! {line}" for line in entry.drift)
+
+
+def _change(tool: Tool, change: OverlayChange) -> Iterator[str]:
+    name = f"{change.key}.{change.change}" if change.key else change.change
+    before = _before(tool, change)
+    if before is not None and before != "":
+        yield f"- {name}: {_shown(before)}"
+    yield f"+ {name}: {_shown(change.value)}" + (f"   # {' '.join(change.because.split())}" if change.because else "")
+
+
+def _before(tool: Tool, change: OverlayChange) -> Json:
+    if not change.key:
+        return tool.description if change.change == "description" else tool.output_schema
+    part = tool.properties.get(change.key)
+    return part.get(change.change) if isinstance(part, dict) else None
+
+
+def _shown(value: Json) -> str:
+    text = canonical(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

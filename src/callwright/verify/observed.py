@@ -1,0 +1,227 @@
+"""What calls of a tool showed of its documentation (Tool-MVR's DocRefiner, B.1, without a model).
+
+A constraint needs a refusal: types, options, ranges and patterns are taken from what the tool itself said when it
+refused a value, and only where nothing that it accepted speaks against them. What it accepted makes examples, what it
+filled in a default, what it returned an output schema. Where it disagrees with its documentation, that is drift:
+reported, never mended by adding a parameter or taking one away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from callwright.evidence import Outcome
+from callwright.gate.overlay import overlay_from_error
+from callwright.gate.schema import BadSchema, compile_schema
+from callwright.jsontext import JsonError, parse
+from callwright.overlay import OverlayChange
+from callwright.trials.values import is_credential
+from callwright.types import Json, JsonObject, Tool, canonical
+from callwright.verify.inferred import canonical_shape, schema_of
+
+EXAMPLES = 3  # of one parameter
+_LONGEST = 60  # characters of an example
+_SAID = 160  # characters of an error that are quoted
+_UNTYPED = 2  # accepted values from which the type of a parameter without one is known
+_TYPES = ("string", "boolean", "array", "object", "number")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One real call and what came of it. ``said`` is the failure's text, ``reply`` what was returned, secrets removed
+    from both; ``proof`` one line for people."""
+
+    arguments: JsonObject
+    outcome: Outcome
+    kind: str = ""
+    proof: str = ""
+    said: str = ""
+    reply: Json = None
+
+    @property
+    def works(self) -> bool:
+        return self.outcome == "functional_success"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What calls showed: changes to the documentation, and where the tool disagrees with it."""
+
+    changes: tuple[OverlayChange, ...] = ()
+    drift: tuple[str, ...] = ()
+
+
+def observed(tool: Tool, seen: Sequence[Seen]) -> Observed:
+    """All that the calls show, by rule alone."""
+    changes = [change for key in tool.properties for change in _of_parameter(key, tool, seen)]
+    made = {(c.key, c.change): c for c in changes}
+    if output := _output(tool, seen):
+        made["", "output_schema"] = output
+    return Observed(tuple(made.values()), tuple(dict.fromkeys(_drift(tool, seen))))
+
+
+def accepted(key: str, seen: Iterable[Seen]) -> list[Json]:
+    """The distinct values of a parameter in calls that answered."""
+    values = [s.arguments[key] for s in seen if s.works and key in s.arguments]
+    return list({canonical(value): value for value in values}.values())
+
+
+def _of_parameter(key: str, tool: Tool, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
+    part = tool.properties[key]
+    part = part if isinstance(part, dict) else {}
+    values = accepted(key, seen)
+    yield from _constraints(key, tool, seen, values)
+    if not _typed(part) and len(values) >= _UNTYPED and len({canonical_shape(v) for v in values}) == 1:
+        shape = canonical_shape(values[0])
+        if shape in _TYPES:
+            yield OverlayChange(key, "type", shape, f"all of {len(values)} accepted values are of it")
+    if "default" not in part and key not in tool.required:
+        yield from _default(key, seen)
+    if examples := _examples(key, part, values):
+        because = f"accepted in {sum(s.works and key in s.arguments for s in seen)} calls that answered"
+        known = part.get("examples")
+        listed = [*(known if isinstance(known, list) else []), *examples]
+        yield OverlayChange(key, "examples", listed, because)
+        yield from _told(key, part, examples, because)
+
+
+def _typed(part: JsonObject) -> bool:
+    return any(word in part for word in ("type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "properties"))
+
+
+def _examples(key: str, part: JsonObject, values: Sequence[Json]) -> list[Json]:
+    """Accepted values that are worth showing, and that the documentation does not show."""
+    if is_credential(key) or "enum" in part or "const" in part or part.get("type") == "boolean":
+        return []
+    known = part.get("examples")
+    shown = set(map(canonical, known if isinstance(known, list) else []))
+    fit = [v for v in values if not isinstance(v, bool) and v not in ("", [], {}) and len(canonical(v)) <= _LONGEST]
+    return [v for v in fit if canonical(v) not in shown][: max(0, EXAMPLES - len(shown))]
+
+
+def _told(key: str, part: JsonObject, examples: Sequence[Json], because: str) -> Iterator[OverlayChange]:
+    """The examples in words too, for what reads descriptions only, where there is no description."""
+    about = str(part.get("description") or "").strip()
+    if about or "format" in part or not _informs(examples):
+        return
+    shown = ", ".join(canonical(v) for v in examples[:2])
+    yield OverlayChange(key, "description", f"e.g. {shown}", because)
+
+
+def _informs(examples: Sequence[Json]) -> bool:
+    """Whether an example tells more than the type does: a text does, the number 2 does not."""
+    return not all(isinstance(v, int | float) for v in examples)
+
+
+# ---------------------------------------------------------------- what refusals say
+
+
+def _constraints(key: str, tool: Tool, seen: Sequence[Seen], values: Sequence[Json]) -> Iterator[OverlayChange]:
+    part = tool.properties[key] if isinstance(tool.properties[key], dict) else {}
+    for one, change in _said(tool, seen):
+        holds = _HOLDS.get(change.change)
+        if change.key != key or holds is None or (change.change == "type" and _typed(part)):
+            continue
+        fits = holds(change.value)
+        if key in one.arguments and not fits(one.arguments[key]) and all(map(fits, values)):
+            yield OverlayChange(
+                key, change.change, change.value, f'it refused {canonical(one.arguments[key])}: "{_line(one.said)}"'
+            )
+
+
+def _said(tool: Tool, seen: Sequence[Seen]) -> Iterator[tuple[Seen, OverlayChange]]:
+    """What refused calls were told, beyond the documentation."""
+    for one in seen:
+        overlay = overlay_from_error(one.said, tool, one.arguments) if one.said and not one.works else None
+        for change in overlay.changes if overlay else ():
+            yield one, change
+
+
+def _validates(keyword: str) -> Callable[[Json], Callable[[Json], bool]]:
+    def limited(limit: Json) -> Callable[[Json], bool]:
+        try:
+            return compile_schema({keyword: limit}).accepts
+        except BadSchema:  # what is no constraint holds for nothing
+            return lambda _: False
+
+    return limited
+
+
+_HOLDS: Mapping[str, Callable[[Json], Callable[[Json], bool]]] = {
+    word: _validates(word) for word in ("type", "enum", "pattern", "minimum", "maximum")
+}
+
+
+# ---------------------------------------------------------------- what replies say
+
+
+def _default(key: str, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
+    """What a tool fills in: its replies repeat the value that they were given, and this one where they were not."""
+    works = [s for s in seen if s.works and isinstance(s.reply, dict) and key in s.reply]
+    sent = [s for s in works if key in s.arguments]
+    filled = {canonical(s.reply[key]): s.reply[key] for s in works if key not in s.arguments}
+    echoes = bool(sent) and all(canonical(s.reply[key]) == canonical(s.arguments[key]) for s in sent)
+    value = next(iter(filled.values()), None)
+    if echoes and len(filled) == 1 and value is not None and not isinstance(value, dict | list):
+        yield OverlayChange(
+            key, "default", value, "its replies repeat the value, and have this one where none was given"
+        )
+
+
+def _output(tool: Tool, seen: Sequence[Seen]) -> OverlayChange | None:
+    replies = [opened(s.reply) for s in seen if s.works]
+    if tool.output_schema is not None or not replies or not all(isinstance(r, dict | list) for r in replies):
+        return None
+    return OverlayChange("", "output_schema", schema_of(replies), f"inferred from {len(replies)} replies")
+
+
+def opened(reply: Json) -> Json:
+    """A reply that is the text of a JSON document, as that document."""
+    if isinstance(reply, str) and reply.lstrip()[:1] in ("{", "["):
+        try:
+            return parse(reply)
+        except JsonError:
+            return reply
+    return reply
+
+
+# ---------------------------------------------------------------- drift
+
+
+def _drift(tool: Tool, seen: Sequence[Seen]) -> Iterator[str]:
+    for one, change in _said(tool, seen):
+        if text := _disagrees(tool, change):
+            yield f'{text}: "{_line(one.said)}"'
+    if tool.output_schema is None:
+        return
+    try:
+        documented = compile_schema(tool.output_schema, formats=False)
+    except BadSchema:
+        return
+    for one in seen:
+        errors = documented.errors(opened(one.reply)) if one.works else []
+        if errors:
+            yield f"replies otherwise than documented: {_line(str(getattr(errors[0], 'message', errors[0])))}"
+
+
+def _disagrees(tool: Tool, change: OverlayChange) -> str:
+    key, part = change.key, tool.properties.get(change.key)
+    part = part if isinstance(part, dict) else {}
+    if change.change == "require":
+        missing = key.rpartition(".")[2] not in tool.properties
+        return (
+            f"asks for {key!r}, which is not documented" if missing else f"requires {key!r}, documented as optional"
+        )
+    if change.change == "forbid":
+        return f"does not know {key!r}, which is documented"
+    if change.change == "type" and _typed(part) and change.value != part.get("type"):
+        return f"wants {change.value} for {key!r}, documented as {part.get('type', 'another type')}"
+    if change.change == "enum" and isinstance(part.get("enum"), list):
+        return f"has other options for {key!r} than are documented"
+    return ""
+
+
+def _line(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SAID else flat[: _SAID - 1] + "…"

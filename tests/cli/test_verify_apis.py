@@ -1,0 +1,121 @@
+"""``callwright verify apis`` as a user calls it: the table, the diff, the overlay, and what others make of it;
+on Python functions and on a real MCP server over stdio."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = '''
+from callwright.catalog import tool
+from callwright.errors import ToolError
+from callwright.types import READ_LOCAL
+
+@tool(effects=READ_LOCAL)
+def weather(city: str, days: int = 1) -> dict[str, object]:
+    """Weather."""
+    if days > 3:
+        raise ToolError("days must be at most 3")
+    return {"city": city, "sky": "clear"}
+
+@tool(effects=READ_LOCAL)
+def broken(city: str) -> str:
+    """Weather of old."""
+    raise ToolError("status 403: not subscribed")
+'''
+SERVER = '''
+from mcp.server import MCPServer
+from mcp.types import ToolAnnotations
+
+server = MCPServer("rooms")
+
+@server.tool(annotations=ToolAnnotations(readOnlyHint=True))
+def rooms(city: str) -> dict[str, object]:
+    """Rooms."""
+    return {"city": city, "rooms": 3}
+
+server.run("stdio")
+'''
+
+
+def callwright(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    state = {
+        "XDG_STATE_HOME": str(folder / "state"),
+        "CALLWRIGHT_EVIDENCE": str(folder / "evidence.db"),
+        "COLUMNS": "200",
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "callwright", *map(str, arguments)],
+        capture_output=True, text=True, env={**os.environ, **state}, cwd=folder, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    path = tmp_path / "tools.py"
+    path.write_text(TOOLS)
+    return path
+
+
+def test_what_is_found_is_told_shown_and_written_and_the_source_stays(tools: Path, tmp_path: Path) -> None:
+    overlay, report = tmp_path / "o.json", tmp_path / "report.md"
+    done = callwright("verify", "apis", "--tools", tools, "--apply", overlay, "--report", report, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "dead: auth" in done.stdout
+    assert "+ days.maximum: 3   # it refused" in done.stdout
+    assert "kept 1 of 2 (50.0%)" in done.stdout
+    assert "journal: " in done.stderr
+    assert "| dropped | dead: auth | 1 |" in report.read_text()
+    assert tools.read_text() == TOOLS
+    written = json.loads(overlay.read_text())
+    assert {name: one["status"] for name, one in written["tools"].items()} == {
+        "weather": "alive",
+        "broken": "dead: auth",
+    }
+    again = callwright("verify", "apis", "--tools", tools, "--no-diff", folder=tmp_path)
+    assert "2 from the journal; 0 calls" in again.stdout
+
+
+def test_every_command_that_offers_tools_takes_the_overlay(tools: Path, tmp_path: Path) -> None:
+    overlay = tmp_path / "o.json"
+    callwright("verify", "apis", "--tools", tools, "--apply", overlay, "--no-diff", folder=tmp_path)
+    listed = callwright("tools", tools, "--overlay", overlay, "--json", folder=tmp_path)
+    (weather,) = (t["function"] for t in json.loads(listed.stdout) if t["function"]["name"] == "weather")
+    assert weather["parameters"]["properties"]["days"]["maximum"] == 3
+    call = '{"tool": "weather", "arguments": {"city": "Oslo", "days": 9}}'
+    assert callwright("check", call, "--tools", tools, folder=tmp_path).returncode == 0
+    refused = callwright("check", call, "--tools", tools, "--overlay", overlay, folder=tmp_path)
+    assert refused.returncode != 0
+    assert "9" in refused.stdout + refused.stderr
+    for command in (
+        ("retrieve", "weather in Oslo", "--json"),
+        ("tools", "try", "weather in Oslo", "--no-evidence"),
+    ):
+        done = callwright(*command, "--tools", tools, "--overlay", overlay, folder=tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+
+
+def test_the_tools_of_an_mcp_server_are_verified_alike(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    config = tmp_path / "mcp.json"
+    server = {"command": sys.executable, "args": [str(tmp_path / "server.py")]}
+    config.write_text(json.dumps({"mcpServers": {"rooms": server}}))
+    overlay = tmp_path / "o.json"
+    careful = callwright("verify", "apis", "--tools", config, "--no-diff", folder=tmp_path)
+    assert "untried: may write" in careful.stdout, "what a server says of its own tools is not believed"
+    done = callwright("verify", "apis", "--tools", config, "--sandbox", "rooms", "--apply", overlay, folder=tmp_path)
+    assert "alive" in done.stdout, done.stderr
+    assert '+ city.examples: ["London","New York","Tokyo"]' in done.stdout
+    listed = callwright("tools", config, "--overlay", overlay, "--json", folder=tmp_path)
+    assert json.loads(listed.stdout)[0]["function"]["parameters"]["properties"]["city"]["examples"]
+
+
+def test_without_tools_it_says_what_it_needs(tmp_path: Path) -> None:
+    done = callwright("verify", "apis", folder=tmp_path)
+    assert done.returncode == 1
+    assert "--tools SOURCE" in done.stderr

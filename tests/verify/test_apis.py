@@ -1,0 +1,200 @@
+"""Tools verified by calling them: who is alive, who is fed by whom, what is learned, and what is never called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callwright.catalog import open_catalog, tool
+from callwright.errors import ToolError
+from callwright.evidence import EvidenceStore, Observation
+from callwright.testing import ScriptedModel
+from callwright.trials.policy import TrialPolicy
+from callwright.types import READ_LOCAL, WRITE
+from callwright.verify.apis import ApiVerifier, Watch, overlay_of
+from callwright.verify.budget import Budget
+from callwright.verify.committee import named
+from callwright.verify.sweep import Finding, Journal, Sweep, opened, sweep
+
+OFFICES = {"OF-1": "Oslo", "OF-2": "Rome"}
+WRITTEN: list[str] = []
+
+
+@tool(effects=READ_LOCAL)
+def list_offices() -> list[dict[str, str]]:
+    """All offices."""
+    return [{"office_id": key, "city": city} for key, city in OFFICES.items()]
+
+
+@tool(effects=READ_LOCAL)
+def get_office(office_id: str) -> dict[str, str]:
+    """The office of an id."""
+    if office_id not in OFFICES:
+        raise ToolError(f"there is no office {office_id!r}")
+    return {"office_id": office_id, "city": OFFICES[office_id]}
+
+
+@tool(effects=READ_LOCAL)
+def weather(city: str, days: int = 1) -> dict[str, Any]:
+    """Weather."""
+    if days > 3:
+        raise ToolError("days must be at most 3")
+    return {"city": city, "days": days, "sky": "clear"}
+
+
+@tool(effects=READ_LOCAL)
+def broken(city: str) -> str:
+    """Weather of old."""
+    raise ToolError("401: invalid api key")
+
+
+@tool(effects=READ_LOCAL)
+def renamed(city: str) -> str:
+    """Weather by place."""
+    raise ToolError("missing required parameter: 'place_id'")
+
+
+@tool(effects=READ_LOCAL)
+def by_number(serial: str) -> str:
+    """The thing of a serial number."""
+    return serial
+
+
+@tool(effects=WRITE)
+def write_note(text: str) -> str:
+    """Write a note."""
+    WRITTEN.append(text)
+    return "written"
+
+
+ALL = (get_office, list_offices, weather, broken, renamed, by_number, write_note)
+
+
+async def verified(
+    tools: Sequence[Any] = ALL, journal: Journal | None = None, budget: Budget | None = None, **watch: Any
+) -> Sweep:
+    async with open_catalog(list(tools)) as catalog:
+        verifier = ApiVerifier(catalog.tools, catalog.call, Watch(today=date(2026, 11, 22), **watch))
+        kept = journal if journal is not None else Journal(None, {})
+        return await sweep(verifier.rows(), verifier.judge, kept, levels=verifier.levels, budget=budget)
+
+
+def by_id(made: Sweep) -> dict[str, Finding]:
+    return {one.id: one for one in made.findings}
+
+
+async def test_the_living_the_dead_and_the_untried_are_told_apart_with_reasons() -> None:
+    WRITTEN.clear()
+    made = by_id(await verified())
+    assert {name: (one.kept, one.category) for name, one in made.items()} == {
+        "get_office": (True, "alive"),
+        "list_offices": (True, "alive"),
+        "weather": (True, "alive"),
+        "broken": (False, "dead: auth"),
+        "renamed": (False, "drifted"),
+        "by_number": (False, "untried: no input"),
+        "write_note": (False, "untried: may write"),
+    }
+    assert all(one.why for one in made.values())
+    assert "401" in made["broken"].why
+    assert "'serial'" in made["by_number"].why
+    assert "asks for 'place_id', which is not documented" in made["renamed"].found["drift"][0]
+    assert WRITTEN == [], "what may write is not called"
+
+
+async def test_a_tool_is_fed_by_what_another_returned() -> None:
+    made = by_id(await verified([get_office, list_offices]))["get_office"]
+    assert [call["arguments"] for call in made.found["calls"]] == [{"office_id": "OF-1"}, {"office_id": "OF-2"}]
+
+
+async def test_what_is_in_a_sandbox_is_called() -> None:
+    WRITTEN.clear()
+    made = by_id(await verified([write_note], policy=TrialPolicy(sandbox=("write_*",))))
+    assert made["write_note"].category == "alive"
+    assert len(WRITTEN) == 3
+
+
+async def test_the_overlay_of_what_was_found_lets_through_what_worked_and_teaches_what_was_refused() -> None:
+    made = await verified([weather])
+    async with open_catalog([weather, overlay_of(made.findings)]) as catalog:
+        assert catalog.problems == ()
+        part = catalog["weather"].properties["days"]
+        assert part["maximum"] == 3
+        assert catalog["weather"].properties["city"]["examples"][0] == "London"
+        assert set(catalog["weather"].properties) == {"city", "days"}
+
+
+async def test_no_call_is_made_beyond_the_budget_and_a_resumed_sweep_ends_as_a_whole_one(tmp_path: Path) -> None:
+    path = tmp_path / "apis.jsonl"
+    with opened(path, {}) as journal:
+        first = await verified(journal=journal, budget=Budget(calls=4))
+    assert first.cost.calls <= 4
+    assert first.left
+    with opened(path, {}) as journal:
+        second = await verified(journal=journal)
+    whole = await verified()
+    assert {k: (f.category, f.found) for k, f in by_id(second).items()} == {
+        k: (f.category, f.found) for k, f in by_id(whole).items()
+    }
+    assert second.again >= 1
+    assert first.cost.calls + second.cost.calls <= whole.cost.calls + 3, "only what was cut short is called again"
+
+
+async def test_what_worked_before_is_tried_first_and_every_call_is_evidence(tmp_path: Path) -> None:
+    with EvidenceStore(tmp_path / "evidence.db") as store:
+        async with open_catalog([by_number]) as catalog:
+            digest = catalog["by_number"].digest
+        store.record([Observation("by_number", digest, "functional_success", {"serial": "S-7"})])
+        made = by_id(await verified([by_number], evidence=store))["by_number"]
+        assert made.category == "alive"
+        assert made.found["calls"][0]["arguments"] == {"serial": "S-7"}
+        assert (store.health(digest).counts or {}) == {"functional_success": 2}
+
+
+REFINED = {
+    "is_api_valid": True,
+    "refine_api": {
+        "function": {
+            "name": "weather",
+            "description": "The weather of a city for some days.",
+            "parameters": {"properties": {"city": {}, "days": {"description": "At most 3."}}, "required": ["city"]},
+        }
+    },
+}
+
+
+async def test_a_model_proposes_and_describes_within_what_was_seen() -> None:
+    script = {
+        "verify.examples": {"calls": [{"city": "Bergen"}, {"city": "Rome", "days": 9}]},
+        "verify.document": REFINED,
+    }
+    model = ScriptedModel(script)
+    made = by_id(await verified([weather], proposer=model, refiners=named([model])))["weather"]
+    assert {"city": "Bergen"} in [call["arguments"] for call in made.found["calls"]]
+    words = {c["key"]: c["value"] for c in made.found["changes"] if c["change"] == "description"}
+    assert words == {"": "The weather of a city for some days.", "city": words["city"], "days": "At most 3."}
+    assert (made.cost.model_calls, made.found["votes"]) == (2, {"scripted": "valid"})
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [((True, False, False), False), ((True, True, False), True), ((True, False), True)]
+)
+async def test_the_majority_of_judges_can_doubt_a_tool_that_answers(said: tuple[bool, ...], kept: bool) -> None:
+    judges = named([ScriptedModel([{"is_api_valid": one}], name=f"judge {i}") for i, one in enumerate(said)])
+    made = by_id(await verified([list_offices], refiners=judges))["list_offices"]
+    assert (made.kept, made.category) == (kept, "alive" if kept else "doubted")
+    assert len(made.found["votes"]) == len(said)
+
+
+async def test_a_model_imitates_the_dead_and_nothing_of_it_becomes_documentation() -> None:
+    model = ScriptedModel({"simulate": {"error": "", "response": "rain"}})
+    made = await verified([broken], imitator=model)
+    found = by_id(made)["broken"]
+    assert not found.kept
+    assert found.found["stand_in"] == {"arguments": {"city": "London"}, "reply": "rain", "simulated": "model"}
+    assert overlay_of(made.findings).tools["broken"].changes == ()
+    assert overlay_of(made.findings).tools["broken"].status == "dead: auth"

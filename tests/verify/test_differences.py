@@ -1,0 +1,32 @@
+"""What would change is shown line by line, with what it rests on."""
+
+from __future__ import annotations
+
+from callwright.overlay import Overlay, OverlayChange, ToolOverlay
+from callwright.types import Tool
+from callwright.verify.differences import differences
+
+TOOL = Tool("cars", "Cars.", {"type": "object", "properties": {"page": {"type": "integer", "description": "Page."}}})
+
+
+def test_before_and_after_stand_one_under_the_other() -> None:
+    entry = ToolOverlay(
+        "x",
+        (
+            OverlayChange("", "description", "Lists of cars.", "3 calls"),
+            OverlayChange("page", "examples", [1, 2]),
+            OverlayChange("page", "description", "y" * 999),
+        ),
+        "alive",
+        ("asks for 'year', which is not documented",),
+    )
+    lines = list(differences([TOOL, Tool("other")], Overlay({"cars": entry, "other": ToolOverlay("x")})))
+    assert lines[:4] == [
+        "@@ cars (alive) @@",
+        '- description: "Cars."',
+        '+ description: "Lists of cars."   # 3 calls',
+        "+ page.examples: [1,2]",
+    ]
+    assert lines[4] == '- page.description: "Page."'
+    assert len(lines[5]) < 340
+    assert lines[6:] == ["! asks for 'year', which is not documented"]

@@ -1,0 +1,150 @@
+"""A constraint needs a refusal, an example an acceptance; whatever disagrees is drift, and is reported only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.gate import Gate
+from callwright.overlay import OverlayChange, overlaid
+from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall
+from callwright.verify.observed import Seen, observed
+
+TOOL = Tool(
+    "rooms",
+    "Rooms.",
+    {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "limit": {"type": "integer"},
+            "kind": {"type": "string", "enum": ["single", "double"]},
+            "when": {"type": "string", "description": "day of arrival"},
+            "free": {},
+            "api_key": {"type": "string"},
+        },
+        "required": ["city"],
+    },
+)
+
+
+def ok(reply: Json = None, **arguments: Json) -> Seen:
+    return Seen(arguments, "functional_success", proof="called", reply=reply if reply is not None else {"n": 1})
+
+
+def refused(said: str, **arguments: Json) -> Seen:
+    return Seen(arguments, "parameter_mismatch", "tool_error", "refused", said)
+
+
+def changes(*seen: Seen, tool: Tool = TOOL) -> dict[tuple[str, str], OverlayChange]:
+    return {(c.key, c.change): c for c in observed(tool, seen).changes}
+
+
+def test_accepted_values_are_examples_and_a_bare_parameter_is_told_of_them() -> None:
+    made = changes(ok(city="Oslo", when="1 May"), ok(city="Rome"), refused("no such city", city="Xyz"))
+    assert made["city", "examples"].value == ["Oslo", "Rome"]
+    assert made["city", "description"].value == 'e.g. "Oslo", "Rome"'
+    assert "2 calls that answered" in made["city", "examples"].because
+    assert ("when", "description") not in made, "what is described stays as it is described"
+
+
+def test_credentials_options_and_what_is_long_make_no_examples() -> None:
+    made = changes(ok(city="x" * 99, kind="single", api_key="k-123"))
+    assert not any(change == "examples" for _, change in made)
+
+
+def test_a_range_is_taken_from_what_the_tool_said_when_it_refused() -> None:
+    said = "limit must be between 1 and 50"
+    made = changes(ok(city="Oslo", limit=50), refused(said, city="Oslo", limit=99))
+    assert (made["limit", "minimum"].value if ("limit", "minimum") in made else None) is None, "99 did not break it"
+    assert made["limit", "maximum"].value == 50
+    assert said in made["limit", "maximum"].because
+
+
+def test_what_was_accepted_speaks_against_a_constraint() -> None:
+    made = changes(ok(city="Oslo", limit=80), refused("limit must be at most 50", city="Oslo", limit=99))
+    assert ("limit", "maximum") not in made
+
+
+def test_acceptance_alone_makes_no_range() -> None:
+    assert not {change for _, change in changes(ok(city="Oslo", limit=1), ok(city="Oslo", limit=50))} & {
+        "minimum", "maximum", "enum", "pattern",
+    }  # fmt: skip
+
+
+def test_a_type_is_known_from_two_values_and_documented_ones_are_not_touched() -> None:
+    assert changes(ok(city="Oslo", free="a"), ok(city="Oslo", free="b"))["free", "type"].value == "string"
+    assert ("free", "type") not in changes(ok(city="Oslo", free="a"), ok(city="Oslo", free=1))
+    assert ("free", "type") not in changes(ok(city="Oslo", free="a"))
+    assert ("city", "type") not in changes(ok(city="Oslo"), ok(city="Rome"))
+
+
+def test_a_default_is_what_replies_repeat_where_nothing_was_given() -> None:
+    made = changes(ok({"limit": 10, "n": 0}, city="Oslo"), ok({"limit": 5, "n": 0}, city="Oslo", limit=5))
+    assert made["limit", "default"].value == 10
+    never_sent = changes(ok({"limit": 10}, city="Oslo"))
+    assert ("limit", "default") not in never_sent, "a member of the same name need not be the parameter"
+    other = changes(ok({"limit": 10}, city="Oslo"), ok({"limit": 10}, city="Oslo", limit=5))
+    assert ("limit", "default") not in other, "it repeats something else"
+
+
+def test_an_output_schema_is_inferred_only_where_none_is_declared() -> None:
+    assert changes(ok({"id": 1}, city="Oslo"))["", "output_schema"].value["properties"] == {"id": {"type": "integer"}}
+    assert changes(ok('{"id": 1}', city="Oslo"))["", "output_schema"].value["properties"] == {
+        "id": {"type": "integer"}
+    }
+    assert ("", "output_schema") not in changes(ok("plain", city="Oslo"))
+    declared = replace(TOOL, output_schema={"type": "object"})
+    assert ("", "output_schema") not in changes(ok({"id": 1}, city="Oslo"), tool=declared)
+
+
+def test_a_tool_that_disagrees_with_its_documentation_is_reported_and_not_mended() -> None:
+    said = [
+        refused("missing required parameter: 'country'", city="Oslo"),
+        refused("unknown parameter 'when'", city="Oslo", when="x"),
+        refused("'limit' is required", city="Oslo"),
+        refused("kind must be one of: suite, flat", city="Oslo", kind="single"),
+    ]
+    found = observed(TOOL, said)
+    assert [line.partition(": ")[0] for line in found.drift] == [
+        "asks for 'country', which is not documented",
+        "does not know 'when', which is documented",
+        "requires 'limit', documented as optional",
+        "has other options for 'kind' than are documented",
+    ]
+    assert {(c.key, c.change) for c in found.changes} == {("kind", "enum")}
+    made = overlaid(TOOL, found.changes)
+    assert made.properties.keys() == TOOL.properties.keys()
+    assert made.required == TOOL.required
+    assert made.properties["kind"]["enum"] == ["suite", "flat"], "a stale list is replaced by the tool's own"
+
+
+def test_a_reply_of_another_shape_than_is_declared_is_drift() -> None:
+    declared = replace(TOOL, output_schema={"type": "object", "properties": {"id": {"type": "integer"}}})
+    assert observed(declared, [ok({"id": 1}, city="Oslo")]).drift == ()
+    assert "otherwise than documented" in observed(declared, [ok({"id": "one"}, city="Oslo")]).drift[0]
+
+
+values = st.fixed_dictionaries(
+    {"city": st.sampled_from(["Oslo", "Rome", ""])},
+    optional={
+        "limit": st.integers(0, 99),
+        "kind": st.sampled_from(["single", "double"]),
+        "free": st.integers() | st.text(),
+    },
+)
+errors = st.sampled_from(
+    ["limit must be between 1 and 50", "'free' is required", "city must be a string", "free must be an integer",
+     "kind must be one of: double, twin", "limit: expected 3 digits", "bad request"]
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(values, st.none() | errors), max_size=6))
+def test_whatever_answered_is_let_through_by_what_was_learned(calls: list[tuple[JsonObject, str | None]]) -> None:
+    seen = [refused(said, **given) if said else ok(**given) for given, said in calls]
+    gate = Gate([overlaid(TOOL, observed(TOOL, seen).changes)])
+    for one in seen:
+        if one.works:
+            assert isinstance(gate.check(ToolCall("", "rooms", one.arguments)), CheckedCall)
