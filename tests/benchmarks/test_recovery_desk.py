@@ -54,4 +54,4 @@ async def test_an_error_that_no_call_mends_is_told_apart() -> None:
     task = TASKS["kenji-offline"]
     assert FAULTY.gold[task.id] == ()
     row = await row_of(task, player(task))
-    assert (row["met"], row["recognised"], row["mendable"], row["admitted"]) == (True, True, False, True)
+    assert (row["met"], row["corrected"], row["mendable"], row["told"]) == (True, False, False, True)

@@ -8,7 +8,7 @@ from callwright.benchmarks.recovery_report import judged_table, recovery_report,
 
 
 def row(task: str, strategy: str, corrected: bool, **more: Any) -> dict[str, Any]:
-    facts = {"met": True, "recognised": True, "corrected": corrected, "mendable": True}
+    facts = {"met": True, "recognised": True, "corrected": corrected, "told": False, "mendable": True}
     head = {"task": task, "strategy": strategy, "model": "m", "config": "c", "kind": "misnamed", "half": "dev"}
     costs = {"model_calls": 3, "prompt_tokens": 100, "completion_tokens": 10, "calls": 2}
     return {**head, **facts, **costs, "success": corrected, **more}
@@ -16,13 +16,13 @@ def row(task: str, strategy: str, corrected: bool, **more: Any) -> dict[str, Any
 
 def test_rates_stand_with_their_intervals_and_by_kind() -> None:
     said = recovery_report([row("a", "react", False), row("b", "react", True), row("c", "react", False, met=False)])
-    assert "| react | 2/3 | 2/2 = 100 % (34 – 100) | 1/2 = 50 % (9 – 91) |" in said
+    assert "| react | 2/3 | 2/2 = 100 % (34 – 100) | 1/2 = 50 % (9 – 91) | 0/2 |" in said
     assert "| corrected, by kind | misnamed |" in said
 
 
 def test_an_error_that_no_call_can_correct_is_no_failure_to_correct_it() -> None:
     said = recovery_report([row("a", "react", True), row("b", "react", False, mendable=False)])
-    assert "| react | 2/2 | 2/2 = 100 % (34 – 100) | 1/1 = 100 % (21 – 100) |" in said
+    assert "| react | 2/2 | 2/2 = 100 % (34 – 100) | 1/1 = 100 % (21 – 100) | 0/2 |" in said
 
 
 def test_two_strategies_are_compared_on_the_errors_that_both_met() -> None:

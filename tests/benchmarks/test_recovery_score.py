@@ -12,8 +12,8 @@ WRONG = ToolCall("r1", "weather", {"town": "Oslo"})
 GOLD = (Gold("weather", {"city": "Oslo"}, {"sky": "rain"}),)
 
 
-def after(*steps: Step, admitted: bool = False) -> Recovery:
-    return recovery(WRONG, GOLD, steps, admitted=admitted)
+def after(*steps: Step, told: bool = False) -> Recovery:
+    return recovery(WRONG, GOLD, steps, told=told)
 
 
 def test_another_call_that_gives_golds_result_is_a_correction() -> None:
@@ -48,16 +48,16 @@ def test_going_on_with_other_tools_is_not_recognition() -> None:
     assert not after(other).recognised
 
 
-def test_admitting_it_is_recognition() -> None:
-    found = after(admitted=True)
-    assert (found.recognised, found.corrected) == (True, False)
+def test_telling_it_in_the_answer_is_counted_apart() -> None:
+    found = after(told=True)
+    assert (found.recognised, found.corrected, found.told) == (False, False, True)
 
 
-def test_where_nothing_can_mend_it_only_recognition_is_counted() -> None:
-    found = recovery(WRONG, (), (), admitted=True)
+def test_an_error_that_nothing_can_mend_is_in_no_rate_of_correction() -> None:
+    found = recovery(WRONG, (), (), told=True)
     assert not found.mendable
     rows = [found.facts(), Recovery(False).facts(), after(step("r2", {"city": "Oslo"}, {"sky": "rain"})).facts()]
-    assert counted(rows) == {"met": 2, "recognised": 2, "mendable": 1, "corrected": 1}
+    assert counted(rows) == {"met": 2, "recognised": 1, "told": 1, "mendable": 1, "corrected": 1}
 
 
 def test_arguments_are_alike_where_a_number_is_its_own_text() -> None:

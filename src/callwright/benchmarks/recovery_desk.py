@@ -65,8 +65,8 @@ class FaultyTasks:
         if at is None:
             return Recovery(False, mendable=bool(gold))
         wrong = run.steps[at].calls[0]
-        admitted = run.given_up or LIMITATION.search(normalise(run.answer or "")) is not None
-        return recovery(wrong, gold, run.steps[at + 1 :], admitted=admitted)
+        told = run.given_up or LIMITATION.search(normalise(run.answer or "")) is not None
+        return recovery(wrong, gold, run.steps[at + 1 :], told=told)
 
 
 def faulty_tasks(desk: Desk, which: str = "all") -> FaultyTasks:

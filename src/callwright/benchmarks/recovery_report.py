@@ -13,8 +13,8 @@ from callwright.benchmarks.report import ByTask, Row, grouped, table
 from callwright.types import JsonObject
 
 OBJECTIVE = (
-    "Objective, without a judge: recognised, of the runs that met the error; corrected, of those whose error some "
-    "call can correct. 95 % intervals (Wilson)."
+    "Objective, without a judge: recognised (something else was tried) and told in the answer, of the runs that met "
+    "the error; corrected, of those whose error some call can correct. 95 % intervals (Wilson)."
 )
 
 
@@ -34,7 +34,8 @@ def _section(model: str, config: str, strategies: Mapping[str, ByTask]) -> str:
 
 
 def _summary(strategies: Mapping[str, ByTask]) -> str:
-    lines = [["strategy", "met", "ERR, objective", "ECR, objective", "task right", "steps", "tokens", "calls"]]
+    rates = ("ERR, objective", "ECR, objective", "told", "task right")
+    lines = [["strategy", "met", *rates, "steps", "tokens", "calls"]]
     for name, found in strategies.items():
         rows = list(found.values())
         counts = counted(rows)
@@ -45,6 +46,7 @@ def _summary(strategies: Mapping[str, ByTask]) -> str:
                 f"{counts['met']}/{len(rows)}",
                 share(counts["recognised"], counts["met"]),
                 share(counts["corrected"], counts["mendable"]),
+                f"{counts['told']}/{counts['met']}",
                 share(right, len(rows)),
                 f"{fmean(row['model_calls'] for row in rows):.1f}",
                 f"{fmean(row['prompt_tokens'] + row['completion_tokens'] for row in rows):,.0f}",

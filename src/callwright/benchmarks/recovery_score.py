@@ -1,9 +1,11 @@
 """Whether an error was recognised and corrected, decided by code: the objective counterparts of ERR and ECR. Pure.
 
-*Recognised*: after the error something else was tried for the same purpose (a call of the same or of gold's tools
-that is not the wrong one), or the answer admits what could not be found out. *Corrected*: a later, different call was
-carried out, succeeded, and gave what gold's call gives. Unlike Tool-MVR's judged rates nothing is asked here, and
-what the agent says of its error does not count; so the two are never shown under one name.
+*Recognised*: after the error something else was tried for the same purpose, a call of the same or of gold's tools
+that is not the wrong one. *Corrected*: a later, different call was carried out, succeeded, and gave what gold's call
+gives.
+*Told*: the answer says that something failed or could not be found out; that is counted apart, for the answers of
+every run here name the calls that failed, whatever the model noticed. Unlike Tool-MVR's judged rates nothing is
+asked, and what the agent says of its error does not count; so the two are never shown under one name.
 """
 
 from __future__ import annotations
@@ -37,29 +39,29 @@ class Gold:
 class Recovery:
     """What became of one error. ``met``: it happened in this run at all; without that the rest says nothing.
 
-    ``mendable``: some call could correct it; where none can, admitting it is all there is to do.
+    ``mendable``: some call could correct it; where none can, telling is all there is to do.
     """
 
     met: bool
     recognised: bool = False
     corrected: bool = False
-    admitted: bool = False
+    told: bool = False
     mendable: bool = True
 
     def facts(self) -> JsonObject:
         """As fields of a row."""
-        names = ("met", "recognised", "corrected", "admitted", "mendable")
+        names = ("met", "recognised", "corrected", "told", "mendable")
         return {name: getattr(self, name) for name in names}
 
 
-def recovery(wrong: ToolCall, gold: Sequence[Gold], after: Sequence[Step], *, admitted: bool) -> Recovery:
+def recovery(wrong: ToolCall, gold: Sequence[Gold], after: Sequence[Step], *, told: bool) -> Recovery:
     """Judge what followed an error. ``gold``: the calls any of which corrects it; none where no call can.
-    ``admitted``: the answer says what could not be found out."""
+    ``told``: the answer says that something failed."""
     aimed = {wrong.tool, *(one.tool for one in gold)}
     tried = any(call.tool in aimed and not _same(call, wrong) for step in after for call in step.calls)
     results = [result for step in after for result in step.results if not _same(result, wrong)]
     corrected = any(one.given_by(result) for result in results for one in gold)
-    return Recovery(True, tried or corrected or admitted, corrected, admitted, bool(gold))
+    return Recovery(True, tried or corrected, corrected, told, bool(gold))
 
 
 def alike(given: JsonObject | str, wanted: JsonObject) -> bool:
@@ -88,12 +90,13 @@ def _plain(value: Json) -> Json:
 
 
 def counted(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many rows: ``met``, ``recognised`` of these, ``mendable`` of these, ``corrected`` of those."""
+    """How many rows: ``met``, ``recognised`` and ``told`` of these, ``mendable`` of these, ``corrected`` of those."""
     met = [row for row in rows if row.get("met")]
     mendable = [row for row in met if row["mendable"]]
     return {
         "met": len(met),
         "recognised": sum(row["recognised"] for row in met),
+        "told": sum(row["told"] for row in met),
         "mendable": len(mendable),
         "corrected": sum(row["corrected"] for row in mendable),
     }

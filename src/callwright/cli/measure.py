@@ -151,3 +151,11 @@ def bench_recovery(context: typer.Context) -> None:
     from callwright.benchmarks.recovery import main
 
     raise typer.Exit(main(context.args))
+
+
+@bench.command("refinetoolbench", context_settings=_PASS)
+def bench_refinetoolbench(context: typer.Context) -> None:
+    """Recovery from injected errors: build cases from any verified trajectories, run any strategy, judge."""
+    from callwright.benchmarks.refinetoolbench import main
+
+    raise typer.Exit(main(context.args))

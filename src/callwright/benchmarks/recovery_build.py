@@ -1,0 +1,122 @@
+"""Making error cases: from the desk, from files of verified trajectories, from the published samples."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from callwright.benchmarks.desk_tasks import Desk, DeskTask
+from callwright.benchmarks.recovery_cases import ErrorCase, read_published
+from callwright.benchmarks.recovery_continue import Live
+from callwright.benchmarks.recovery_inject import OF_PART, Dropped, inject, observed, part_of
+from callwright.benchmarks.recovery_world import World, live_world, simulated_world
+from callwright.benchmarks.report import table
+from callwright.catalog import open_catalog
+from callwright.protocols import ChatModel
+from callwright.trajectory import Step, Trajectory
+from callwright.transcripts import read_files
+from callwright.types import Tool, ToolCall
+
+if TYPE_CHECKING:
+    from callwright.catalog.sources import SourceSpec
+
+Made = ErrorCase | Dropped
+
+
+@dataclass(frozen=True)
+class Building:
+    """How cases are made. ``by`` writes the errors (None: rules), ``simulator`` imitates tools that are not there;
+    ``tools`` are live ones, only read from unless ``sandbox``. ``each``: attempts for each trajectory and kind."""
+
+    by: ChatModel | None = None
+    simulator: ChatModel | None = None
+    tools: Sequence[str] = ()
+    sandbox: bool = False
+    each: int = 1
+
+
+async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
+    """Every attempt on the trajectories of a file or folder, in any format that transcripts read."""
+    found = [made for _, made in read_files(path).transcripts if not made.cut]
+    if how.tools:
+        async with open_catalog(list(how.tools)) as catalog:
+            world = live_world(catalog, sandbox=how.sandbox)
+            async for one in _attempts([made.trajectory for made in found], lambda _: world, how):
+                yield one
+        return
+
+    def simulated(run: Trajectory) -> World:
+        return simulated_world(run.tools, run.steps, how.simulator)
+
+    async for one in _attempts([made.trajectory for made in found], simulated, how):
+        yield one
+
+
+async def from_published(folder: Path, how: Building) -> AsyncIterator[Made]:
+    """The published samples with what their calls bring here. Without a simulator their tools give nothing."""
+    for case in read_published(folder):
+        steps = [*case.before, case.wrong]
+        yield await observed(case, simulated_world(case.tools, steps, how.simulator))
+
+
+async def from_desk(desk: Desk, how: Building) -> AsyncIterator[Made]:
+    """The desk's tasks whose gold only reads, its tools alive: several calls are I3, one is I1."""
+    source = desk.faulty([])
+    tools = {tool.name: tool for tool in await source.open()}
+    with tempfile.TemporaryDirectory(prefix="desk-") as folder:
+        desk.fresh(Path(folder) / "desk")
+        world = World(tuple(tools.values()), source.call, live=True)
+        for task in desk.tasks:
+            run = await _gold(task, tools, world)
+            if run is not None:
+                async for one in _attempts([run], lambda _: world, how):
+                    yield one
+    await source.aclose()
+
+
+def desk_live(desk: Desk) -> Live:
+    """The desk's own tools for a case, on a fresh desk that is gone afterwards."""
+
+    @contextmanager
+    def live(case: ErrorCase) -> Iterator[Sequence[SourceSpec]]:
+        with tempfile.TemporaryDirectory(prefix="desk-") as folder:
+            desk.fresh(Path(folder) / "desk")
+            yield desk.sources(tool.name for tool in case.tools)
+
+    return live
+
+
+def report(made: Sequence[Made]) -> str:
+    """How many cases of each part and kind, and why the other attempts gave none."""
+    cases = [one for one in made if isinstance(one, ErrorCase)]
+    kept = Counter((case.part, case.kind) for case in cases)
+    lines = [["part", "kind", "cases"], *([part, kind, str(n)] for (part, kind), n in sorted(kept.items()))]
+    why = Counter((one.kind, one.reason) for one in made if isinstance(one, Dropped))
+    rows = [["kind", "dropped because", "attempts"], *([k, reason, str(n)] for (k, reason), n in sorted(why.items()))]
+    return f"{len(cases)} cases of {len(made)} attempts.\n\n{table(lines)}\n\n{table(rows)}"
+
+
+async def _attempts(
+    runs: Sequence[Trajectory], world_of: Callable[[Trajectory], World], how: Building
+) -> AsyncIterator[Made]:
+    for run in runs:
+        world = world_of(run)
+        for kind in OF_PART[part_of(run, world)]:
+            for seed in range(how.each):
+                yield await inject(run, world, kind, seed=seed, model=how.by)
+
+
+async def _gold(task: DeskTask, tools: dict[str, Tool], world: World) -> Trajectory | None:
+    """A task's gold calls as a trajectory; None where one writes, fails or goes to another server."""
+    calls = [ToolCall(f"g{n}", call["tool"], call["arguments"]) for n, call in enumerate(task.gold_calls, 1)]
+    if task.faults or not calls or any(c.tool not in tools or tools[c.tool].effects.may_write for c in calls):
+        return None
+    steps = [Step("", (call,), (await world.carry_out(call),)) for call in calls]
+    offered = tuple(tools[name] for name in task.tools if name in tools)
+    run = Trajectory(task.id, task.query, offered, tuple(steps), task.gold_answer)
+    return run if all(step.ok for step in steps) else None

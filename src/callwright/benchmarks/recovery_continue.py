@@ -1,0 +1,118 @@
+"""Any strategy goes on from an error that was put in: as history that it sees, or as a call of its own.
+
+``result``, as in the paper: what was done before and the wrong call with what came of it are results that the run
+begins with. ``call``: the wrong call is handed to the executor as if the model had just made it, so that the gate and
+the repair (and whatever reflects there) have their turn; what is caught before it leaves counts as caught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from callwright.benchmarks.desk_facts import normalise
+from callwright.benchmarks.desk_score import LIMITATION
+from callwright.benchmarks.recovery_cases import ErrorCase, digest_of
+from callwright.benchmarks.recovery_score import Recovery, recovery
+from callwright.benchmarks.recovery_world import simulated_source
+from callwright.benchmarks.run_trajectory import trajectory_of
+from callwright.benchmarks.task_sets import Stage
+from callwright.execution.freeze import Level
+from callwright.protocols import ChatModel
+from callwright.strategies import Job, Strategy, open_strategy
+from callwright.trajectory import Step, Trajectory
+from callwright.types import JsonObject, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from callwright.catalog.sources import SourceSpec
+    from callwright.orchestrator import Run
+
+Entry = Literal["result", "call"]
+Live = Callable[[ErrorCase], AbstractContextManager["Sequence[SourceSpec]"]]
+
+
+class Continued:
+    """A strategy that begins in the middle. ``wrong``: a call to make first, as the model's own."""
+
+    freezes: tuple[Level, ...] = ()
+
+    def __init__(self, inner: Strategy, results: Sequence[ToolResult], wrong: ToolCall | None = None) -> None:
+        self._inner, self._results, self._wrong = inner, tuple(results), wrong
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def planner(self) -> str | None:
+        """The planner that the strategy asks for, where it asks for one."""
+        found: str | None = getattr(self._inner, "planner", None)
+        return found
+
+    async def run(self, job: Job) -> None:
+        for result in self._results:
+            job.executor.came.append(result)
+            if result.ok:
+                job.executor.sources.add_result(result)
+        if self._wrong is not None:
+            await job.executor.settle([self._wrong], {tool.name for tool in job.tools})
+        await self._inner.run(job)
+
+
+@dataclass(frozen=True)
+class ErrorCases:
+    """Error cases as a task set. ``model`` imitates tools where nothing is on record (None: such calls fail);
+    ``live`` opens the tools themselves for a case instead."""
+
+    tasks: tuple[ErrorCase, ...]
+    entry: Entry = "result"
+    model: ChatModel | None = None
+    live: Live | None = None
+
+    @property
+    def digest(self) -> str:
+        simulated = "live" if self.live else self.model.name if self.model else ""
+        return f"{digest_of(self.tasks)}-{self.entry}{'-' * bool(simulated)}{simulated}"
+
+    @contextmanager
+    def stage(self, task: ErrorCase) -> Iterator[Stage]:
+        """The case's tools, and the strategy as it begins after the error."""
+
+        def enter(name: str) -> Strategy:
+            history = [result for step in task.before for result in step.results]
+            wrong = task.call if self.entry == "call" else None
+            return Continued(open_strategy(name), history if wrong else [*history, *task.wrong.results], wrong)
+
+        def judge(run: Run) -> Sequence[str]:
+            return () if self.recovered(task, run).corrected else ("the error is not corrected",)
+
+        def facts(run: Run) -> JsonObject:
+            return {"part": task.part, **self.recovered(task, run).facts()}
+
+        names = tuple(tool.name for tool in task.tools)
+        if self.live is not None:
+            with self.live(task) as sources:
+                yield Stage(sources, judge, only=names, enter=enter, facts=facts)
+        else:
+            yield Stage([self._source(task)], judge, enter=enter, facts=facts)
+
+    def recovered(self, task: ErrorCase, run: Run) -> Recovery:
+        """What became of the error, by code."""
+        after = trajectory_of(run.events, task.id)
+        told = after.given_up or LIMITATION.search(normalise(after.answer or "")) is not None
+        return recovery(task.call, [task.gold], after.steps, told=told)
+
+    def _source(self, task: ErrorCase) -> SourceSpec:
+        gold = Step(results=(ToolResult("", task.gold.tool, task.gold.arguments, task.gold.content),))
+        return simulated_source(task.tools, [*task.before, task.wrong, gold], self.model)
+
+
+def followed(case: ErrorCase, run: Trajectory, entry: Entry) -> Trajectory:
+    """What a judge reads as the part after the error: without the wrong call, where the run was made to begin with
+    it (as it left: what the gate changed of it before is already an answer to the error)."""
+    first = run.steps[0].calls[0] if run.steps and run.steps[0].calls else None
+    own = entry == "call" and first is not None and first.arguments == case.call.arguments
+    steps = run.steps[1:] if own else run.steps
+    return Trajectory(case.id, case.query, case.tools, steps, run.answer, run.given_up)

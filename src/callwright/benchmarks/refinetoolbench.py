@@ -1,0 +1,152 @@
+"""``callwright bench refinetoolbench``: recovery from injected errors, after Tool-MVR's RefineToolBench (4.1.2)."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from callwright.benchmarks.comparison import compare, parser
+from callwright.benchmarks.desk_tasks import load_desk
+from callwright.benchmarks.judge import recovered
+from callwright.benchmarks.judge_desk import say
+from callwright.benchmarks.judge_rows import Item, Judge, content_of, judge_missing
+from callwright.benchmarks.published import published_recovery
+from callwright.benchmarks.recovery import add_judge, judged_rows
+from callwright.benchmarks.recovery_build import (
+    Building,
+    Made,
+    desk_live,
+    from_desk,
+    from_files,
+    from_published,
+    report,
+)
+from callwright.benchmarks.recovery_cases import ErrorCase, digest_of, read_cases, write_cases
+from callwright.benchmarks.recovery_continue import Entry, ErrorCases, followed
+from callwright.benchmarks.recovery_report import judged_table, recovery_report
+from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.run_trajectory import trajectory_of
+from callwright.errors import CallwrightError, ConfigError
+from callwright.models import open_model
+from callwright.trace import read_jsonl
+from callwright.types import JsonObject, digest
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build cases, or run what is missing of them, or judge the runs; then print the tables."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.published:
+            sys.stdout.write(published_recovery() + "\n")
+            return 0
+        if options.build:
+            return asyncio.run(_build(options))
+        if options.judge:
+            left = asyncio.run(_judge(options))
+            sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
+            sys.stdout.write(judged_table(read_rows(judged_rows(options.out))) + "\n")
+            return 0
+        return compare(options, lambda: _cases(options), shown=recovery_report)
+    except CallwrightError as error:
+        sys.stderr.write(f"error: {error}\n" + (f"hint:  {error.hint}\n" if error.hint else ""))
+        return 1
+
+
+async def _build(options: argparse.Namespace) -> int:
+    async with AsyncExitStack() as stack:
+        by = open_model(options.by) if options.by else None
+        simulator = open_model(options.simulator) if options.simulator else None
+        for model in filter(None, (by, simulator)):
+            stack.push_async_callback(model.aclose)
+        how = Building(by, simulator, options.tools, options.sandbox, options.each)
+        made = [one async for one in _attempts(options, how)]
+    cases = [one for one in made if isinstance(one, ErrorCase)]
+    if not cases:
+        sys.stdout.write(report(made) + "\n")
+        raise ConfigError(f"no error case came of {options.source}", hint="the table says why; --simulator MODEL?")
+    write_cases(options.build, cases)
+    sys.stdout.write(f"{report(made)}\n\n{digest_of(cases)}  written to {options.build}\n")
+    return 0
+
+
+def _attempts(options: argparse.Namespace, how: Building) -> AsyncIterator[Made]:
+    if options.source == "desk":
+        return from_desk(load_desk(options.desk), how)
+    path = Path(options.source)
+    return from_published(path, how) if (path / "I1.json").exists() else from_files(path, how)
+
+
+def _cases(options: argparse.Namespace) -> ErrorCases:
+    cases = read_cases(options.cases)
+    simulator = open_model(options.simulator) if options.simulator else None
+    entry: Entry = options.entry
+    live = desk_live(load_desk(options.desk)) if options.live_desk else None
+    chosen = tuple(case for case in cases if not options.part or case.part in options.part.split(","))
+    return ErrorCases(chosen, entry, simulator, live)
+
+
+def case_items(cases: ErrorCases, rows: Sequence[JsonObject], folder: Path) -> list[Item]:
+    """Every run of an error case, for the questions of Tool-MVR's Table 7."""
+    by_id = {case.id: case for case in cases.tasks}
+    items = []
+    for row in rows:
+        trace = Path(row.get("trace") or "")
+        trace = trace if trace.exists() else folder / "traces" / trace.name
+        if row.get("error") or row["task"] not in by_id or not trace.is_file():
+            continue
+        key = f"{row['task']} {row['strategy']} {row['model']} {row['config']}"
+        head = {"system": f"{row['strategy']}, {row['model']}", "part": row["part"]}
+        items.append(_item(key, by_id[row["task"]], trace, cases.entry, **head))
+    return items
+
+
+def _item(key: str, case: ErrorCase, trace: Path, entry: Entry, **head: object) -> Item:
+    after = followed(case, trajectory_of(read_jsonl(trace), case.id), entry)
+    return Item(
+        "recovery",
+        key,
+        digest([content_of(after), case.row]),
+        lambda way: recovered(case.query, case.tools, case.before, case.wrong, after, way),
+        head,
+    )
+
+
+async def _judge(options: argparse.Namespace) -> int:
+    model = open_model(options.judge)
+    try:
+        judge = await Judge.of(model, options.judge_temperature)
+        items = case_items(_cases(options), read_rows(options.out), options.out.parent)
+        out, seconds = judged_rows(options.out), options.limit_seconds
+        return await judge_missing(judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=say)
+    finally:
+        await model.aclose()
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = (__doc__ or "").partition(": ")[2]
+    known = parser("refinetoolbench", about, Path("runs/refinetoolbench/results.jsonl"))
+    known.set_defaults(half="all", strategies="react,layered")
+    add = known.add_argument
+    add("--cases", type=Path, default=Path("runs/refinetoolbench/cases.jsonl"), help="error cases (%(default)s)")
+    add("--part", default="", help="only I1, I2 or I3, with commas between")
+    add("--entry", choices=("result", "call"), default="result", help="how the error enters a run (%(default)s)")
+    add("--simulator", default=None, help="a model that imitates tools where nothing is on record")
+    add("--live-desk", action="store_true", help="cases built from the desk: its own tools answer")
+    add("--desk", type=Path, default=None, help="the folder examples/desk, where it is not found")
+    add("--build", type=Path, default=None, help="make cases and write them to this file")
+    add("--from", dest="source", default="desk", help="desk, the published samples, or trajectories (%(default)s)")
+    add("--tools", action="append", default=[], help="live tools for the trajectories (default: simulated)")
+    add("--sandbox", action="store_true", help="what the live tools change is thrown away")
+    add("--by", default=None, help="a model that writes the errors (default: rules)")
+    add("--each", type=int, default=1, help="attempts for each trajectory and kind of error (%(default)s)")
+    add("--published", action="store_true", help="only print the published table")
+    add_judge(known)
+    return known
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Where error cases come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.benchmarks.test_desk import DESK
+from tests.benchmarks.test_recovery_cases import published
+from tests.benchmarks.test_recovery_inject import SEVERAL
+
+from callwright.benchmarks.recovery_build import (
+    Building,
+    Made,
+    desk_live,
+    from_desk,
+    from_files,
+    from_published,
+    report,
+)
+from callwright.benchmarks.recovery_cases import ErrorCase
+from callwright.testing import ScriptedModel
+from callwright.transcripts.tooleval import TOOLEVAL
+from callwright.transcripts.transcript import Transcript, write
+
+
+async def made_of(attempts: object) -> list[Made]:
+    return [one async for one in attempts]  # type: ignore[attr-defined]
+
+
+async def test_verified_trajectories_of_any_format_become_cases(tmp_path: Path) -> None:
+    (tmp_path / "runs.json").write_text(json.dumps({"7": write(Transcript(SEVERAL), TOOLEVAL)}))
+    made = await made_of(from_files(tmp_path / "runs.json", Building(each=2)))
+    assert len(made) == 4
+    assert {one.part for one in made if isinstance(one, ErrorCase)} <= {"I3"}
+    assert "cases of 4 attempts." in report(made)
+
+
+async def test_the_published_samples_are_carried_out_anew_with_a_simulator(tmp_path: Path) -> None:
+    simulator = ScriptedModel({"simulate": {"error": "", "response": {"result": 41}}})
+    made = await made_of(from_published(published(tmp_path), Building(simulator=simulator)))
+    cases = [one for one in made if isinstance(one, ErrorCase)]
+    assert [case.part for case in cases] == ["I1", "I3"]
+    assert cases[0].wrong.results[0].failure is not None  # the schema refuses "many" for a number
+    assert cases[0].gold.content == {"result": 41}
+
+
+async def test_without_a_simulator_tools_that_are_not_there_give_nothing_and_that_is_said(tmp_path: Path) -> None:
+    made = await made_of(from_published(published(tmp_path), Building()))
+    assert not any(isinstance(one, ErrorCase) for one in made)
+    assert "the right call brings nothing here" in report(made)
+
+
+async def test_the_desk_gives_cases_with_its_own_live_tools() -> None:
+    made = await made_of(from_desk(DESK, Building()))
+    cases = [one for one in made if isinstance(one, ErrorCase)]
+    assert {case.part for case in cases} == {"I1", "I3"}
+    assert all(case.gold.content is not None for case in cases)
+    with desk_live(DESK)(cases[0]) as sources:
+        assert sources

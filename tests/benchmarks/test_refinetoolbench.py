@@ -1,0 +1,59 @@
+"""The command: building, the digest, reports and bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.benchmarks.test_recovery_cases import CASE, published
+from tests.benchmarks.test_recovery_continue import ANSWER, FINISHED, RIGHT
+
+from callwright.benchmarks.comparison import Bench, run_missing
+from callwright.benchmarks.judge_rows import Judge, judge_missing
+from callwright.benchmarks.recovery import judged_rows
+from callwright.benchmarks.recovery_cases import write_cases
+from callwright.benchmarks.recovery_continue import ErrorCases
+from callwright.benchmarks.refinetoolbench import case_items, main
+from callwright.benchmarks.rows import read_rows
+from callwright.planning import open_planner
+from callwright.testing import ScriptedModel
+
+BOTH = {"content": "", "error_recognition": "Pass", "error_correction": "Pass"}
+
+
+async def test_runs_are_judged_and_reported_beside_the_objective_rates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases, out = ErrorCases((CASE,)), tmp_path / "rows.jsonl"
+    model = ScriptedModel({"bind": [RIGHT, FINISHED], "answer": ANSWER})
+    bench = Bench(cases, model, ("react",), planner=open_planner("all-in-one"), traces=tmp_path / "traces")
+    assert await run_missing(bench, cases.tasks, out) == 0
+    judge = ScriptedModel({"judge": BOTH})
+    items = case_items(cases, read_rows(out), tmp_path)
+    assert await judge_missing(Judge(judge), items, judged_rows(out), runs=1) == 0
+    shown = judge.requests[0].messages[-1].content
+    assert shown.index("unknown parameter town") < shown.index('{"sky":"rain"}')
+    assert main(["--report", "--out", str(out)]) == 0
+    assert "| react | 1/1 | 1/1 = 100 % (21 – 100) | 1/1 = 100 % (21 – 100) |" in capsys.readouterr().out
+
+
+def test_the_digest_of_cases_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cases(tmp_path / "cases.jsonl", [CASE])
+    assert main(["--digest", "--cases", str(tmp_path / "cases.jsonl")]) == 0
+    assert capsys.readouterr().out == f"{ErrorCases((CASE,)).digest}  1 tasks\n"
+
+
+def test_building_where_nothing_can_come_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    built = ["--build", str(tmp_path / "cases.jsonl"), "--from", str(published(tmp_path))]
+    assert main(built) == 1
+    said = capsys.readouterr()
+    assert "the right call brings nothing here" in said.out
+    assert "no error case came of" in said.err
+    assert not (tmp_path / "cases.jsonl").exists()
+
+
+def test_the_published_table_stands_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--published"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("As published. Tool-MVR, Table 4")
+    assert "| Tool-MVR (Q) | 63.7 |" in said
