@@ -292,6 +292,8 @@ async def _measure(
         left = await run_missing(bench, tasks, options.out, limit_seconds=options.limit_seconds, on_row=_say)
     finally:
         await model.aclose()
+        if close := getattr(task_set, "aclose", None):  # of what answers in the tools' place
+            await close()
     chosen = {task.id for task in tasks}
     ours = (bench.config, model.name)
     rows = [r for r in read_rows(options.out) if (r["config"], r["model"]) == ours and r["task"] in chosen]

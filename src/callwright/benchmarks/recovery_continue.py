@@ -76,6 +76,11 @@ class ErrorCases:
         simulated = "live" if self.live else self.model.name if self.model else ""
         return f"{digest_of(self.tasks)}-{self.entry}{'-' * bool(simulated)}{simulated}"
 
+    async def aclose(self) -> None:
+        """Close the model that imitates tools; asked again it opens again."""
+        if self.model is not None:
+            await self.model.aclose()
+
     @contextmanager
     def stage(self, task: ErrorCase) -> Iterator[Stage]:
         """The case's tools, and the strategy as it begins after the error."""

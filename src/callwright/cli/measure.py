@@ -159,3 +159,11 @@ def bench_refinetoolbench(context: typer.Context) -> None:
     from callwright.benchmarks.refinetoolbench import main
 
     raise typer.Exit(main(context.args))
+
+
+@bench.command("stabletoolbench", context_settings=_PASS)
+def bench_stabletoolbench(context: typer.Context) -> None:
+    """StableToolBench: any strategy behind a virtual server, others' answer files, any judge; the papers' tables."""
+    from callwright.benchmarks.stabletoolbench import main
+
+    raise typer.Exit(main(context.args))

@@ -1,0 +1,110 @@
+"""The command: our runs and others' answers, judged by a scripted judge; the papers' tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.benchmarks.test_stabletoolbench_tasks import FINISHED, SAID, answers, call, queries
+from tests.benchmarks.trajectory_case import run
+
+from callwright.benchmarks.comparison import Bench, run_missing
+from callwright.benchmarks.judge_rows import Judge, judge_missing
+from callwright.benchmarks.recovery import judged_rows
+from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.stabletoolbench import judged_items, main, our_runs
+from callwright.benchmarks.stabletoolbench_tasks import StableToolBench, VirtualServer, read_answers, read_queries
+from callwright.errors import ConfigError
+from callwright.planning import open_planner
+from callwright.protocols import ChatRequest
+from callwright.testing import ScriptedModel
+
+SNOW = {"simulate": {"error": "", "response": {"sky": "snow"}}}
+
+
+def judge(request: ChatRequest) -> object:
+    """Solves whatever names rain; of two takes the first."""
+    shown = request.messages[-1].content
+    if "Answer_0" in shown:
+        return {"content": "", "index": 0}
+    return {"content": "", "answer_status": "Solved" if "rains" in shown else "Unsolved"}
+
+
+async def ran(folder: Path) -> Path:
+    """Both tasks run by react: the first answers, the second gives up."""
+    tasks = read_queries(queries(folder / "q", (1, 2)))
+    tasks = tuple(task for task in tasks if task.group == "G1_instruction")
+    out = folder / "rows.jsonl"
+    for task, script in zip(
+        tasks,
+        (
+            {"bind": [call("Oslo"), FINISHED], "*": SAID},
+            {"bind": FINISHED, "*": {"statements": [], "missing": ["all"]}},
+        ),
+        strict=True,
+    ):
+        tools = StableToolBench(tasks, VirtualServer(None, ScriptedModel(SNOW)))
+        model, planner = ScriptedModel(script), open_planner("all-in-one")
+        bench = Bench(tools, model, ("react",), planner=planner, traces=folder / "traces")
+        assert await run_missing(bench, [task], out) == 0
+    return out
+
+
+async def test_ours_and_others_are_judged_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = await ran(tmp_path)
+    theirs = answers(tmp_path / "a", q1=run("I do not know."), q2=run("It rains all day."))
+    tasks = [task for task in read_queries(tmp_path / "q") if task.group == "G1_instruction"]
+    runs = {**our_runs(read_rows(out), tmp_path), "gpt-3.5": read_answers(theirs)}
+    model, path = ScriptedModel(judge), judged_rows(out)
+    await judge_missing(Judge(model), judged_items(tasks, runs, ["sopr"]), path)
+    before = len(model.requests)
+    wins = judged_items(tasks, runs, ["sowr"], "gpt-3.5", read_rows(path))
+    await judge_missing(Judge(model), wins, path)
+    assert len(model.requests) == before  # one of each two solves its task: nothing needs to be asked
+    command = ["--report", "--data", str(tmp_path / "q"), "--out", str(out), "--answers", f"gpt-3.5={theirs}"]
+    assert main([*command, "--groups", "G1_instruction"]) == 0
+    said = capsys.readouterr().out
+    assert "| gpt-3.5 | 50.0±0.0 (2) | 50.0 | 0 |" in said
+    assert "| react, scripted | 50.0±0.0 (2) | 50.0 | 0 |" in said
+    assert "| react, scripted against gpt-3.5 | 1/1/0 = 50.0 % | 50.0 % | 0 |" in said
+    assert "react, scripted, tokens" in said
+
+
+async def test_two_that_both_solve_are_compared_by_the_judge(tmp_path: Path) -> None:
+    out = await ran(tmp_path)
+    theirs = read_answers(answers(tmp_path / "a", q1=run("It rains cats.")))
+    tasks = [task for task in read_queries(tmp_path / "q") if task.id == "G1_instruction/1"]
+    runs = {**our_runs(read_rows(out), tmp_path), "gpt-3.5": theirs}
+    model, path = ScriptedModel(judge), judged_rows(out)
+    await judge_missing(Judge(model), judged_items(tasks, runs, ["sopr"]), path)
+    before = len(model.requests)
+    await judge_missing(Judge(model), judged_items(tasks, runs, ["sowr"], "gpt-3.5", read_rows(path)), path)
+    assert len(model.requests) == before + 3
+    assert sorted(row["verdict"] for row in read_rows(path) if row["measure"] == "sowr") in (
+        ["lose", "lose", "win"],
+        ["lose", "win", "win"],
+    )  # the judge takes whoever is shown first, and places take turns
+
+
+def test_a_win_rate_needs_a_reference_that_is_there() -> None:
+    with pytest.raises(ConfigError, match="needs the runs of a reference"):
+        judged_items([], {"react, m": {}}, ["wr"], "gpt-3.5")
+
+
+def test_the_published_tables_stand_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--published"]) == 0
+    said = capsys.readouterr().out
+    assert "As published. RETO, Table 1: SoPR (%), judged by GPT-4o." in said
+    assert "As published. Tool-MVR, Table 2" in said
+
+
+def test_the_digest_of_a_sample_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = queries(tmp_path / "q")
+    assert main(["--digest", "--data", str(folder), "--per-group", "1"]) == 0
+    assert capsys.readouterr().out.endswith("  2 tasks\n")
+
+
+def test_bad_input_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = queries(tmp_path / "q")
+    assert main(["--report", "--data", str(folder), "--answers", "nothing", "--out", str(tmp_path / "r")]) == 1
+    assert "no NAME=PATH" in capsys.readouterr().err
