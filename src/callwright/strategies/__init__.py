@@ -5,7 +5,7 @@ from __future__ import annotations
 from callwright.errors import ConfigError
 from callwright.execution.freeze import Level
 from callwright.strategies.ablations import WithoutRecovery, WithoutRepair, WithoutSketch
-from callwright.strategies.code import Code
+from callwright.strategies.code import Code, ToolMVR
 from callwright.strategies.compiler import Compiler
 from callwright.strategies.dag import DAG, Edges, Given
 from callwright.strategies.dfsdt import DFSDT
@@ -21,6 +21,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "react": ReAct,
     "dfsdt": DFSDT,
     "code": Code,
+    "toolmvr": ToolMVR,
     "given": Given,
     "layered-no-sketch": WithoutSketch,
     "layered-no-repair": WithoutRepair,
@@ -60,6 +61,7 @@ __all__ = [
     "Layered",
     "ReAct",
     "Strategy",
+    "ToolMVR",
     "WithoutRecovery",
     "WithoutRepair",
     "WithoutSketch",

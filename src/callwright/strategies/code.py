@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from callwright import prompts
 from callwright.dialects.program import STOPS, Round, read_round, write_round
@@ -28,6 +29,7 @@ from callwright.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
 from callwright.strategies.job import Job, step_id
 from callwright.types import Json, JsonObject, Message, Tool, ToolCall, ToolResult
 from callwright.wire.schemas import closed_object, required_first
+from callwright.wire.tools import tool_to_openai
 
 CALLS = 2  # of one round, at most (Table 17)
 _FRUITLESS = 3  # rounds in a row that bring nothing new
@@ -50,11 +52,12 @@ class Code:
     """Grows the plan call by call, as the model's programs make them. Raises MissingExtra without a sandbox."""
 
     name = "code"
+    free = False  # whether replies are text where decoding could be constrained
 
     async def run(self, job: Job) -> None:
         require_sandbox()
         job.plan = Plan()
-        rounds = _Rounds(job)
+        rounds = _Rounds(job, self.opening, "text" if self.free else job.questions.mode)
         fruitless = 0
         try:
             for _ in range(job.limits.turns):
@@ -68,6 +71,25 @@ class Code:
         finally:
             await rounds.close()
         job.record_plan()
+
+    def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:
+        """The system message and the request."""
+        form = _FORMATS.get(job.questions.mode, _FORMATS["text"])
+        return prompts.render("code", calls=str(CALLS), format=form, tools=signatures(shown), query=job.query)
+
+
+class ToolMVR(Code):
+    """The same agent, for models that were trained to be it (``train toolmvr``): asked in the words that they learned
+    from (``convert --to toolbench-vr``), and answering in text whatever else their endpoint can do."""
+
+    name = "toolmvr"
+    free = True
+
+    def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:
+        return prompts.render("transcript", tools=repr([tool_to_openai(tool) for tool in shown]), query=job.query)
+
+
+Opening: TypeAlias = Callable[[Job, Sequence[Tool]], tuple[Message, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +112,9 @@ class _Done:
 class _Rounds:
     """The conversation with the model and the session of its programs."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, opening: Opening, mode: ReplyMode) -> None:
         self._job = job
+        self._opening, self._mode = opening, mode
         self._functions = functions(job.tools)
         self._messages: list[Message] = []
         self._sandbox: Sandbox | None = None
@@ -106,7 +129,7 @@ class _Rounds:
         """One round; whether it was the last. Raises LimitReached."""
         job = self._job
         reply = await job.questions.ask(self._question(), calls=None)
-        made = _read(reply.text, job.questions.mode)
+        made = _read(reply.text, self._mode)
         if made.answer is not None or made.given_up is not None:
             job.trace.add("round", **_told(made), calls=[], shown="", stop="")
             job.answer, job.given_up = made.answer, made.given_up
@@ -116,20 +139,14 @@ class _Rounds:
             job.trace.add("round", **_told(made), calls=[], shown=shown, stop="error")
         else:
             shown = await self._carried_out(made)
-        said = reply.text if job.questions.mode == "schema" else write_round(made) or reply.text
+        said = reply.text if self._mode == "schema" else write_round(made) or reply.text
         self._messages += [Message("assistant", said), Message("user", f"Observation:\n{shown}")]
         return False
 
     def _question(self) -> ChatRequest:
-        job, mode = self._job, self._job.questions.mode
+        job, mode = self._job, self._mode
         shown = [function.shown for function in self._functions.values()]
-        messages = prompts.render(
-            "code",
-            calls=str(CALLS),
-            format=_FORMATS.get(mode, _FORMATS["text"]),
-            tools=signatures(shown),
-            query=job.query,
-        )
+        messages = self._opening(job, shown)
         messages = (*messages[:1], *job.conversation, *messages[1:], *self._within(job.limits.result_chars))
         request = ChatRequest(messages, purpose="code", max_tokens=job.limits.reply_tokens)
         if mode == "schema":

@@ -14,14 +14,14 @@ from callwright.types import JsonObject, Tool, ToolCall, ToolResult
 
 
 def trajectory_of(events: Iterable[Event], tools: Sequence[Tool], id: str = "") -> Trajectory:
-    """The trajectory of a run (``Run.events``, or a journal's) over these tools.
+    """The trajectory of a run (``Run.events``, or a journal's); ``tools`` are those of its catalogue.
 
     Tools and arguments have the names that programs know them by. A call that did not leave has the reason as its
     failure; one that had been made before has its result again. Without rounds there are no steps.
     """
     trace = _Trace(events)
-    known = {function.tool.name: (shown, function) for shown, function in functions(tools).items()}
-    offered = tuple(function.shown for function in functions(tools).values())
+    offered = functions([tool for tool in tools if tool.name in trace.names])
+    known = {function.tool.name: (shown, function) for shown, function in offered.items()}
     made: list[Step] = []
     answer: str | None = None
     given_up = False
@@ -35,7 +35,8 @@ def trajectory_of(events: Iterable[Event], tools: Sequence[Tool], id: str = "") 
         pairs = [_pair(call, trace, known) for call in told["calls"]]
         calls, results = tuple(c for c, _ in pairs), tuple(r for _, r in pairs)
         made.append(Step(told["thought"], calls, results, told["code"] or "", told["shown"]))
-    return Trajectory(id, trace.query, offered, tuple(made), answer, given_up)
+    shown = tuple(function.shown for function in offered.values())
+    return Trajectory(id, trace.query, shown, tuple(made), answer, given_up)
 
 
 class _Trace:
@@ -43,6 +44,7 @@ class _Trace:
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.query = ""
+        self.names: frozenset[str] = frozenset()  # of the tools that the run was shown
         self.rounds: list[Mapping[str, Any]] = []
         self.by_slot: dict[str, Mapping[str, Any]] = {}  # the last result of each
         self.by_id: dict[str, Mapping[str, Any]] = {}
@@ -50,7 +52,7 @@ class _Trace:
         for event in events:
             data = event.data
             if event.kind == "run.start":
-                self.query = str(data["query"])
+                self.query, self.names = str(data["query"]), frozenset(data["digests"])
             elif event.kind == "round":
                 self.rounds.append(data)
             elif event.kind == "result":

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from callwright import prompts
+from callwright.errors import ConfigError
 from callwright.execution.gaps import gaps
 from callwright.gate import diagnose
 from callwright.jsontext import JsonError, mend
@@ -220,7 +221,10 @@ class TrajectoryVerifier:
         found = faults(trajectory)
         facts: JsonObject = {"faults": to_json(found)}
         if item.record is not None:
-            facts["record"] = item.record(trajectory)
+            try:
+                facts["record"] = item.record(trajectory)
+            except ConfigError as error:
+                found = (*found, Fault("format", "unwritten", error.message))
         if dropping := [fault for fault in found if fault.proved or self.strict]:
             first = dropping[0]
             return Finding(False, f"{first.checker}: {first.kind}", first.reason, facts)

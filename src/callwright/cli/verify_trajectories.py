@@ -1,0 +1,275 @@
+"""``callwright verify trajectories``: read them, or have the Python-call agent make them; then three checkers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from callwright.cli.options import Config, Model, Overlay, Profile, Tools
+from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
+
+if TYPE_CHECKING:
+    from callwright.catalog import Catalog
+    from callwright.cli.settings import Settings
+    from callwright.cli.verifying import Extent
+    from callwright.protocols import ChatModel
+    from callwright.trajectory import Trajectory
+    from callwright.types import Tool, ToolOutput
+    from callwright.verify.budget import BudgetSpent, Meter
+    from callwright.verify.sweep import Row, Sweep
+    from callwright.verify.trajectories import Checked
+
+
+class Written(StrEnum):
+    """Layouts of kept trajectories: :data:`callwright.transcripts.WRITTEN`, without importing the room."""
+
+    toolbench_vr = "toolbench-vr"
+    openai = "openai"
+    trl = "trl"
+    sharegpt = "sharegpt"
+    tooleval = "tooleval"
+
+
+class Asked(StrEnum):
+    """In whose words the agent is asked."""
+
+    code = "code"
+    toolmvr = "toolmvr"
+
+
+def verify_trajectories(
+    source: Annotated[
+        Path | None, typer.Argument(help="Trajectories to check: a file of records, or a folder of such files.")
+    ] = None,
+    requests: Annotated[
+        Path | None,
+        typer.Option(help="Or requests to solve with the tools: one a line, as text or {query, id, tools}."),
+    ] = None,
+    tools: Tools = None,
+    overlay: Overlay = None,
+    model: Model = None,
+    strategy: Annotated[Asked, typer.Option(help="With --requests: which prompt asks the agent.")] = Asked.code,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", help="A model that judges what the rules let pass (Table 18). May be repeated."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Drop what the rules only suspect, too.")] = False,
+    allow: Annotated[
+        list[str] | None, typer.Option("--allow", help="With --requests: tools that need no leave, like send_*.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --requests: nothing that may write.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the kept ones here: .jsonl or .json.")] = None,
+    to: Annotated[Written, typer.Option("--to", help="The layout of --out.")] = Written.toolbench_vr,
+    layout: Annotated[
+        str, typer.Option("--from", help="The layout of SOURCE; else each record's is recognised.")
+    ] = "",
+    concurrency: Concurrency = 4,
+    calls: Calls = None,
+    model_calls: ModelCalls = None,
+    minutes: Minutes = None,
+    journal: JournalFile = None,
+    anew: Anew = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Check trajectories by rule, then by model: format, execution, meaning; each dropped one with its reason."""
+    import asyncio
+
+    from callwright.cli.settings import effective
+    from callwright.cli.verifying import Extent, tell
+    from callwright.errors import ConfigError
+
+    if (source is None) == (requests is None):
+        raise ConfigError(
+            "verify trajectories takes either a file of them, or requests to make them of",
+            hint="callwright verify trajectories FILE; or --requests FILE --tools SOURCE --model MODEL",
+        )
+    settings = effective({"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile)
+    wanted = {"judges": judge or [], "strict": strict, "to": to.value}
+    if requests is not None:
+        wanted |= {"model": settings.get("model"), "strategy": strategy.value, "allow": allow or [],
+                   "dry_run": dry_run, "tools": settings.sources()}  # fmt: skip
+    extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
+    made = asyncio.run(_verified(source, requests, layout, settings, wanted, extent))
+    tell(made, extent)
+    _agreed(made)
+    if out is not None:
+        _write(made, out)
+
+
+async def _verified(
+    source: Path | None,
+    requests: Path | None,
+    layout: str,
+    settings: Settings,
+    wanted: dict[str, Any],
+    extent: Extent,
+) -> Sweep:
+    from contextlib import AsyncExitStack
+
+    from callwright.cli.verifying import swept
+    from callwright.models import open_model
+    from callwright.verify.committee import named
+    from callwright.verify.trajectories import TrajectoryVerifier
+
+    async with AsyncExitStack() as stack:
+        judges = [open_model(spec) for spec in wanted["judges"]]
+        for one in judges:
+            stack.push_async_callback(one.aclose)
+        verifier = TrajectoryVerifier(named(judges), wanted["strict"])
+        if requests is not None:
+            rows = await _made(stack, requests, settings, wanted)
+        else:
+            assert source is not None
+            rows = _read(source, layout, wanted["to"])
+        return await swept("trajectories", wanted, rows, verifier.judge, extent)
+
+
+def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
+    """A row for every record of a file."""
+    from callwright.transcripts import FORMATS, read_files, write
+    from callwright.types import to_json
+    from callwright.verify.sweep import Row, key_of
+    from callwright.verify.trajectories import Checked
+
+    found = read_files(source, layout)
+    for problem in found.left_out[:10]:
+        print(f"left out: {problem}", file=sys.stderr)
+    if len(found.left_out) > 10:
+        print(f"… and {len(found.left_out) - 10} more", file=sys.stderr)
+    rows = []
+    for _, transcript in found.transcripts:
+
+        async def build(_meter: Meter, read: Trajectory = transcript.trajectory) -> Trajectory:
+            return read
+
+        def record(_made: Trajectory, read: Any = transcript) -> dict[str, Any]:
+            return write(read, FORMATS[to])
+
+        trajectory = transcript.trajectory
+        rows.append(Row(trajectory.id, key_of(to_json(trajectory)), Checked(build, record)))
+    return rows
+
+
+async def _made(stack: Any, requests: Path, settings: Settings, wanted: dict[str, Any]) -> list[Row[Checked]]:
+    """A row for every request: the agent solves it when the row's turn comes."""
+    from callwright.catalog import open_catalog
+    from callwright.errors import ConfigError
+    from callwright.models import open_model
+    from callwright.transcripts import FORMATS, Transcript, write
+    from callwright.verify.sweep import Row, key_of
+    from callwright.verify.trajectories import Checked
+
+    if not settings.get("tools"):
+        raise ConfigError("trajectories are made with tools", hint="--requests FILE --tools SOURCE")
+    asked = _requests(requests)
+    catalog = await stack.enter_async_context(open_catalog(settings.sources()))
+    model = open_model(settings.get("model"))
+    stack.push_async_callback(model.aclose)
+    digests = {tool.name: tool.digest for tool in catalog.tools}
+
+    def record(made: Trajectory) -> dict[str, Any]:
+        return write(Transcript(made), FORMATS[wanted["to"]])
+
+    rows = []
+    for number, one in enumerate(asked, 1):
+        name = str(one.get("id") or f"{requests.stem}-{number}")
+        build = _agent(catalog, model, one, name, wanted)
+        rows.append(Row(name, key_of(one, digests), Checked(build, record)))
+    return rows
+
+
+def _agent(
+    catalog: Catalog, model: ChatModel, asked: dict[str, Any], name: str, wanted: dict[str, Any]
+) -> Callable[[Meter], Awaitable[Trajectory]]:
+    """Has the Python-call agent solve one request, each question and call charged before it is made."""
+    from callwright.orchestrator import Orchestrator
+    from callwright.verify.rounds import trajectory_of
+
+    async def build(meter: Meter) -> Trajectory:
+        only, source = asked.get("tools"), _Shared(catalog, meter)
+        setup = Orchestrator(
+            [source],
+            model=meter.metered(model),
+            strategy=wanted["strategy"],
+            only=only if isinstance(only, list) else None,
+            allow=wanted["allow"],
+            dry_run=wanted["dry_run"],
+        )
+        run = await setup.run(str(asked["query"]))
+        if source.spent is not None:
+            raise source.spent
+        return trajectory_of(run.events, catalog.tools, name)
+
+    return build
+
+
+class _Shared:
+    """Tools that are open already, for one run more. Its calls are charged; none is made where nothing is left."""
+
+    name = "verify"
+
+    def __init__(self, catalog: Catalog, meter: Meter) -> None:
+        self._catalog, self._meter = catalog, meter
+        self.secrets = catalog.secrets
+        self.spent: BudgetSpent | None = None
+
+    async def open(self) -> Sequence[Tool]:
+        return self._catalog.tools
+
+    async def call(self, tool: Tool, arguments: dict[str, Any]) -> ToolOutput:
+        from callwright.errors import Failure
+        from callwright.types import ToolOutput
+        from callwright.verify.budget import BudgetSpent
+
+        try:
+            self._meter.call()
+        except BudgetSpent as spent:
+            self.spent = spent
+            return ToolOutput(failure=Failure("not_executable", str(spent)))
+        return await self._catalog.call(tool.name, arguments)
+
+    async def aclose(self) -> None:
+        """The tools belong to the sweep."""
+
+
+def _requests(path: Path) -> list[dict[str, Any]]:
+    """The requests of a file, each with its text under "query"."""
+    from callwright.errors import ConfigError
+    from callwright.transcripts import open_records
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {path}: {error}") from None
+    if text.lstrip()[:1] not in ("{", "["):
+        return [{"query": line.strip()} for line in text.splitlines() if line.strip()]
+    rows = [row for _, row in open_records(path).rows]
+    wrong = next((n for n, row in enumerate(rows, 1) if not isinstance(row, dict) or not row.get("query")), 0)
+    if wrong:
+        raise ConfigError(f"record {wrong} of {path} has no query", hint='a line of text, or {"query": "…"}')
+    return rows
+
+
+def _agreed(made: Sweep) -> None:
+    from callwright.verify.committee import agreement
+    from callwright.verify.trajectories import votes
+
+    told = votes(made.findings)
+    if any(len(row) > 1 for row in told):
+        print(f"judges: {agreement(told)}", file=sys.stderr)
+
+
+def _write(made: Sweep, out: Path) -> None:
+    from callwright.transcripts import write_records
+
+    kept = [one.found["record"] for one in made.kept if one.found.get("record")]
+    write_records(out, "lines" if out.suffix == ".jsonl" else "list", [("", record) for record in kept])
+    print(f"{len(kept)} trajectories: {out}", file=sys.stderr)
