@@ -151,6 +151,22 @@ def test_a_call_without_result_is_repeated_only_where_nothing_in_between_may_wri
     assert kinds(calls("find_it", "frobnicate", "find_it")) == []
 
 
+def test_of_what_nobody_wrote_down_nothing_is_concluded() -> None:
+    """A result that is not there may have given the identifier; arguments that stop may have been cut."""
+    find, orders = (
+        ToolCall("a", "find_person", {"name": "Ada"}),
+        ToolCall("b", "get_orders", {"person_id": "p-12345"}),
+    )
+    assert kinds(Trajectory("t", "q", TOOLS, (Step(calls=(find,)), Step(calls=(orders,))))) == []
+    half = ToolCall("c", "find_person", '{"name": "A')
+    again = Trajectory("t", "q", TOOLS, (Step(calls=(half,)), Step(calls=(half,))))
+    assert kinds(again) == []
+
+
+def test_a_call_that_only_ends_the_run_is_no_call() -> None:
+    assert kinds(trajectory(("Finish", {"return_type": "give_up_and_restart"}, None))) == []
+
+
 def test_a_failed_call_after_which_its_tool_succeeded_was_a_trial() -> None:
     made = trajectory(
         ("find_person", {"name": "Adda"}, NOT_FOUND),

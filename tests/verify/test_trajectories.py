@@ -85,6 +85,14 @@ def test_each_checker_finds_its_own(change: dict[str, Any], kind: str) -> None:
     assert kind in kinds(replace(GOOD, **change))
 
 
+def test_of_rounds_that_are_there_in_part_nothing_is_concluded() -> None:
+    made = replace(
+        GOOD, steps=(step("a", "seek", {}, {"x": 1}, 9), *GOOD.steps), query="What did Ada and Grace order?"
+    )
+    assert {"unknown_tool", "left_open"} <= {fault.kind for fault in faults(made)}
+    assert faults(made, cut={0}) == ()
+
+
 def test_three_calls_in_a_round_are_too_many() -> None:
     calls = tuple(ToolCall(f"x{n}", "find_person", {"name": f"Ada {n}"}) for n in range(3))
     assert "too_many_calls" in kinds(replace(GOOD, steps=(replace(GOOD.steps[0], calls=calls, results=()),)))

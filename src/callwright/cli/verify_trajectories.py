@@ -154,7 +154,8 @@ def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
             return write(read, FORMATS[to])
 
         trajectory = transcript.trajectory
-        rows.append(Row(trajectory.id, key_of(to_json(trajectory)), Checked(build, record)))
+        key = key_of(to_json(trajectory), sorted(transcript.cut))
+        rows.append(Row(trajectory.id, key, Checked(build, record, transcript.cut)))
     return rows
 
 

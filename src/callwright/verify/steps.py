@@ -16,6 +16,7 @@ from typing import Any, Literal
 from callwright.answer import check, facts_of
 from callwright.answer.reply import split
 from callwright.answer.verdict import Verdict, is_unheard
+from callwright.dialects.offer import FINISH
 from callwright.flow import verb
 from callwright.gate import Gate, Refusal, Sources, diagnose
 from callwright.gate.check import arguments_of
@@ -85,7 +86,7 @@ class _Made:
 
     @property
     def key(self) -> str:
-        return canonical([self.call.tool, self.call.arguments if self.arguments is None else self.arguments])
+        return canonical([self.call.tool, self.arguments])
 
     def finding(self, kind: FindingKind, reason: str) -> Finding:
         return Finding(kind, self.step, self.call.id, reason)
@@ -97,7 +98,8 @@ class _Account:
     def __init__(self, trajectory: Trajectory) -> None:
         self.trajectory = trajectory
         tools = {tool.name: tool for tool in trajectory.tools}
-        self.made = [_made(number, *pair, tools) for number, pair in enumerate(trajectory.pairs())]
+        pairs = [pair for pair in trajectory.pairs() if pair[1].tool != FINISH]  # a way to end, and no call
+        self.made = [_made(number, *pair, tools) for number, pair in enumerate(pairs)]
 
     @cached_property
     def asked(self) -> Sources:
@@ -140,6 +142,8 @@ def _wrong_arguments(account: _Account) -> Iterator[Finding]:
         if made.tool is None:
             continue
         verdict = gate.check(made.call)
+        if isinstance(verdict, Refusal) and made.result is None and verdict.violations[0].kind == "truncated":
+            continue  # who wrote it down may have cut it
         if isinstance(verdict, Refusal):
             yield made.finding("wrong_arguments", verdict.message)
         elif keys := [edit.path.removeprefix("/") for edit in verdict.edits if edit.rule in _MISNAMED]:
@@ -147,7 +151,8 @@ def _wrong_arguments(account: _Account) -> Iterator[Finding]:
 
 
 def _identifiers(account: _Account) -> Iterator[Finding]:
-    """By the gate's own judgement (:mod:`callwright.gate.grounding`). An error that names an identifier gives it."""
+    """By the gate's own judgement (:mod:`callwright.gate.grounding`). An error that names an identifier gives it; a
+    result that nobody wrote down may have given any."""
     sources, shown = account.asked.copy(), [step.shown for step in account.trajectory.steps]
     for place, made in enumerate(account.made):
         for text in shown[account.made[place - 1].step : made.step] if place else ():
@@ -158,6 +163,8 @@ def _identifiers(account: _Account) -> Iterator[Finding]:
                 if judge(name, leaf, part, sources) == "identifier":
                     said = f"{path.removeprefix('/')} is {canonical(leaf)}, which nothing before this call contains"
                     yield made.finding("identifier_from_nowhere", said)
+        if made.result is None and not shown[made.step]:
+            return
         if made.result is not None:
             sources.add_result(made.result)
             if made.result.failure is not None:
@@ -168,6 +175,8 @@ def _repeated(account: _Account) -> Iterator[Finding]:
     """The same call again. Not where it had to be made again, or where something may have changed meanwhile."""
     last: dict[str, int] = {}
     for place, made in enumerate(account.made):
+        if made.arguments is None:  # what cannot be read is not known to be the same
+            continue
         earlier, last[made.key] = last.get(made.key), place
         if earlier is None:
             continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -35,6 +35,7 @@ CALLS = 2  # of one round, at most (Table 17)
 SUSPICIONS = frozenset({"unused_result", "unsupported", "left_open"})
 """Kinds that a rule finds and does not prove: other words may say the same, and a name may need no call."""
 
+_NEEDS_ALL = SUSPICIONS | {"identifier_from_nowhere", "contradiction", "repeated_call"}
 _MEANING = frozenset({"contradiction", "unsupported", "left_open"})
 _SHOWN = 1_200  # characters of one result that a judge is shown
 _PROCESS = 24_000  # characters of a whole process
@@ -62,9 +63,13 @@ class Verdict:
     why: str = ""
 
 
-def faults(trajectory: Trajectory) -> tuple[Fault, ...]:
-    """Everything that the three checkers find by rule, format first."""
-    return (*_form(trajectory), *_execution(trajectory), *_meaning(trajectory))
+def faults(trajectory: Trajectory, cut: Collection[int] = ()) -> tuple[Fault, ...]:
+    """Everything that the three checkers find by rule, format first.
+
+    ``cut``: rounds of which the source keeps only a part. Nothing is concluded from what is not there.
+    """
+    found = (*_form(trajectory), *_execution(trajectory), *_meaning(trajectory))
+    return tuple(f for f in found if not cut or not (f.step in cut or f.kind in _NEEDS_ALL))
 
 
 def _form(t: Trajectory) -> Iterator[Fault]:
@@ -206,6 +211,7 @@ class Checked:
 
     build: Build
     record: Callable[[Trajectory], JsonObject] | None = None
+    cut: frozenset[int] = frozenset()  # rounds of which there is only a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +224,7 @@ class TrajectoryVerifier:
     async def judge(self, item: Checked, meter: Meter) -> Finding:
         """The finding of one row, for :func:`callwright.verify.sweep.sweep`."""
         trajectory = await item.build(meter)
-        found = faults(trajectory)
+        found = faults(trajectory, item.cut)
         facts: JsonObject = {"faults": to_json(found)}
         if item.record is not None:
             try:
