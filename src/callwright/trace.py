@@ -34,6 +34,7 @@ KINDS = (
     "call.checked",  # id, arguments, edits, warnings
     "call.refused",  # id, violations, edits
     "call.repair",  # id, tier, before, after, edits
+    "reflection",  # id, tool, analysis, strategy, arguments: why the model thinks its call failed
     "skip",  # tool, reason
     "origins",  # id, tool, origins, refused: where a call's late-bound values come from, and which may not
     "approval",  # id, tool, arguments, why, origins, granted, by: somebody was asked whether a call may leave

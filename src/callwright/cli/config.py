@@ -39,9 +39,9 @@ class Key:
 
 
 def _strategies() -> tuple[str, ...]:
-    from callwright.strategies import STRATEGIES  # and all that carries a run out: not for commands that run nothing
+    from callwright.strategies import REFLECT, STRATEGIES  # and all that carries a run out: not for other commands
 
-    return tuple(STRATEGIES)
+    return (*STRATEGIES, *(f"{name}+{how}" for name in STRATEGIES for how in REFLECT))
 
 
 def _modes() -> tuple[str, ...]:

@@ -109,6 +109,11 @@ class Live:
     def _on_call_repair(self, data: Mapping[str, Any]) -> None:
         self._line(f"  [yellow]repaired[/] {data['id']} {escape(_short(data['after']))}")
 
+    def _on_reflection(self, data: Mapping[str, Any]) -> None:
+        for part in ("analysis", "strategy"):
+            if data[part]:
+                self._line(f"  [yellow]{part}[/] {data['id']} {escape(_short(data[part]))}")
+
     def _edits(self, edits: list[Mapping[str, Any]]) -> None:
         for edit in edits:
             change = (

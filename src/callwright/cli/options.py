@@ -32,6 +32,12 @@ class FreezeLevels(StrEnum):
     arguments = "arguments"
 
 
+class Repairs(StrEnum):
+    plain = "plain"
+    reflect = "reflect"
+    reflect_after = "reflect-after"
+
+
 class PlanStrategies(StrEnum):
     layered = "layered"
     edges = "edges"
@@ -83,6 +89,12 @@ Retrieval = Annotated[
     str | None, typer.Option("--retrieval", help="How a shortlist is found; see retrieve --mode [lexical].")
 ]
 Strategy = Annotated[str | None, typer.Option(help="layered (default), dag, edges, compiler, react or dfsdt.")]
+Repair = Annotated[
+    Repairs | None,
+    typer.Option(
+        help="How a failed call is mended: plain, reflect (say why first), reflect-after (where plain did not help)."
+    ),
+]
 PlanFile = Annotated[
     Path | None,
     typer.Option("--plan", help="Carry out the plan in this file; callwright plan --format json gives one."),

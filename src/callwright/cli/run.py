@@ -13,6 +13,7 @@ from callwright.cli.evidence import kept
 from callwright.cli.live import Live, plain
 from callwright.cli.view import write
 from callwright.errors import CallwrightError, ConfigError, JournalError
+from callwright.execution.course import Repairing
 from callwright.execution.filling import parse_rules
 from callwright.execution.freeze import Level
 from callwright.execution.journal import read
@@ -23,7 +24,7 @@ from callwright.planning import open_planner
 from callwright.protocols import ReplyMode
 from callwright.retrieval import mode_named
 from callwright.shortlist import Trying
-from callwright.strategies import Given
+from callwright.strategies import Given, mended_by, open_strategy
 from callwright.trace import JsonlSink, Sink
 from callwright.types import canonical
 from callwright.viewer import page
@@ -51,6 +52,7 @@ def run_query(
     dry_run: bool = False,
     sandbox: bool = False,
     plan: Path | None = None,
+    repair: Repairing = "plain",
     freeze: Level = "",
     may_fill: Sequence[str] = (),
     shortlist: int | None = None,
@@ -74,7 +76,7 @@ def run_query(
         orchestrator = Orchestrator(
             tools,
             model=model,
-            strategy=Given(_text_of(plan)) if plan is not None else strategy,
+            strategy=mended_by(Given(_text_of(plan)) if plan is not None else open_strategy(strategy), repair),
             freeze=freeze,
             may_fill=parse_rules(may_fill),
             planner=chosen,

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal, TypeAlias
 
 from callwright.errors import Failure, Violation
 from callwright.execution.consent import Consent, proposed, refusal
@@ -24,7 +25,8 @@ from callwright.execution.ledger import Answer, Ledger, in_doubt
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
 from callwright.gate.grounding import copies_example
-from callwright.gate.repair import Repair
+from callwright.gate.reflection import Reflecting, Tried
+from callwright.gate.repair import PLAIN, Asks, Repair
 from callwright.gate.spellings import calendar_day
 from callwright.jsontext import write
 from callwright.limits import Budget
@@ -32,6 +34,9 @@ from callwright.trace import Trace
 from callwright.types import CheckedCall, JsonObject, Skip, Tool, ToolCall, ToolResult, canonical, members
 
 _DROPPED = "drop_unknown"
+Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
+"""How tier 2 asks: plainly, with a reflection instead, or with one where asking plainly did not help."""
+
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
 
@@ -54,6 +59,7 @@ class Shared:
     seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
     mends: bool = True  # whether calls are mended at all
+    repairing: Repairing = "plain"
     freeze: Freeze = field(default_factory=Freeze)
 
     def spend(self, actor: str, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
@@ -89,6 +95,7 @@ class Course:
     unmended: str = ""
     own: Sources | None = None  # where its values may come from, if it does not see all that the run does
     said: JsonObject = field(default_factory=dict)  # arguments that are a plan's own
+    tried: list[Tried] = field(default_factory=list)  # what was refused or failed, and what was said of it
 
     @property
     def sources(self) -> Sources:
@@ -167,12 +174,32 @@ class Course:
         key = canonical([refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]])
         if key in self.shared.unmended:
             return refusal  # the model was asked this very thing in this run and knew no better
-        mended = await self._repair(
-            refusal, repair_refusal(refusal, self.gate, self.sources, partial(self._granted, "tier2"))
+        grant = partial(self._granted, "tier2")
+        mended = await self._mended(
+            refusal, lambda asks: repair_refusal(refusal, self.gate, self.sources, grant, asks=asks)
         )
         if isinstance(mended, Refusal):
             self.unmended = key
+        self.tried.append(Tried(refusal.call.arguments, refusal.message))
         return mended
+
+    async def _mended(self, last: Refusal, dialogue: Callable[[Asks], Repair]) -> CheckedCall | Refusal:
+        """The repaired call, or the last refusal, asked for in the run's way."""
+        outcome: CheckedCall | Refusal = last
+        for asks in self._ways():
+            outcome = await self._repair(last, dialogue(asks))
+            for said in asks.said if isinstance(asks, Reflecting) else ():
+                self.shared.trace.add("reflection", id=self.id, tool=self.tool, **members(said))
+            if isinstance(outcome, CheckedCall) and outcome.arguments != last.arguments:
+                break
+        return outcome
+
+    def _ways(self) -> tuple[Asks, ...]:
+        how = self.shared.repairing
+        if how == "plain":
+            return (PLAIN,)
+        reflecting = Reflecting(tuple(self.tried))
+        return (PLAIN, reflecting) if how == "reflect-after" and not self.tried else (reflecting,)
 
     async def _repair(self, refusal: Refusal, dialogue: Repair) -> CheckedCall | Refusal:
         """Drive one repair. What was changed and at which tier goes into the trace."""
@@ -322,9 +349,12 @@ class Course:
         if self._unknown_here(call, diagnosis):
             return None
         grant = partial(self._granted, "tier2")
-        dialogue = repair_failure(call, result, diagnosis, self.gate, self.sources, grant)
         raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
-        mended = await self._repair(Refusal(raw, call.tool, call.arguments, ()), dialogue)
+        mended = await self._mended(
+            Refusal(raw, call.tool, call.arguments, ()),
+            lambda asks: repair_failure(call, result, diagnosis, self.gate, self.sources, grant, asks=asks),
+        )
+        self.tried.append(Tried(call.arguments, diagnosis.message))
         if isinstance(mended, Refusal) or mended.arguments == call.arguments:
             return None
         if not self._granted("repeat"):

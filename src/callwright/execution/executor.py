@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from callwright.errors import CallwrightError
 from callwright.evidence import Known
 from callwright.execution.consent import Consent
-from callwright.execution.course import Course, Shared
+from callwright.execution.course import Course, Repairing, Shared
 from callwright.execution.freeze import Freeze
 from callwright.execution.invoke import Caller
 from callwright.execution.ledger import Ledger
@@ -125,6 +125,10 @@ class Executor:
     def without_repair(self) -> None:
         """Mend no call of this run (RETO, section 3.4): what a schema refuses is left out, what fails has failed."""
         self._shared.mends = False
+
+    def repair_by(self, how: Repairing) -> None:
+        """How a model is asked to mend the calls of this run."""
+        self._shared.repairing = how
 
     def mark(self) -> Mark:
         """Where the run is now, for :meth:`rewind`."""

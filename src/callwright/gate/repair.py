@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from callwright import prompts
 from callwright.dialects import parse_calls
@@ -33,8 +33,49 @@ _MENDABLE = frozenset({"placeholder", "record"})  # of what is ungrounded: a mod
 _HOPELESS = frozenset({"unknown_tool", "bad_schema"})
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a repair question is about; ``last`` is returned where nothing can be mended."""
+
+    call: ToolCall
+    tool: Tool
+    arguments: JsonObject | str
+    error: str
+    last: Refusal
+    warned: bool = False  # that an error's example is no value
+
+
+class Asks(Protocol):
+    """How tier 2 asks: plainly, or with a reflection first (:mod:`callwright.gate.reflection`)."""
+
+    def question(self, case: Case, sources: Sources | None) -> ChatRequest: ...
+
+    def read(self, reply: Reply, tool: Tool) -> JsonObject | str | Violation:
+        """The arguments that a reply gives, or why it gives none."""
+
+
+class Plain:
+    """The paper's repair prompt (RETO, A.6)."""
+
+    def question(self, case: Case, sources: Sources | None) -> ChatRequest:
+        messages = prompts.render("repair", tool_name=case.tool.name, **shown(case, sources))
+        return ChatRequest(messages, purpose="repair", schema=reply_schema(case.tool))
+
+    def read(self, reply: Reply, tool: Tool) -> JsonObject | str | Violation:
+        return read_reply(reply, tool)
+
+
+PLAIN = Plain()
+
+
 def repair_refusal(
-    refusal: Refusal, gate: Gate, sources: Sources | None, grant: Grant, *, questions: int = 1
+    refusal: Refusal,
+    gate: Gate,
+    sources: Sources | None,
+    grant: Grant,
+    *,
+    questions: int = 1,
+    asks: Asks = PLAIN,
 ) -> Repair:
     """Repair a call that the gate refused; returns what the gate says of the repaired call, or the last refusal.
 
@@ -46,9 +87,8 @@ def repair_refusal(
         return refusal
     tool = refusal.tool
     given = refusal.call.arguments if refusal.arguments is None else refusal.arguments
-    return (
-        yield from _ask(_Case(refusal.call, tool, given, refusal.message, refusal), gate, sources, grant, questions)
-    )
+    case = Case(refusal.call, tool, given, refusal.message, refusal)
+    return (yield from _ask(case, gate, sources, grant, questions, asks))
 
 
 def repair_failure(
@@ -60,6 +100,7 @@ def repair_failure(
     grant: Grant,
     *,
     questions: int = 1,
+    asks: Asks = PLAIN,
 ) -> Repair:
     """Repair a call that was executed and failed, where the diagnosis points at its arguments.
 
@@ -81,30 +122,19 @@ def repair_failure(
     text = diagnosis.message or (result.failure.message if result.failure else "")
     if isinstance(verdict, Refusal) and verdict.violations:
         text = f"{text}\n{verdict.message}"
-    return (yield from _ask(_Case(again, tool, call.arguments, text, last), overlaid, sources, grant, questions))
+    case = Case(again, tool, call.arguments, text, last)
+    return (yield from _ask(case, overlaid, sources, grant, questions, asks))
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What a repair question is about; ``last`` is returned where nothing can be mended."""
-
-    call: ToolCall
-    tool: Tool
-    arguments: JsonObject | str
-    error: str
-    last: Refusal
-    warned: bool = False  # that an error's example is no value
-
-
-def _ask(case: _Case, gate: Gate, sources: Sources | None, grant: Grant, questions: int) -> Repair:
+def _ask(case: Case, gate: Gate, sources: Sources | None, grant: Grant, questions: int, asks: Asks) -> Repair:
     last = case.last
     left = questions
     while left:
         left -= 1
         if not grant():
             return last
-        reply = yield _question(case, sources)
-        arguments = read_reply(reply, case.tool)
+        reply = yield asks.question(case, sources)
+        arguments = asks.read(reply, case.tool)
         if isinstance(arguments, Violation):
             return replace(last, violations=(*last.violations, arguments))
         copied = _copied_example(case, arguments, sources)
@@ -125,7 +155,7 @@ def _ask(case: _Case, gate: Gate, sources: Sources | None, grant: Grant, questio
     return last
 
 
-def _copied_example(case: _Case, arguments: JsonObject | str, sources: Sources | None) -> Violation | None:
+def _copied_example(case: Case, arguments: JsonObject | str, sources: Sources | None) -> Violation | None:
     """A changed value that only the error's own example says: "use a code such as NO" does not mean NO."""
     if not isinstance(arguments, dict) or not isinstance(case.arguments, dict) or sources is None:
         return None
@@ -138,16 +168,14 @@ def _copied_example(case: _Case, arguments: JsonObject | str, sources: Sources |
     return None
 
 
-def _question(case: _Case, sources: Sources | None) -> ChatRequest:
-    messages = prompts.render(
-        "repair",
-        tool_name=case.tool.name,
-        schema_summary=schema_summary(case.tool),
-        known=sources.brief(_KNOWN_CHARS) if sources is not None else "(nothing beyond the arguments)",
-        prev_args_json=case.arguments if isinstance(case.arguments, str) else canonical(case.arguments),
-        tool_error_text=case.error[:_ERROR_CHARS],
-    )
-    return ChatRequest(messages, purpose="repair", schema=reply_schema(case.tool))
+def shown(case: Case, sources: Sources | None) -> dict[str, str]:
+    """What every repair prompt says of a case."""
+    return {
+        "schema_summary": schema_summary(case.tool),
+        "known": sources.brief(_KNOWN_CHARS) if sources is not None else "(nothing beyond the arguments)",
+        "prev_args_json": case.arguments if isinstance(case.arguments, str) else canonical(case.arguments),
+        "tool_error_text": case.error[:_ERROR_CHARS],
+    }
 
 
 def read_reply(reply: Reply, tool: Tool) -> JsonObject | str | Violation:

@@ -12,6 +12,7 @@ from callwright.strategies.dfsdt import DFSDT
 from callwright.strategies.job import Job, Strategy
 from callwright.strategies.layered import Layered
 from callwright.strategies.react import ReAct
+from callwright.strategies.reflecting import REFLECT, Reflecting, mended_by
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "layered": Layered,
@@ -30,12 +31,16 @@ STRATEGIES: dict[str, type[Strategy]] = {
 
 
 def open_strategy(spec: str | Strategy) -> Strategy:
-    """A strategy by name, or the given one. Raises ConfigError for an unknown name."""
+    """A strategy by name, or the given one; ``NAME+reflect`` and ``NAME+reflect-after`` are the same strategy with
+    another repair (:mod:`~callwright.strategies.reflecting`). Raises ConfigError for an unknown name."""
     if not isinstance(spec, str):
         return spec
-    if spec not in STRATEGIES:
-        raise ConfigError(f"there is no strategy {spec!r}", hint="strategies: " + ", ".join(STRATEGIES))
-    return STRATEGIES[spec]()
+    name, _, repair = spec.partition("+")
+    if name not in STRATEGIES or (repair not in REFLECT if "+" in spec else repair):
+        known = f"strategies: {', '.join(STRATEGIES)}; each also with +{' or +'.join(REFLECT)}"
+        raise ConfigError(f"there is no strategy {spec!r}", hint=known)
+    made = STRATEGIES[name]()
+    return mended_by(made, REFLECT[repair]) if repair else made
 
 
 def require_freezable(strategy: Strategy, level: Level) -> Level:
@@ -52,6 +57,7 @@ def require_freezable(strategy: Strategy, level: Level) -> Level:
 __all__ = [
     "DAG",
     "DFSDT",
+    "REFLECT",
     "STRATEGIES",
     "Code",
     "Compiler",
@@ -60,11 +66,13 @@ __all__ = [
     "Job",
     "Layered",
     "ReAct",
+    "Reflecting",
     "Strategy",
     "ToolMVR",
     "WithoutRecovery",
     "WithoutRepair",
     "WithoutSketch",
+    "mended_by",
     "open_strategy",
     "require_freezable",
 ]

@@ -145,7 +145,7 @@ def _stage(stage: Stage, texts: Mapping[str, str]) -> str:
 def _call(call: CallStory) -> str:
     columns = [_column(_WROTE.get(call.by, "The model wrote"), _value(call.raw))]
     edits = call.edits
-    if edits or call.refused:
+    if edits or call.refused or call.reflections:
         columns.append(_column("What was wrong, what was changed", _mending(call, edits)))
     ran = call.results[-1] if call.results else None
     columns.append(_column("Executed", _value(ran["arguments"]) if ran else "<p class=quiet>not executed</p>"))
@@ -182,7 +182,13 @@ def _mending(call: CallStory, edits: list[Mapping[str, Any]]) -> str:
         f"<ins>{escape(_short(e['after']))}</ins> <small>{escape(str(e['rule']))}</small></li>"
         for e in edits
     )
-    return f"<ul>{wrong}{changed}</ul>"
+    thought = "".join(
+        f"<li class=quiet>{escape(str(part))}</li>"
+        for said in call.reflections
+        for part in (said["analysis"], said["strategy"])
+        if part
+    )
+    return f"<ul>{wrong}{thought}{changed}</ul>"
 
 
 def _outcome(result: Mapping[str, Any]) -> str:

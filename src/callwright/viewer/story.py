@@ -23,6 +23,7 @@ class CallStory:
     refused: Data | None = None
     checked: Data | None = None
     repairs: list[Data] = field(default_factory=list)
+    reflections: list[Data] = field(default_factory=list)
     results: list[Data] = field(default_factory=list)
     asked: Data | None = None  # somebody was asked whether it may leave
     stale: str = ""  # why what came back no longer counts
@@ -143,6 +144,8 @@ def _sort(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
             call.refused = data
         elif event.kind == "call.repair":
             call.repairs.append(data)
+        elif event.kind == "reflection":
+            call.reflections.append(data)
         elif event.kind == "approval":
             call.asked = data
         elif event.kind == "result":
