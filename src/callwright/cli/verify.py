@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 import typer
 
 from callwright.cli.verify_apis import verify_apis
+from callwright.cli.verify_dataset import verify_dataset
 from callwright.cli.verify_trajectories import verify_trajectories
 
 VERIFIERS: Mapping[str, Callable[..., None]] = {
     "apis": verify_apis,
     "trajectories": verify_trajectories,
+    "dataset": verify_dataset,
 }
 
 verify = typer.Typer(no_args_is_help=True, help="Verify tools, requests, trajectories and data sets, with reasons.")

@@ -13,21 +13,20 @@ import re
 from collections.abc import Iterator, Sequence
 
 from callwright import prompts
+from callwright.dialects.offer import Offer
+from callwright.dialects.program import Round as Said
+from callwright.dialects.program import calls_in, read_round, write_round
 from callwright.errors import ConfigError
 from callwright.jsontext import JsonError, literal
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts.messages import tools_of
-from callwright.transcripts.python_code import calls_in, program
-from callwright.transcripts.transcript import Head, failure_in, json_text, text_of
+from callwright.transcripts.transcript import Head, failure_in, json_text, program, text_of
 from callwright.transcripts.turns import Messages, Round, Turn
 from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult
 from callwright.wire.tools import tool_to_openai
 
 OBSERVATION = "Observation:"
 _TASK = re.compile(r"Task:\s*(.*?)\s*Begin!\s*\Z", re.S)
-_TAG = {name: re.compile(rf"<{name}>(.*?)(?:</{name}>|\Z)", re.S) for name in ("thought", "execute")}
-_END = re.compile(r"<(final_answer|given_up)>(.*?)(?:</\1>|\Z)", re.S)
-_FENCE = re.compile(r"\A\s*```(?:python|py)?[ \t]*\n?(.*?)\n?[ \t]*```\s*\Z", re.S)
 _ANY_TAG = re.compile(r"</?(?:thought|execute|final_answer|given_up)>")
 _OURS = ("role", "content", "no_loss")
 
@@ -94,18 +93,15 @@ def listed_tools(system: str) -> tuple[Tool, ...]:
 
 def said(text: str, tools: Sequence[Tool], *, learn: bool = True) -> Turn:
     """One round as the agent writes it."""
-    parts = {name: found[1].strip() if (found := tag.search(text)) else "" for name, tag in _TAG.items()}
-    thought = parts["thought"]
-    if parts["execute"]:
-        fenced = _FENCE.match(parts["execute"])
-        code = (fenced[1] if fenced else parts["execute"]).strip()
-        calls = tuple(ToolCall("", name, given) for name, given in calls_in(code, tools))
-        return Turn("assistant", thought, calls, code=code, learn=learn)
-    ending = _END.search(text)
-    if ending is not None:
-        given_up = ending[1] == "given_up"
-        return Turn("assistant", thought, answer=ending[2].strip() or None, given_up=given_up, learn=learn)
-    return Turn("assistant", thought or text.strip(), learn=learn)
+    made = read_round(text)
+    if made.code is not None:
+        offer = Offer(tools, unknown=True)
+        calls = tuple(ToolCall("", call.tool, call.arguments) for call in calls_in(made.code, offer))
+        return Turn("assistant", made.thought, calls, code=made.code, learn=learn)
+    ending = made.answer if made.given_up is None else made.given_up
+    if ending is None:
+        return Turn("assistant", made.thought, learn=learn)
+    return Turn("assistant", made.thought, answer=ending or None, given_up=made.given_up is not None, learn=learn)
 
 
 def written(one: Round) -> str:
@@ -114,15 +110,12 @@ def written(one: Round) -> str:
     texts = (one.thought, one.answer or "") if step is None else (step.thought, step.code)
     for tag in (found[0] for text in texts if (found := _ANY_TAG.search(text))):
         raise ConfigError(f"a text of the round holds {tag}, which would end it", hint="write openai instead")
-    if step is not None and not step.code:
+    if step is None:
+        told = one.answer or ""
+        return write_round(Said(one.thought, None, *((None, told) if one.given_up else (told, None))))
+    if not step.code:
         _python(step.calls)
-    if step is not None:
-        thought = f"<thought>\n{step.thought}\n</thought>\n" if step.thought else ""
-        code = step.code or program(step.calls)
-        return f"{thought}<execute>\n```python\n{code}\n```\n</execute>" if code else thought.strip()
-    tag = "given_up" if one.given_up else "final_answer"
-    thought = f"<thought>\n{one.thought}\n</thought>\n" if one.thought else ""
-    return f"{thought}<{tag}>\n{one.answer or ''}\n</{tag}>"
+    return write_round(Said(step.thought, step.code or program(step.calls) or None))
 
 
 def _python(calls: Sequence[ToolCall]) -> None:

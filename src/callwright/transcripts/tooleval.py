@@ -154,8 +154,8 @@ def _turn(node: JsonObject) -> Turn:
     name = str(read["name"])
     if name == FINISH:
         return _finish(read.get("arguments")) or Turn("assistant")
-    call = ToolCall("", name, _object(read.get("arguments")))
-    return Turn("assistant", calls=(call,), results=tuple(_reply("", read.get("response"))))
+    call, replies = ToolCall("", name, _object(read.get("arguments"))), tuple(_reply(read.get("response")))
+    return Turn("assistant", calls=(call,), results=replies, cut=cut or any(map(_is_torn, replies)))
 
 
 def _torn(text: str) -> Turn:
@@ -164,6 +164,8 @@ def _torn(text: str) -> Turn:
     _, _, rest = text.partition("'arguments': ")
     whole = _QUOTED.match(rest)
     given = _object(ast.literal_eval(whole[0])) if whole else rest
+    if name == FINISH:
+        return (_finish(given) if isinstance(given, dict) else None) or Turn("assistant", cut=True)
     return Turn("assistant", calls=(ToolCall("", name, given),), cut=True)
 
 
@@ -183,14 +185,22 @@ def _object(text: Json) -> JsonObject | str:
     return text if isinstance(text, dict) else {}
 
 
-def _reply(id: str, text: Json) -> Iterator[ToolResult]:
+def _reply(text: Json) -> Iterator[ToolResult]:
     if text is None:
         return
     try:
         content = literal(text) if isinstance(text, str) else text
     except JsonError:
         content = text
-    yield ToolResult(id, "", {}, content, failure_in(content))
+    yield ToolResult("", "", {}, content, failure_in(content))
+
+
+def _is_torn(result: ToolResult) -> bool:
+    """Whether a reply begins as JSON and does not end so: ToolBench cuts what is longer than 1,024 or 2,048."""
+    content = result.content
+    if isinstance(content, dict) and isinstance(content.get("response"), str):
+        content = content["response"]
+    return isinstance(content, str) and content.lstrip()[:1] in ("{", "[") and content.rstrip()[-1:] not in ("}", "]")
 
 
 def _finish(arguments: Json) -> Turn | None:
@@ -264,7 +274,8 @@ def _of_messages(chain: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
             elif message.get("content"):
                 yield Turn("assistant", message["content"])
         elif message["role"] == "function":
-            yield Turn("tool", results=tuple(_reply("", message.get("content"))))
+            replies = tuple(_reply(message.get("content")))
+            yield Turn("tool", results=replies, cut=any(map(_is_torn, replies)))
 
 
 def _of_tree(record: Mapping[str, Any]) -> Iterator[Turn]:
@@ -280,7 +291,8 @@ def _of_tree(record: Mapping[str, Any]) -> Iterator[Turn]:
             yield _finish(said) or Turn("assistant")
         elif kind == "Action Input" and action:
             call = ToolCall("", action, _object(said))
-            yield Turn("assistant", thought, (call,), tuple(_reply("", node.get("observation"))))
+            replies = tuple(_reply(node.get("observation")))
+            yield Turn("assistant", thought, (call,), replies, cut=any(map(_is_torn, replies)))
             thought = ""
         node = (node.get("children") or [None])[-1]
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from callwright.dialects import pythonic
 from callwright.errors import ConfigError, Failure
 from callwright.jsontext import JsonError, parse
 from callwright.trajectory import Step, Trajectory
-from callwright.transcripts.python_code import program
 from callwright.transcripts.turns import Messages, Round, Turn, distinct, rounds
-from callwright.types import Json, JsonObject, Tool, ToolResult, canonical
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +214,11 @@ def _is_json(text: str) -> bool:
     except JsonError:
         return False
     return True
+
+
+def program(calls: Sequence[ToolCall]) -> str:
+    """A program that makes these calls and prints what each returns."""
+    return "\n".join(f"print({call})" for call in pythonic.written(calls))
 
 
 def spoken(trajectory: Trajectory, *, code: bool = False) -> Trajectory:

@@ -1,0 +1,110 @@
+"""``callwright verify dataset``: what is wrong with somebody else's data, by rule, and a copy without it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from callwright.cli.verifying import Anew, AsJson, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
+
+if TYPE_CHECKING:
+    from callwright.cli.verifying import Extent
+    from callwright.transcripts import Read
+    from callwright.verify.sweep import Sweep
+
+
+def verify_dataset(
+    source: Annotated[Path, typer.Argument(help="A file of records (JSON, JSON lines), or a folder of such files.")],
+    layout: Annotated[str, typer.Option("--from", help="Its layout; else each record's is recognised.")] = "",
+    clean: Annotated[
+        Path | None, typer.Option("--clean", help="Write the rows without a defect here, in the same layout.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Drop rows with a suspicion too.")] = False,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", "-m", help="Judges the six criteria beside the rules. May be repeated: a majority."),
+    ] = None,
+    concurrency: Concurrency = 4,
+    model_calls: ModelCalls = None,
+    minutes: Minutes = None,
+    journal: JournalFile = None,
+    anew: Anew = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score a data set by Table 1's criteria, by rule; name every defect; write a cleaned copy."""
+    import asyncio
+
+    from callwright.cli.verifying import Extent, tell
+    from callwright.transcripts import read_files
+
+    found = read_files(source, layout)
+    for problem in found.left_out[:10]:
+        print(f"left out: {problem}", file=sys.stderr)
+    extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
+    made = asyncio.run(_verified(found, model or [], strict, extent))
+    tell(made, extent)
+    _tell_rates(source.stem, made, extent)
+    if clean is not None:
+        print(f"{_write_clean(found, made, clean)} rows written to {clean}", file=sys.stderr)
+
+
+async def _verified(found: Read, models: list[str], strict: bool, extent: Extent) -> Sweep:
+    from contextlib import AsyncExitStack
+
+    from callwright import __version__
+    from callwright.cli.verifying import swept
+    from callwright.models import open_model
+    from callwright.verify.committee import named
+    from callwright.verify.dataset_rows import DatasetVerifier
+
+    async with AsyncExitStack() as stack:
+        judges = [open_model(spec) for spec in models]
+        for one in judges:
+            stack.push_async_callback(one.aclose)
+        verifier = DatasetVerifier([t for _, t in found.transcripts], judges=named(judges), strict=strict)
+        about = {"version": __version__, "models": models, "strict": strict}
+        return await swept("dataset", about, verifier.rows(), verifier.judge, extent)
+
+
+def _tell_rates(name: str, made: Sweep, extent: Extent) -> None:
+    """Table 1's columns and every class of finding, after the report."""
+    from callwright.verify.dataset import rates
+    from callwright.verify.dataset_report import classes, quality
+    from callwright.verify.dataset_rows import judged
+
+    found = rates(map(judged, made.findings))
+    text = f"{quality(name, found)}\n\n{classes(found)}"
+    if not extent.as_json:
+        print(f"\n{text}")
+    if extent.report is not None:
+        with extent.report.open("a", encoding="utf-8") as file:
+            file.write(f"\n{text}\n")
+
+
+def _write_clean(found: Read, made: Sweep, clean: Path) -> int:
+    """The kept rows in the shape of their files; of a folder, file for file below ``clean``."""
+    from callwright.transcripts import write_records
+
+    kept = {one.key for one in made.kept}
+    from callwright.verify.dataset_rows import key
+
+    places = {place for place, transcript in found.transcripts if key(transcript) in kept}
+    several = len(found.files) > 1
+    root = Path(found.files[0].path.anchor) if not several else _root(found)
+    count = 0
+    for at, records in enumerate(found.files):
+        rows: list[Any] = [row for number, row in enumerate(records.rows) if (at, number) in places]
+        if rows or not several:
+            write_records(clean / records.path.relative_to(root) if several else clean, records.shape, rows)
+        count += len(rows)
+    return count
+
+
+def _root(found: Read) -> Path:
+    import os.path
+
+    return Path(os.path.commonpath([records.path.parent for records in found.files]))

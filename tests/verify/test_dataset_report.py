@@ -1,0 +1,22 @@
+"""The table of a data set."""
+
+from __future__ import annotations
+
+from callwright.verify.dataset import Judged, rates
+from callwright.verify.dataset_account import Defect
+from callwright.verify.dataset_report import classes, quality
+
+FOUND = rates([Judged("a", (Defect("no_answer", ""), Defect("contradiction", ""))), Judged("b", ())])
+
+
+def test_shares_stand_under_the_papers_columns() -> None:
+    head, _, line = quality("mine", FOUND).splitlines()
+    assert head == "| data | rows | Speci | Coher | Solva | Request | Align | Suffi | Minim | Calls |"
+    assert line.startswith("| mine | 2 | 100.0%")
+    assert "| 50.0% | 100.0% | 50.0% |" in line
+
+
+def test_a_class_says_what_it_counts_as_and_why() -> None:
+    table = classes(FOUND)
+    assert "| no_answer | 1 | 50.0% | sufficiency | defect | 50 of 50 |" in table
+    assert "| contradiction | 1 | 50.0% | sufficiency | suspicion | never read |" in table
