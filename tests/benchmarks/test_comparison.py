@@ -75,6 +75,13 @@ def player(litres: int) -> Any:
             return {"steps": [{"step": 1, "tool": "pour", "after": [], "arguments": {"litres": litres}}]}
         if request.purpose == "join":
             return {"thought": "", "judgement": "finish"}
+        if request.purpose == "code":
+            asked = len([message for message in request.messages if message.role == "assistant"])
+            if request.schema is None:
+                call = f"<execute>print(pour(litres={litres}))</execute>"
+                return f"<thought>t</thought>{f'<final_answer>{litres} litres</final_answer>' if asked else call}"
+            call = {"function": "pour", "arguments": {"litres": litres}}
+            return {"thought": "t", **({"final_answer": f"{litres} litres"} if asked else {"calls": [call]})}
         assert request.schema is not None
         shown = "".join(message.content for message in request.messages)
         known = request.schema.get("properties") or request.schema["anyOf"][0]["properties"]

@@ -130,7 +130,7 @@ def published() -> list[str]:
     return [m["content"] for row in rows for m in row["messages"] if m["role"] == "assistant"]
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the published rows of Tool-MVR are not here")
+@pytest.mark.skipif(not DATA.exists(), reason="needs shared data: toolbench_vr")
 def test_every_published_reply_is_a_round_and_its_calls_are_read() -> None:
     replies = published()
     assert len(replies) > 10

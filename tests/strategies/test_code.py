@@ -17,10 +17,11 @@ from callwright.execution.journal import Journal, read
 from callwright.execution.resume import journal_path
 from callwright.protocols import Capabilities, ChatRequest
 from callwright.sandbox import ProgramError
-from callwright.strategies.code import bound, functions, reply_schema
+from callwright.strategies.code import Code, bound, functions, reply_schema
+from callwright.strategies.job import Job
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.trace import Event
-from callwright.types import READ, WRITE, Tool
+from callwright.types import READ, WRITE, Tool, ToolCall
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 QUERY = "How warm is it in Oslo and in Rome? Note it."
@@ -186,6 +187,29 @@ def test_arguments_by_position_take_the_parameters_in_order_and_no_more_than_the
     assert bound(known, ({"city": "Oslo"},), {}).arguments == {"city": "Oslo"}
     with pytest.raises(ProgramError, match="its parameters are: city"):
         bound(known, ("Oslo", 1), {})
+
+
+class FromTheMiddle(Code):
+    """Begins after a call that somebody else made, and one that was refused."""
+
+    async def run(self, job: Job) -> None:
+        calls = [ToolCall("", "weather", {"city": "Oslo"}), ToolCall("", "weather", {"town": 1})]
+        await job.executor.settle(calls, {tool.name for tool in job.tools})
+        await super().run(job)
+
+
+@pytest.mark.parametrize("schema", [True, False])
+async def test_what_was_called_before_it_began_is_shown_as_rounds(schema: bool) -> None:
+    end = {"thought": "t", "final_answer": "It is 12 degrees in Oslo."} if schema else answer("It is 12 degrees.")
+    model = says(end, schema=schema)
+    setup = Orchestrator([fake_source(*tools())], model=model, strategy=FromTheMiddle(), limits=Limits(repairs=0))
+    await setup.run(QUERY)
+    told = [(m.role, m.content) for m in model.requests[-1].messages[2:]]
+    assert [role for role, _ in told] == ["assistant", "user"] * 2
+    assert "weather" in told[0][1]
+    assert "Oslo" in told[0][1]
+    assert told[1][1] == "Observation:\n{'city': 'Oslo', 'celsius': 12}"
+    assert "error" in told[3][1]
 
 
 async def test_a_plan_that_grows_cannot_be_frozen() -> None:

@@ -76,6 +76,8 @@ class Expert:
             return {"needed": [*dict.fromkeys(slot.tool for slot in self._plan.slots)]}
         if request.purpose == "join":
             return {"thought": "", "judgement": "finish"}
+        if request.purpose == "code":
+            return self._round(schema)
         return self._repaired() if request.purpose == "repair" else self._answered(schema)
 
     def _planned(self, schema: JsonObject) -> Json:
@@ -111,6 +113,14 @@ class Expert:
             return {"thought": "", "action": {"tool": call.tool, "arguments": call.arguments}}
         return {"thought": "", "action": {"tool": "finish", "reason": "done"}}
 
+    def _round(self, schema: JsonObject) -> Json:
+        """One round of the Python-call agent: two calls at most, or the answer."""
+        if not (ready := self._ready(tools_in(schema))[:2]):
+            return {"thought": "", "final_answer": self._answer}
+        self._made |= dict.fromkeys(ready, self._replies)
+        calls = [self._calls[slot] for slot in ready]
+        return {"thought": "", "calls": [{"function": one.tool, "arguments": one.arguments} for one in calls]}
+
     def _layer(self, schema: JsonObject) -> Json:
         """The calls of a layer: all that can be made now of the tools on offer, and which others are useful later."""
         offered = tools_in(schema)
@@ -138,14 +148,14 @@ class Expert:
 
 
 def tools_in(schema: Any) -> list[str]:
-    """The tools that a decoding schema offers: the constants that stand under ``tool``."""
+    """The tools that a decoding schema offers: the constants that stand under ``tool`` or ``function``."""
     if isinstance(schema, list):
         return [name for part in schema for name in tools_in(part)]
     if not isinstance(schema, dict):
         return []
-    own = schema.get("tool")
+    own = schema.get("tool", schema.get("function"))
     found = [str(own["const"])] if isinstance(own, dict) and "const" in own else []
-    return [*found, *(name for key, part in schema.items() if key != "tool" for name in tools_in(part))]
+    return [*found, *(name for key, part in schema.items() if part is not own for name in tools_in(part))]
 
 
 def _tokens(text: str) -> int:

@@ -30,7 +30,7 @@ from callwright.limits import Limits
 from callwright.plan import Plan
 from callwright.types import JsonObject, ToolCall
 
-STRATEGIES = ("layered", "dag", "edges", "compiler", "react", "dfsdt")
+STRATEGIES = ("layered", "dag", "edges", "compiler", "react", "dfsdt", "code")
 LIMITS = Limits(seconds=600.0, tool_calls=100, model_calls=100)
 
 

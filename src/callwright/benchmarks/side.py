@@ -15,7 +15,6 @@ from pathlib import Path
 from callwright.errors import ConfigError
 from callwright.weights.store import cache_dir
 
-
 _LINES = 6  # of what a failed command said last: that nothing was found, and before that why
 
 
@@ -40,6 +39,8 @@ def side_python(name: str, requirements: Sequence[str]) -> Path:
 def _run(command: Sequence[str], folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()  # venv says it in stdout
+        said = (
+            done.stderr.strip() or done.stdout.strip() or "no reason given"
+        ).splitlines()  # venv says it in stdout
         last = "\n".join(said[-_LINES:])
         raise ConfigError(f"the environment {folder} could not be made: {last}", hint=f"try: {' '.join(command)}")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ from callwright.dialects.program import STOPS, Round, read_round, write_round
 from callwright.dialects.pythonic import written
 from callwright.execution.ledger import Answer
 from callwright.execution.render import signatures
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import JsonError, mend, write
 from callwright.plan import Plan
 from callwright.protocols import ChatRequest, ReplyMode
 from callwright.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
@@ -116,7 +116,7 @@ class _Rounds:
         self._job = job
         self._opening, self._mode = opening, mode
         self._functions = functions(job.tools)
-        self._messages: list[Message] = []
+        self._messages: list[Message] = [*self._before()]
         self._sandbox: Sandbox | None = None
         self._done: list[_Done] = []  # what the session knows
         self._behind = False  # the session does not know all of that yet
@@ -152,6 +152,22 @@ class _Rounds:
         if mode == "schema":
             return replace(request, schema=reply_schema(shown))
         return replace(request, stop=STOPS)
+
+    def _before(self) -> Iterator[Message]:
+        """What was called before the agent began, as rounds of its own."""
+        executor = self._job.executor
+        shown = {function.tool.name: function for function in self._functions.values()}
+        made = [(r.tool, r.arguments, _value(r)) for r in executor.came]
+        made += [(r.call.tool, r.call.arguments, {"error": r.message}) for r in executor.refusals]
+        for tool, given, value in made:
+            name, arguments = _as_written(shown.get(tool), tool, given)
+            call = {"function": name, "arguments": arguments}
+            if self._mode == "schema":
+                said = write({"thought": "", "calls": [call]}).decode()
+            else:
+                said = write_round(Round(code=f"print({_written(call)})"))
+            yield Message("assistant", said)
+            yield Message("user", f"Observation:\n{value}")
 
     def _within(self, chars: int) -> list[Message]:
         """The rounds so far; of the oldest observations only their beginning where there is no room for all."""
@@ -268,6 +284,15 @@ def functions(tools: Sequence[Tool]) -> dict[str, _Function]:
         }
         made[name] = _Function(tool, replace(tool, name=name, input_schema=schema), keys)
     return made
+
+
+def _as_written(function: _Function | None, tool: str, given: JsonObject | str) -> tuple[str, JsonObject]:
+    """A call by the names that a program has for it; arguments that are no object are none."""
+    arguments = given if isinstance(given, dict) else {}
+    if function is None:
+        return tool, arguments
+    shown = {key: written for written, key in function.keys.items()}
+    return function.shown.name, {shown.get(key, key): value for key, value in arguments.items()}
 
 
 def _identifier(name: str, taken: Container[str]) -> str:
