@@ -59,3 +59,16 @@ def test_a_twin_has_its_own_names_and_the_same_data() -> None:
     assert twin.tools == {"/movie/{movie_id}": "film_profile"}
     operation = twin.document({})["paths"]["/movie/{movie_id}"]["get"]
     assert (operation["operationId"], operation["description"]) == ("film_profile", "All about a film.")
+
+
+def test_members_of_a_reply_may_have_a_name_of_their_own_and_parameters_a_description() -> None:
+    takes, gives = {"name": "city"}, ["city_id:id:city", "people:n"]
+    find = Operation("find", "Find.", "find_city", takes, gives, {"city_id": "id"}, {"name": "of the town"})
+    api = MadeApi("towns", {"find": find}, {"city": ["Oslo"]})
+    status, body = api.answer("/find", {"name": "Oslo"}, {})
+    assert status == 200
+    assert '"id"' in (text := str(body).replace("'", '"'))
+    assert "city_id" not in text
+    operation = api.document({})["paths"]["/find"]["get"]
+    assert operation["parameters"][0]["schema"] == {"type": "string", "description": "of the town"}
+    assert "city_id" not in str(operation["responses"])

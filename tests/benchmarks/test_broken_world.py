@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ from callwright.errors import ConfigError
 from callwright.training.sources import data_root
 
 FOLDER = Path(__file__).parents[2] / "examples" / "broken_tools"
-DIGESTS = {"dev": "04df52b858ec6fd1", "final": "94b0aaf907287d64"}  # as docs/lab.md froze them
+DIGESTS = {"dev": "04df52b858ec6fd1", "chains": "c73ab194c0332616", "final": "94b0aaf907287d64"}
+"""As docs/lab.md froze them."""
+NEEDED = {"final": "tmdb", "chains": "nestools"}
 
 
 def world(half: str) -> World:
-    if half == "final" and not (data_root() / "tmdb").exists():
-        pytest.skip(f"no tmdb in {data_root()}")
+    if half in NEEDED and not (data_root() / NEEDED[half]).exists():
+        pytest.skip(f"no {NEEDED[half]} in {data_root()}")
     return read_world(half, FOLDER, data_root(), load_desk() if half == "final" else None)
 
 
@@ -38,11 +41,23 @@ def test_every_need_has_a_family_and_a_call_of_each_of_its_tools(half: str) -> N
 
 
 def test_the_halves_share_neither_tools_nor_questions() -> None:
-    dev, final = world("dev"), world("final")
-    tools = [{t for tools in one.families.values() for t in tools} for one in (dev, final)]
-    assert not tools[0] & tools[1]
-    assert not {q.text for q in dev.queries} & {q.text for q in final.queries}
-    assert len(final.queries) >= 200
+    worlds = [world(half) for half in HALVES]
+    tools = [{t for tools in one.families.values() for t in tools} for one in worlds]
+    texts = [{q.text for q in one.queries} for one in worlds]
+    for i, j in combinations(range(len(worlds)), 2):
+        assert not tools[i] & tools[j]
+        assert not texts[i] & texts[j]
+    assert len(worlds[-1].queries) >= 200
+
+
+def test_the_part_with_chains_asks_mostly_for_tools_that_take_what_another_returns() -> None:
+    queries = world("chains").queries
+    assert sum(any(need.layer for need in query.needs) for query in queries) > 0.9 * len(queries)
+    (query,) = [q for q in queries if q.id == "ask-0-0"]
+    assert [(n.family, n.layer) for n in query.needs] == [
+        ("find_painting", 0), ("painting_credits", 1), ("painter_profile", 2),
+    ]  # fmt: skip
+    assert query.needs[2].arguments["painter_id"].startswith("PA")
 
 
 def test_what_needs_an_id_comes_after_what_gives_it_and_gets_the_id_that_is_given() -> None:
@@ -55,5 +70,7 @@ def test_what_needs_an_id_comes_after_what_gives_it_and_gets_the_id_that_is_give
 def test_a_world_without_its_files_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"apis\.toml"):
         read_world("dev", tmp_path, tmp_path, None)
+    with pytest.raises(ConfigError, match="nested requests"):
+        read_world("chains", FOLDER, tmp_path, None)
     with pytest.raises(ConfigError, match="film database"):
         read_world("final", FOLDER, tmp_path, None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from callwright.benchmarks.broken_kinds import Breakage
@@ -41,7 +41,8 @@ class Api(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One tool of an invented API. ``named``: the family's parameter -> its name here."""
+    """One tool of an invented API. ``named``: what the family's parameters, and members of its reply, are called
+    here where that differs; ``says``: what the documentation says of parameters (by their names in the family)."""
 
     name: str
     about: str
@@ -49,11 +50,18 @@ class Operation:
     takes: Mapping[str, str]
     gives: Sequence[str]
     named: Mapping[str, str]
+    says: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def echoed(self) -> tuple[str, ...]:
         """What a reply repeats of the request: not ids, which say nothing to anybody."""
         return tuple(key for key, kind in self.takes.items() if not kind.startswith("id:"))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The members of a reply by their names here."""
+        split = (member.partition(":") for member in self.gives)
+        return tuple(f"{self.named.get(name, name)}:{kind}" for name, _, kind in split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +85,33 @@ class MadeApi:
             return broken[op.name].reply()
         given: dict[str, str] = {}
         for key, kind in op.takes.items():
-            value = query.get(op.named[key])
+            value = query.get(op.named.get(key, key))
             if value is None:
-                return 400, {"message": f"missing required parameter {op.named[key]!r}"}
+                return 400, {"message": f"missing required parameter {op.named.get(key, key)!r}"}
             if not accepted(kind, value, self.known):
                 return _refused(op, key, kind, value)
             given[key] = value
-        return 200, dressed(op.name, facts(op.gives, op.family, given), {key: given[key] for key in op.echoed})
+        held = {op.named.get(name, name): value for name, value in facts(op.gives, op.family, given).items()}
+        return 200, dressed(op.name, held, {key: given[key] for key in op.echoed})
 
 
 def _described(op: Operation, breakage: Breakage | None) -> JsonObject:
     parameters = [
-        {"name": op.named[key], "in": "query", "required": True, "schema": schema_of(kind)}
+        {"name": op.named.get(key, key), "in": "query", "required": True, "schema": _schema(op, key, kind)}
         for key, kind in op.takes.items()
     ]
-    schema = dress_schema(op.name, op.gives, op.echoed)
+    schema = dress_schema(op.name, op.told, op.echoed)
     return {
         "operationId": op.name,
         "summary": op.about,
         "parameters": [*parameters, *_demanded(breakage)],
         "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}},
     }
+
+
+def _schema(op: Operation, key: str, kind: str) -> JsonObject:
+    said = op.says.get(key)
+    return schema_of(kind) | ({"description": said} if said else {})
 
 
 def _demanded(breakage: Breakage | None) -> list[JsonObject]:
@@ -109,7 +123,7 @@ def _demanded(breakage: Breakage | None) -> list[JsonObject]:
 
 def _refused(op: Operation, key: str, kind: str, value: str) -> tuple[int, Json]:
     if kind in schema_kinds:
-        return 400, {"message": f"{op.named[key]}: {value!r} is not valid"}
+        return 400, {"message": f"{op.named.get(key, key)}: {value!r} is not valid"}
     return unknown(op.name, value)
 
 

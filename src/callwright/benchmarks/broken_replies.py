@@ -28,6 +28,9 @@ _PATTERNS = {
     "parcel": r"[A-Z]{2}\d{9,12}[A-Z]{2}",
     "domain": r"[a-z0-9-]+(\.[a-z0-9-]+)+",
     "word": r"\w+",
+    "text": r"(?s).*\S.*",
+    "whole": r"-?\d+",
+    "switch": r"(?i)true|false",
 }
 SCHEMAS: Mapping[str, JsonObject] = {
     "iata": {"type": "string", "pattern": "^[A-Z]{3}$", "description": "IATA code of the airport"},
@@ -35,6 +38,8 @@ SCHEMAS: Mapping[str, JsonObject] = {
     "date": {"type": "string", "format": "date"},
     "days": {"type": "integer", "minimum": 1, "maximum": 14},
     "amount": {"type": "number"},
+    "whole": {"type": "integer"},
+    "switch": {"type": "boolean"},
 }
 
 

@@ -1,7 +1,8 @@
 """The world of the broken-tools benchmark: families of tools that give the same, and queries that need some.
 
-Two halves that share no tool: ``dev`` (invented APIs) for tuning, ``final`` (other invented APIs, the film database
-by its real description, the desk with its MCP servers) that is opened once. Which tool is broken, and how, is fixed
+Three parts that share no tool: ``dev`` (invented APIs) and ``chains`` (invented APIs whose tools take each other's
+ids, and the nested requests of NesTools) for tuning, ``final`` (other invented APIs, the film database by its real
+description, the desk with its MCP servers) that is opened once. Which tool is broken, and how, is fixed
 by :mod:`callwright.benchmarks.broken_kinds` before anything is ranked; what a query needs never depends on it.
 """
 
@@ -16,13 +17,14 @@ from typing import Any
 
 from callwright.benchmarks.broken_apis import Api, FilmApi, MadeApi, Operation
 from callwright.benchmarks.broken_kinds import RATES, broken
+from callwright.benchmarks.broken_nested import Nested, read_nested
 from callwright.benchmarks.broken_replies import facts, film_number
 from callwright.benchmarks.desk_tasks import Desk
 from callwright.errors import ConfigError
 from callwright.jsontext import parse
 from callwright.types import Json, JsonObject, digest, to_json
 
-HALVES = ("dev", "final")
+HALVES = ("dev", "chains", "final")
 TMDB_WHERE = "RestBench-TMDB's data.json and tmdb_openapi.json (GNN4TaskPlan), in <data>/tmdb/"
 _DESK_KINDS = frozenset({"single", "chain", "parallel", "crowded"})
 _ASKED = 2  # queries made of one question of a family
@@ -40,7 +42,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One request. ``group``: made, several, film or desk."""
+    """One request. ``group``: made, several, nested, film or desk."""
 
     id: str
     group: str
@@ -71,22 +73,28 @@ class World:
         op = self.operations.get(tool)
         if op is None:
             return dict(need.arguments)
-        return {op.named[key]: _typed(kind, need.arguments[key]) for key, kind in op.takes.items()}
+        return {op.named.get(k, k): _typed(kind, need.arguments[k]) for k, kind in op.takes.items()}
 
 
 def read_world(half: str, folder: Path, data: Path, desk: Desk | None) -> World:
-    """One half of the world. ``folder`` holds the two TOML files, ``data`` the folder ``tmdb``.
+    """One part of the world. ``folder`` holds the TOML files, ``data`` the folders ``tmdb`` and ``nestools``.
 
     Raises ConfigError where one of them cannot be read.
     """
-    apis = _toml(folder / "apis.toml")
+    apis = _toml(folder / ("chains.toml" if half == "chains" else "apis.toml"))
     known = apis["values"]
     families = [family for family in apis["family"] if family["half"] == half]
     operations = {op.name: op for family in families for op in _operations(family)}
     made: tuple[Api, ...] = tuple(_apis(families, operations, known))
     names = {family["name"]: tuple(tool[1] for tool in family["tools"]) for family in families}
-    queries = [*_asked(families, known), *_several(families, known)]
+    queries = [*_asked(families, known), *_led_to(families, known, apis.get("ask", ()))]
+    queries += _several([f for f in families if f["asks"]][:: 3 if half == "chains" else 1], known, families)
     twins: dict[str, tuple[str, str, str]] = {}
+    if half == "chains":
+        nested = read_nested(data, frozenset(operations))
+        made, operations = (*made, *nested.apis), operations | nested.operations
+        names |= nested.families
+        queries += [_nested_query(one) for one in nested.requests]
     if half == "final":
         told = _toml(folder / "twins.toml")
         real, cinebase, films, film_queries = _films(told["tmdb"], data)
@@ -108,7 +116,9 @@ def _toml(path: Path) -> Any:
 
 
 def _typed(kind: str, value: Json) -> Json:
-    return int(value) if kind == "days" else float(value) if kind == "amount" else value
+    if kind == "switch":
+        return value == "true"
+    return int(value) if kind in ("days", "whole") else float(value) if kind == "amount" else value
 
 
 def _operations(family: Any) -> Iterator[Operation]:
@@ -134,11 +144,21 @@ def _asked(families: Sequence[Any], known: Any) -> Iterator[Query]:
                 yield Query(f"{family['name']}-{place}-{turn}", "made", text, _needs(families, family, values))
 
 
-def _several(families: Sequence[Any], known: Any) -> Iterator[Query]:
-    """Queries about two things, each family joined with others that stand far from it."""
-    for at, first in enumerate(families):
+def _led_to(families: Sequence[Any], known: Any, asks: Sequence[Any]) -> Iterator[Query]:
+    """Queries about the last of several families that lead to it."""
+    for place, ask in enumerate(asks):
+        *needs, last = ask["needs"]
+        family = {**next(f for f in families if f["name"] == last), "needs": needs}
+        for turn in range(_ASKED):
+            values = _values(families, family, known, place + turn)
+            yield Query(f"ask-{place}-{turn}", "made", ask["text"].format(**values), _needs(families, family, values))
+
+
+def _several(asked: Sequence[Any], known: Any, families: Sequence[Any]) -> Iterator[Query]:
+    """Queries about two things, each family that is asked for joined with others that stand far from it."""
+    for at, first in enumerate(asked):
         for turn in range(_PAIRED):
-            second = families[(at + 5 + 4 * turn) % len(families)]
+            second = asked[(at + 5 + 4 * turn) % len(asked)]
             one, other = (_values(families, f, known, at + 5 * turn) for f in (first, second))
             texts = first["asks"][turn % len(first["asks"])].format(**one), second["asks"][0].format(**other)
             needs = {n.family: n for n in (*_needs(families, first, one), *_needs(families, second, other))}
@@ -166,6 +186,11 @@ def _needs(families: Sequence[Any], family: Any, values: Mapping[str, str]) -> t
         needs.append(Need(name, arguments, layer))
         held |= {k: v for k, v in facts(one["gives"], name, arguments).items() if k.endswith("_id") or k == "isbn"}
     return tuple(needs)
+
+
+def _nested_query(one: Nested) -> Query:
+    needs = [Need(f"nested.{tool}", arguments, one.layers[tool]) for tool, arguments in one.calls.items()]
+    return Query(one.id, "nested", one.text, tuple(needs))
 
 
 def _films(told: Mapping[str, Any], data: Path) -> tuple[FilmApi, FilmApi, dict[str, tuple[str, ...]], list[Query]]:
