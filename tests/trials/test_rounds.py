@@ -33,7 +33,7 @@ async def run(query: str, *tools: FakeTool, **policy: Any) -> dict[str, Candidat
     candidates = [Candidate(t.tool, i, 1 / i) for i, t in enumerate(tools, 1)]
     attempts = Attempts(query, call, Gate(t.tool for t in tools), settings_)
     request = Request(query, date(2026, 11, 22))
-    await Rounds(candidates, request, (), attempts, Asking(None, settings_, "a", []), settings_).run()
+    await Rounds(candidates, (), request, (), attempts, Asking(None, settings_, "a", []), settings_).run()
     return {one.tool.name: one for one in candidates}
 
 

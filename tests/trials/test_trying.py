@@ -179,6 +179,37 @@ async def test_a_chain_may_have_several_links_and_is_bounded() -> None:
     assert outcomes(trials)["list_rooms"] is None, "a chain that was cut short proves nothing"
 
 
+async def test_a_tool_that_is_no_candidate_joins_them_where_it_alone_gives_what_one_needs() -> None:
+    trips = FakeTool("list_trips", {"employee_id": TEXT}, output=[{"to": "Rome"}])
+    find = FakeTool(*FIND, output={"employee_id": "E7", "name": "Ann Lee"}, output_schema=FOUND)
+    idle = FakeTool(
+        "delete_employee", {"name": TEXT}, output={"employee_id": "E7"}, output_schema=FOUND, effects=WRITE
+    )
+    async with open_catalog([fake_source(trips, flights("kayak"), find, idle)]) as catalog:
+        query = 'Which trips does "Ann Lee" have?'
+        trials = await try_tools(query, hits(["list_trips", "kayak"]), catalog, invoker=catalog.call)
+    assert trials.names == ("list_trips", "find_employee", "kayak")
+    assert [one.initial for one in trials.ranking] == [1, 3, 2]
+    assert (trials.ranking[0].fed_by, trips.calls) == (("find_employee",), [{"employee_id": "E7"}])
+    assert idle.calls == []
+
+
+async def test_an_empty_reply_to_what_another_tool_gave_proves_nothing() -> None:
+    find = FakeTool(*FIND, output={"employee_id": "E7", "name": "Ann Lee"}, output_schema=FOUND)
+    trips = FakeTool("list_trips", {"employee_id": TEXT}, output=[])
+    trials = await tried('Which trips does "Ann Lee" have?', find, trips)
+    assert trips.calls == [{"employee_id": "E7"}]
+    assert outcomes(trials)["list_trips"] is None
+
+
+async def test_a_name_that_may_be_another_sentences_proves_nothing_against_a_tool() -> None:
+    works = FakeTool("find_person", {"name": TEXT}, output=[{"person": 7}])
+    empty = FakeTool("lookup", {"name": TEXT}, output=[])
+    said = 'Who is "Ann Lee"?'
+    assert outcomes(await tried(said, works, empty))["lookup"] == "semantic_mismatch"
+    assert outcomes(await tried(f"{said} What is the weather like?", works, empty))["lookup"] is None
+
+
 async def test_a_tool_whose_provider_fails_is_untested_and_not_failed() -> None:
     find = FakeTool(*FIND, output=Failure("unavailable", "500", status=500), output_schema=FOUND)
     trips = FakeTool("list_trips", {"employee_id": TEXT}, output=[{"to": "Rome"}])
@@ -360,7 +391,7 @@ async def test_budgets_end_trials_and_say_so() -> None:
 async def test_when_time_is_over_what_is_known_counts() -> None:
     slow = flights("slow", hold=asyncio.Event())
     trials = await tried(FLIGHT, slow, flights("fast"), policy=TrialPolicy(seconds=0.2))
-    assert trials.names == ("fast", "slow")
+    assert trials.names == ("slow", "fast"), "nothing speaks against either"
     assert outcomes(trials) == {"fast": "functional_success", "slow": None}
     assert "are over" in trials.problems[0]
     assert slow.running == 0

@@ -179,7 +179,7 @@ class Attempts:
             observation=self._observed(call.tool, call.arguments, verdict, result),
             content=result.content,
             whole=True,
-            proves=_proves(verdict.kind, said, call.arguments, blames and bool(draft.guessed)),
+            proves=_proves(verdict.kind, said, call.arguments, blames and _may_be_wrong(draft)),
             blames_arguments=blames,
             again=verdict.transient and verdict.kind == "unavailable",
             called=True,
@@ -217,7 +217,7 @@ class Attempts:
             return None
         failed = seen.outcome != "functional_success"
         blames = failed and seen.outcome != "execution_failure" and seen.kind != UNDOCUMENTED
-        proves = _proves(seen.kind, seen.reply if failed else "", call.arguments, blames and bool(draft.guessed))
+        proves = _proves(seen.kind, seen.reply if failed else "", call.arguments, blames and _may_be_wrong(draft))
         about = self._about(call, draft, content)
         return Attempt(seen, content, complete, proves, blames, remembered=True, about=about)
 
@@ -294,6 +294,11 @@ def _proves(kind: str, said: str, arguments: JsonObject, guess: bool) -> bool:
     """Whether an outcome, seen now or before, proves anything; ``said`` is the failure's text, ``guess`` whether it
     may be that of a guessed value."""
     return not guess and kind not in _PROVED_NOTHING and not unknown_keys(said, arguments)
+
+
+def _may_be_wrong(draft: Draft) -> bool:
+    """Whether a value of the call may not be the one that was meant: a guess, or another tool's word for it."""
+    return bool(draft.guessed or draft.given_by)
 
 
 def _reread(reply: str) -> tuple[Json, bool]:

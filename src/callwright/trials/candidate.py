@@ -86,6 +86,8 @@ class Candidate:
             seconds=seen.seconds if serves and not seen.simulated else None,
             clause=self.clause,
             about=best.about,
+            called=best.called or best.remembered,
+            fed_by=self.fed_by,
         )
 
     def _because(self, best: Attempt, known: bool) -> str:

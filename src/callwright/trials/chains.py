@@ -28,6 +28,11 @@ class Feeding:
         self._tools = list(tools)
         self._links: dict[str, dict[str, list[tuple[Link, Tool]]]] = {}
 
+    def add(self, tool: Tool) -> None:
+        """One more tool whose output may feed others."""
+        self._tools.append(tool)
+        self._links.clear()
+
     def providers(self, tool: Tool, key: str, least: float = FEEDS) -> list[tuple[Link, Tool]]:
         """The tools that may provide an input, best first; of equals the first given."""
         if tool.name not in self._links:

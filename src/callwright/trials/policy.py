@@ -14,7 +14,7 @@ from callwright.types import Tool
 Simulate = Literal["never", "transient", "every"]
 Planning = Literal["said", "model"]
 Evaluation = Literal["evidence", "model"]
-Order = Literal["proof", "retrieved"]
+Order = Literal["doubt", "proof", "retrieved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class TrialPolicy:
     the others follow as the evidence puts them.
 
     ``order``: by "proof", real successes stand first, then simulated, then untested, then failed. As "retrieved",
-    nothing moves a candidate but failing: what the request did not suffice to try is not passed by what it did.
+    nothing moves a candidate but failing: what the request did not suffice to try is not passed by what it did. By
+    "doubt", the former in clauses of the request of which a tool was called and failed, the latter in the others.
 
     ``fresh`` and ``fresh_transient``: seconds for which a remembered trial stands in for a new one.
     """
@@ -62,7 +63,7 @@ class TrialPolicy:
     evaluation: Evaluation = "evidence"
     shuffles: int = 0
     evaluated: int = 20
-    order: Order = "proof"
+    order: Order = "doubt"
     model_calls: int = 24
     reply_chars: int = 400
     fresh: float = 24 * 3600.0
@@ -97,5 +98,5 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "simulate": ("never", "transient", "every"),
     "planning": ("said", "model"),
     "evaluation": ("evidence", "model"),
-    "order": ("proof", "retrieved"),
+    "order": ("doubt", "proof", "retrieved"),
 }

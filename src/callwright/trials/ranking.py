@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from callwright.trials.policy import Order
 from callwright.trials.result import Ranked
 
 SCORES_ALIKE = 4  # decimals to which two scores of the retriever are one: then the faster tool comes first
+_BEHIND = 0.5  # of a place: who feeds a tool stands behind it, and before the next
 
 
 def standing_class(one: Ranked) -> int:
@@ -21,23 +23,29 @@ def standing_class(one: Ranked) -> int:
     return 1 if one.simulated else 2
 
 
-def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, by_proof: bool = True) -> list[str]:
-    """The names in their final order: by class, within it as the retriever scored them, the faster of equals first.
-    ``by_proof`` false: there are but two classes, those that failed and all others.
+def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, order: Order = "doubt") -> list[str]:
+    """The names in their final order: what failed stands behind all others, and these
+
+    - by "proof": by class, and within it as the retriever scored them, the faster of equals first;
+    - as "retrieved": as the retriever scored them;
+    - by "doubt": by proof in a clause of the request of which a called tool failed, and as retrieved in the others:
+      where no description was found wrong, that a tool could be called says little against one that could not.
+
+    A tool whose reply a tool that works was called with stands right behind it, unless the retriever put it higher.
 
     A place that the retriever gave to one clause of the request stays with that clause: which of two tools for the
-    weather works is no reason to put either before the only one for the mail, which could not be tried. What failed
-    stands behind all others.
+    weather works is no reason to put either before the only one for the mail, which could not be tried.
 
     ``preferred`` is an order that counts instead of the retriever's within a class (a model's). No order lifts a tool
     out of its class: what a tool's output says can make nobody take a made-up success for a real one.
     """
     place = {name: i for i, name in enumerate(preferred)}
     level = _levels(candidates)
+    doubted = frozenset(one.clause for one in candidates if one.called and one.failed)
 
     def key(one: Ranked) -> tuple[float, ...]:
+        class_ = standing_class(one) if _by_proof(one, order, doubted) else 3 * int(one.failed)
         slowness = one.seconds if one.seconds is not None and standing_class(one) == 0 else float("inf")
-        class_ = standing_class(one) if by_proof else int(one.failed)
         return (class_, place.get(one.name, len(place)), level[one.name], slowness, one.initial)
 
     ordered = sorted(candidates, key=key)
@@ -45,16 +53,30 @@ def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, by_pr
     left: dict[int, list[str]] = {}
     for one in reversed(serving):
         left.setdefault(one.clause, []).append(one.name)
-    kept = [left[one.clause].pop() for one in sorted(serving, key=lambda c: c.initial)]
+    kept = [left[one.clause].pop() for one in sorted(serving, key=lambda c: (level[c.name], c.initial))]
     return [*kept, *(one.name for one in ordered if one.failed)]
 
 
-def _levels(candidates: Sequence[Ranked]) -> dict[str, int]:
-    """The retriever's rank of each, the same for neighbours that it scored alike. Scores of 0 say nothing."""
-    made: dict[str, int] = {}
+def _by_proof(one: Ranked, order: Order, doubted: Iterable[int]) -> bool:
+    return order == "proof" or (order == "doubt" and one.clause in doubted)
+
+
+def _levels(candidates: Sequence[Ranked]) -> dict[str, float]:
+    """The retriever's rank of each, the same for neighbours that it scored alike (scores of 0 say nothing); of a tool
+    that feeds another the place behind that."""
+    made: dict[str, float] = {}
     before: Ranked | None = None
     for one in sorted(candidates, key=lambda c: c.initial):
         alike = before is not None and one.score > 0 and round(one.score - before.score, SCORES_ALIKE) == 0
         made[one.name] = made[before.name] if before is not None and alike else len(made)
         before = one
+    return made | _behind(candidates, made)
+
+
+def _behind(candidates: Sequence[Ranked], level: Mapping[str, float]) -> dict[str, float]:
+    works = {one.name for one in candidates if one.works}
+    made: dict[str, float] = {}
+    for one in candidates:
+        for name in works.intersection(one.fed_by if one.works else ()):
+            made[name] = min(made.get(name, level[name]), level[one.name] + _BEHIND)
     return made

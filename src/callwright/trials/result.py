@@ -18,7 +18,8 @@ class Ranked:
     ``outcome`` is None for a tool that was not tried, or whose trial proved nothing either way. ``simulated``: no
     real call of it succeeded; the success is that of a made-up reply, which is no proof. ``seconds`` is the latency
     of the real call; ``about``: that call or its reply holds something of the request. ``clause`` is the part of
-    the request that it fits.
+    the request that it fits. ``called``: a real call of it was made, now or before; ``fed_by``: tools whose replies
+    that call was made of.
     """
 
     name: str
@@ -31,6 +32,8 @@ class Ranked:
     seconds: float | None = None
     clause: int = 0
     about: bool = True
+    called: bool = False
+    fed_by: tuple[str, ...] = ()
 
     @property
     def works(self) -> bool:

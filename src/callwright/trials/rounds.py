@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from callwright.evidence import Observation
+from callwright.flow import words
 from callwright.gate import Sources
+from callwright.retrieval.closure import needs, producer
 from callwright.trials.arguments import Draft, Lacking, drafts, is_wanted
 from callwright.trials.asking import Asking
 from callwright.trials.attempt import Attempts, may_be_tried
@@ -19,6 +21,8 @@ from callwright.trials.values import Request, Value
 from callwright.types import Json, Message, Tool, ToolResult
 
 _ASKED = 2  # providers of one input that are tried in vain
+_BROUGHT = 3  # tools beyond the candidates that are looked at, since they give what a candidate needs
+_BESIDE = 64  # tools of a catalogue that are looked through for one: those whose names share most words with the need
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +40,22 @@ class Waits:
 
 
 class Rounds:
-    """All rounds of one request. Candidates change in place; deterministic but for what is outside."""
+    """All rounds of one request. Candidates change in place, and of ``others``, the tools that are none, some may
+    join them; deterministic but for what is outside."""
 
     def __init__(
         self,
-        candidates: Sequence[Candidate],
+        candidates: list[Candidate],
+        others: Sequence[Tool],
         request: Request,
         conversation: Sequence[Message],
         attempts: Attempts,
         asking: Asking,
         policy: TrialPolicy,
     ) -> None:
-        self._candidates = list(candidates)
+        self._candidates = candidates
+        self._others = {tool.name: tool for tool in others}
+        self._brought = 0
         self._of = {one.tool.name: one for one in candidates}
         self._feeding = Feeding([one.tool for one in candidates])
         self._request = request
@@ -117,7 +125,7 @@ class Rounds:
 
     def _lacking(self, one: Candidate, lack: Lacking) -> Waits | None:
         """Wait for who may provide what is missing. Where nobody may, that is a parameter mismatch."""
-        nobody = [key for key in lack.missing if not self._perhaps(one.tool, key)]
+        nobody = [key for key in lack.missing if not (self._perhaps(one.tool, key) or self._bring(one, key))]
         if not nobody:
             return self._waiting(one, lack.missing)
         one.closed = True
@@ -134,7 +142,10 @@ class Rounds:
         for key in keys:
             if any(other.result is not None for other in self._providers(one.tool, key)):
                 continue
-            next_ = self._to_ask(one, key, self._policy.depth, frozenset({one.tool.name}))
+            seen = frozenset({one.tool.name})
+            next_ = self._to_ask(one, key, self._policy.depth, seen)
+            if next_ is None and self._bring(one, key):
+                next_ = self._to_ask(one, key, self._policy.depth, seen)
             if next_ is not None:
                 after.append(next_)
             elif not one.chained:
@@ -166,6 +177,24 @@ class Rounds:
                 if nearer is not None:
                     return nearer
         return None
+
+    def _bring(self, one: Candidate, key: str) -> bool:
+        """Whether a tool that is no candidate gives an input that no candidate gave; it becomes the last candidate.
+        What counts as giving it is what counts in retrieval (:mod:`callwright.retrieval.closure`)."""
+        need = next((n for n in needs(one.tool, self._request.query) if n.field.path[0] == key), None)
+        if need is None or self._brought >= _BROUGHT or self._policy.depth < 1:
+            return False
+        said = set(words(need.words))
+        pool = sorted(self._others.values(), key=lambda tool: -len(said & {*words(tool.name)}))
+        link = producer(need, pool[:_BESIDE])
+        if link is None:
+            return False
+        self._brought += 1
+        tool = self._others.pop(link.producer)
+        self._of[tool.name] = Candidate(tool, len(self._candidates) + 1, 0.0, clause=one.clause)
+        self._candidates.append(self._of[tool.name])
+        self._feeding.add(tool)
+        return True
 
     def _providers(self, tool: Tool, key: str, least: float = FEEDS) -> list[Candidate]:
         return [self._of[other.name] for _, other in self._feeding.providers(tool, key, least)]
@@ -220,6 +249,7 @@ class Rounds:
                 repeated = True
                 continue
             if attempt.observation.outcome == "functional_success" or not attempt.blames_arguments:
+                one.fed_by = tuple(dict.fromkeys(tool for _, tool in left[0].given_by))
                 break
             if not left.pop(0).guessed:
                 break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -47,7 +47,8 @@ async def try_tools(
 ) -> Trials:
     """Try the candidates ``hits`` of a request and rank them by what their trials proved.
 
-    ``tools`` holds every tool that is named in ``hits``; a hit without a tool is left out, as ``problems`` says.
+    ``tools`` holds every tool that is named in ``hits``; a hit without a tool is left out, as ``problems`` says. Of
+    the others a few that give what a candidate needs and no candidate gives may join the candidates.
     ``invoker`` calls a tool (``Catalog.call``). Without a ``model`` all is done from the request, the schemas and the
     replies; with one, what ``policy`` says is asked of it. ``secrets`` (``Catalog.secrets``) are in nothing that
     comes back. ``now`` is Unix time.
@@ -64,11 +65,12 @@ async def try_tools(
     began = time.monotonic()
     forms = in_every_form(secrets)
     trace = trace if trace is not None else Trace(secrets=forms)
-    candidates, problems = _candidates(hits, tools)
+    known = {tool.name: tool for tool in tools}
+    candidates, problems = _candidates(hits, known)
     attempts = Attempts(
         query=query,
         caller=invoker,
-        gate=Gate(one.tool for one in candidates),
+        gate=Gate(known.values()),
         policy=policy,
         evidence=evidence,
         simulator=simulator,
@@ -81,7 +83,9 @@ async def try_tools(
     )
     asking = Asking(model, policy, f"{actor}:model", problems)
     request = Request(query, date.fromtimestamp(now()), "\n".join(m.content for m in conversation))
-    rounds = Rounds(candidates, request, conversation, attempts, asking, policy)
+    named = {one.tool.name for one in candidates}
+    others = [tool for name, tool in known.items() if name not in named]
+    rounds = Rounds(candidates, others, request, conversation, attempts, asking, policy)
     try:
         async with asyncio.timeout(policy.seconds):
             await rounds.run()
@@ -93,9 +97,8 @@ async def try_tools(
     return made
 
 
-def _candidates(hits: Sequence[Hit], tools: Iterable[Tool]) -> tuple[list[Candidate], list[str]]:
+def _candidates(hits: Sequence[Hit], known: Mapping[str, Tool]) -> tuple[list[Candidate], list[str]]:
     """The hits as candidates, each tool once."""
-    known = {tool.name: tool for tool in tools}
     first = {hit.name: hit for hit in reversed(hits)}
     ordered = list(dict.fromkeys(hit.name for hit in hits))
     unknown = [name for name in ordered if name not in known]
@@ -113,7 +116,7 @@ def _result(
     seconds: float,
 ) -> Trials:
     known = {one.tool.name: one.ranked() for one in candidates}
-    names = ranked(list(known.values()), order, by_proof=attempts.policy.order == "proof")
+    names = ranked(list(known.values()), order, order=attempts.policy.order)
     final = [replace(known[name], final=place) for place, name in enumerate(names, 1)]
     made = [attempt for one in candidates for attempt in one.attempts]
     return Trials(
@@ -132,7 +135,8 @@ def _result(
 def _recorded(told: dict[str, object]) -> Trials:
     """Trials from the journal."""
     fields: dict[str, object] = dict(told)
-    fields["ranking"] = tuple(Ranked(**one) for one in told["ranking"])  # type: ignore[attr-defined]
+    rows = [one | {"fed_by": tuple(one.get("fed_by", ()))} for one in told["ranking"]]  # type: ignore[attr-defined]
+    fields["ranking"] = tuple(Ranked(**one) for one in rows)
     fields["observations"] = tuple(Observation(**one) for one in told["observations"])  # type: ignore[attr-defined]
     fields["problems"] = tuple(told["problems"])  # type: ignore[arg-type]
     return Trials(**fields)  # type: ignore[arg-type]

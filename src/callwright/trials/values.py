@@ -26,6 +26,7 @@ _ID = frozenset("id uuid guid identifier asin isbn sku imei vin slug hash".split
 _CODES = frozenset("code reference serial ticker symbol zip zipcode postcode postal iata icao iban".split())
 _DERIVED = frozenset("country currency language locale state airport iata icao ticker symbol stock timezone".split())
 _STATED_KINDS = frozenset("labelled identified option address".split())
+_BY_LOOKS = frozenset("only_quoted only_name only_number named".split())
 _CODE = re.compile(r"(?=.*\d)\S+|[A-Z]{2,6}")
 _DAYS = frozenset("date day birthday deadline checkin checkout arrival departure".split())
 _PLACES_ON_EARTH = frozenset("latitude longitude coordinate".split())
@@ -73,10 +74,20 @@ class Request:
         self.talk = Talk(said)
         self.days = [day.isoformat() for day in relative_days(said, self.today)]
 
+    @property
+    def asks_several(self) -> bool:
+        """Whether the request is of several sentences, each of which may ask for a thing of its own."""
+        return len(_SENTENCE.split(self.query)) > 1
+
+    def _sentences(self) -> list[str]:
+        """The sentences of the request; one only where it cannot be told into which it falls."""
+        sentences = [s for s in _SENTENCE.split(self.query) if s.strip()]
+        return [self.query] if any(len(s.split()) < _SHORT for s in sentences) else sentences
+
     def part_for(self, tool: Tool) -> Request:
         """The one sentence of several that speaks of what a tool does; all of it where that is not clear."""
-        sentences = [s for s in _SENTENCE.split(self.query) if s.strip()]
-        if len(sentences) < 2 or any(len(s.split()) < _SHORT for s in sentences):
+        sentences = self._sentences()
+        if len(sentences) < 2:
             return self
         about = ({*words(tool.name), *content_words(tool.description)} - STOP) - _ASKING
         shares = [len(about & {*words(s)}) for s in sentences]
@@ -161,6 +172,7 @@ def _said(key: str, part: JsonObject, request: Request, used: Sequence[Json]) ->
         if found is None or _speaks_of_a_day(found.value, request) or not _fits(key, found):
             continue
         sure = found is one and not is_derived(key) and found.confidence(alone=True) >= SURE
+        sure = sure and not (request.asks_several and found.kind in _BY_LOOKS)  # may be another sentence's
         short = _shortened(found.value, request)
         if short != found.value:
             yield Value(short, sure)
