@@ -47,7 +47,7 @@ class Asking:
         if self._policy.evaluation != "model" or not candidates or not self._may_ask("the evaluator", questions):
             return (), None
         known = {one.tool.name: (one, one.ranked()) for one in candidates}
-        names = ranked([told for _, told in known.values()], order=self._policy.order)
+        names = ranked([told for _, told in known.values()], order=self._policy.order, k=self._policy.k)
         best = [known[name] for name in names[: self._policy.evaluated]]
         shown = [Shown(one.tool, told, _reply(one)) for one, told in best]
         dialogue = evaluate(

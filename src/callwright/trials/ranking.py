@@ -23,7 +23,9 @@ def standing_class(one: Ranked) -> int:
     return 1 if one.simulated else 2
 
 
-def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, order: Order = "doubt") -> list[str]:
+def ranked(
+    candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, order: Order = "doubt", k: int = 10
+) -> list[str]:
     """The names in their final order: what failed stands behind all others, and these
 
     - by "proof": by class, and within it as the retriever scored them, the faster of equals first;
@@ -32,6 +34,7 @@ def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, order
       where no description was found wrong, that a tool could be called says little against one that could not.
 
     A tool whose reply a tool that works was called with stands right behind it, unless the retriever put it higher.
+    So one a clause may come among the first ``k`` that was not retrieved among them: that of the best.
 
     A place that the retriever gave to one clause of the request stays with that clause: which of two tools for the
     weather works is no reason to put either before the only one for the mail, which could not be tried.
@@ -40,7 +43,7 @@ def ranked(candidates: Sequence[Ranked], preferred: Sequence[str] = (), *, order
     out of its class: what a tool's output says can make nobody take a made-up success for a real one.
     """
     place = {name: i for i, name in enumerate(preferred)}
-    level = _levels(candidates)
+    level = _levels(candidates, k)
     doubted = frozenset(one.clause for one in candidates if one.called and one.failed)
 
     def key(one: Ranked) -> tuple[float, ...]:
@@ -61,7 +64,7 @@ def _by_proof(one: Ranked, order: Order, doubted: Iterable[int]) -> bool:
     return order == "proof" or (order == "doubt" and one.clause in doubted)
 
 
-def _levels(candidates: Sequence[Ranked]) -> dict[str, float]:
+def _levels(candidates: Sequence[Ranked], k: int) -> dict[str, float]:
     """The retriever's rank of each, the same for neighbours that it scored alike (scores of 0 say nothing); of a tool
     that feeds another the place behind that."""
     made: dict[str, float] = {}
@@ -70,13 +73,19 @@ def _levels(candidates: Sequence[Ranked]) -> dict[str, float]:
         alike = before is not None and one.score > 0 and round(one.score - before.score, SCORES_ALIKE) == 0
         made[one.name] = made[before.name] if before is not None and alike else len(made)
         before = one
-    return made | _behind(candidates, made)
+    return made | _behind(candidates, made, k)
 
 
-def _behind(candidates: Sequence[Ranked], level: Mapping[str, float]) -> dict[str, float]:
-    works = {one.name for one in candidates if one.works}
+def _behind(candidates: Sequence[Ranked], level: Mapping[str, float], k: int) -> dict[str, float]:
+    """The places of those that feed: where a clause has several that were not retrieved among the first ``k``, its
+    best tool's comes among them."""
+    serving = [one for one in sorted(candidates, key=lambda c: c.initial) if not one.failed]
+    works = [one for one in serving if one.works]
+    names, first = {one.name for one in works}, {one.name for one in serving[:k]}
+    entered: dict[int, str] = {}
     made: dict[str, float] = {}
-    for one in candidates:
-        for name in works.intersection(one.fed_by if one.works else ()):
-            made[name] = min(made.get(name, level[name]), level[one.name] + _BEHIND)
+    for one in works:
+        for name in (n for n in one.fed_by if n in names and level[n] > level[one.name]):
+            if name in first or one.name not in first or entered.setdefault(one.clause, name) == name:
+                made.setdefault(name, level[one.name] + _BEHIND)
     return made

@@ -116,7 +116,7 @@ def _result(
     seconds: float,
 ) -> Trials:
     known = {one.tool.name: one.ranked() for one in candidates}
-    names = ranked(list(known.values()), order, order=attempts.policy.order)
+    names = ranked(list(known.values()), order, order=attempts.policy.order, k=attempts.policy.k)
     final = [replace(known[name], final=place) for place, name in enumerate(names, 1)]
     made = [attempt for one in candidates for attempt in one.attempts]
     return Trials(
