@@ -165,7 +165,7 @@ def test_where_no_call_failed_the_first_k_lose_only_places_that_feeders_take(row
                fed_by=tuple(f"t{n}" for n in fed if n != i))
         for i, (outcome, clause, fed) in enumerate(rows, 1)
     ]  # fmt: skip
-    order = ranked(candidates)
+    order = ranked(candidates, k=k)
     serving = [one for one in candidates if not one.failed]
     works = {one.name for one in serving if one.works}
     feeders = works & {name for one in serving if one.works for name in one.fed_by}
@@ -173,4 +173,25 @@ def test_where_no_call_failed_the_first_k_lose_only_places_that_feeders_take(row
         one.name for one in serving if one.name not in feeders
     ]
     lost = {one.name for one in serving[:k]} - set(order[:k])
-    assert len(lost) <= len(feeders - {one.name for one in serving[:k]})
+    assert len(lost) <= len({one.clause for one in serving}), "one a clause, whatever was tried"
+
+
+@given(CASES)
+def test_a_made_up_success_never_stands_above_a_real_one_of_its_clause(rows: list[tuple]) -> None:  # type: ignore[type-arg]
+    for order in ("doubt", "proof"):
+        names = ranked(made(rows), order=order)
+        by_name = {one.name: one for one in made(rows)}
+        found = [by_name[name] for name in names if by_name[name].outcome == "functional_success"]
+        assert [one.simulated for one in found] == sorted(one.simulated for one in found)
+
+
+def test_of_several_that_feed_tools_of_one_clause_one_comes_among_the_first_k() -> None:
+    candidates = [
+        Ranked("cast", 1, 1, "functional_success", fed_by=("find_film",), called=True),
+        Ranked("filmography", 2, 2, "functional_success", fed_by=("find_person",), called=True),
+        Ranked("reviews", 3, 3, "functional_success", fed_by=("find_film",), called=True),
+        Ranked("find_person", 4, 4, "functional_success", called=True),
+        Ranked("find_film", 5, 5, "functional_success", called=True),
+    ]
+    assert ranked(candidates, k=3)[:3] == ["cast", "find_film", "filmography"]
+    assert ranked(candidates, k=5) == ["cast", "find_film", "filmography", "find_person", "reviews"]

@@ -39,7 +39,8 @@ class TrialPolicy:
 
     ``order``: by "proof", real successes stand first, then simulated, then untested, then failed. As "retrieved",
     nothing moves a candidate but failing: what the request did not suffice to try is not passed by what it did. By
-    "doubt", the former in clauses of the request of which a tool was called and failed, the latter in the others.
+    "doubt", the former in clauses of the request of which a tool was called and failed or a reply was made up, the
+    latter in the others.
 
     ``fresh`` and ``fresh_transient``: seconds for which a remembered trial stands in for a new one.
     """

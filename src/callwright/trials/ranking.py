@@ -30,8 +30,9 @@ def ranked(
 
     - by "proof": by class, and within it as the retriever scored them, the faster of equals first;
     - as "retrieved": as the retriever scored them;
-    - by "doubt": by proof in a clause of the request of which a called tool failed, and as retrieved in the others:
-      where no description was found wrong, that a tool could be called says little against one that could not.
+    - by "doubt": by proof in a clause of the request of which a called tool failed or a reply had to be made up, and
+      as retrieved in the others: where no description was found wrong, that a tool could be called says little
+      against one that could not.
 
     A tool whose reply a tool that works was called with stands right behind it, unless the retriever put it higher.
     So one a clause may come among the first ``k`` that was not retrieved among them: that of the best.
@@ -44,7 +45,7 @@ def ranked(
     """
     place = {name: i for i, name in enumerate(preferred)}
     level = _levels(candidates, k)
-    doubted = frozenset(one.clause for one in candidates if one.called and one.failed)
+    doubted = frozenset(one.clause for one in candidates if (one.called and one.failed) or one.simulated)
 
     def key(one: Ranked) -> tuple[float, ...]:
         class_ = standing_class(one) if _by_proof(one, order, doubted) else 3 * int(one.failed)
