@@ -17,7 +17,7 @@ from callwright.benchmarks.desk_score import LIMITATION
 from callwright.benchmarks.recovery_cases import ErrorCase, digest_of
 from callwright.benchmarks.recovery_score import Recovery, recovery
 from callwright.benchmarks.recovery_world import simulated_source
-from callwright.benchmarks.run_trajectory import trajectory_of
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.benchmarks.task_sets import Stage
 from callwright.execution.freeze import Level
 from callwright.protocols import ChatModel

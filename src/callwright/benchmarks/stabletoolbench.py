@@ -16,7 +16,7 @@ from callwright.benchmarks.judge_text import CHARS
 from callwright.benchmarks.published import published_stabletoolbench
 from callwright.benchmarks.recovery import judged_rows
 from callwright.benchmarks.rows import read_rows
-from callwright.benchmarks.run_trajectory import trajectory_of
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.benchmarks.stabletoolbench_report import stable_report
 from callwright.benchmarks.stabletoolbench_tasks import (
     StableTask,

@@ -1,4 +1,5 @@
-"""A run's trace as a trajectory: what judges read of our own runs, every attempt and dead branch included."""
+"""A run's trace as a trajectory: what judges and exploration read of our own runs, every attempt and dead branch
+included."""
 
 from __future__ import annotations
 
@@ -42,6 +43,8 @@ def _steps(events: Sequence[Event]) -> list[Step]:
         data = event.data
         if event.kind == "model" and data.get("purpose") == "bind":
             thought = _thought(texts.get(str(data.get("reply", "")), ""))
+        elif event.kind == "reflection":
+            thought = f"{data['analysis']} {data['strategy']}".strip()
         elif event.kind == "result":
             steps.append(_executed(data, thought))
             thought = ""

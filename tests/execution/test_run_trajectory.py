@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from callwright import Orchestrator
-from callwright.benchmarks.run_trajectory import trajectory_of
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.errors import Failure
 from callwright.planning import open_planner
 from callwright.testing import FakeTool, ScriptedModel, fake_source
