@@ -12,10 +12,12 @@ import typer
 
 from callwright.cli.verify_apis import verify_apis
 from callwright.cli.verify_dataset import verify_dataset
+from callwright.cli.verify_queries import verify_queries
 from callwright.cli.verify_trajectories import verify_trajectories
 
 VERIFIERS: Mapping[str, Callable[..., None]] = {
     "apis": verify_apis,
+    "queries": verify_queries,
     "trajectories": verify_trajectories,
     "dataset": verify_dataset,
 }

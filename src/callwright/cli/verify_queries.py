@@ -1,0 +1,114 @@
+"""``callwright verify queries``: which requests can be answered with the tools on offer, and are worth asking."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from callwright.cli.options import Config, Overlay, Profile, Tools
+from callwright.cli.verifying import Anew, AsJson, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
+
+
+def verify_queries(
+    requests: Annotated[
+        Path,
+        typer.Argument(help="JSON lines of id, query, tools and needed; ToolBench's query files; a folder."),
+    ],
+    tools: Tools = None,
+    overlay: Overlay = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", "-m", help="A model that judges, as for --model. Repeated: the majority decides."),
+    ] = None,
+    least: Annotated[int, typer.Option(help="Quality from which a request is kept.", min=1, max=10)] = 8,
+    today: Annotated[
+        str | None, typer.Option(help="The day of the requests, YYYY-MM-DD: nothing is booked before it.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many requests.", min=1)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the kept requests here, as JSON lines."),
+    ] = None,
+    concurrency: Concurrency = 4,
+    model_calls: ModelCalls = None,
+    minutes: Minutes = None,
+    journal: JournalFile = None,
+    anew: Anew = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Find the requests that can be answered with the tools on offer, and are good ones; say why others are not."""
+    import asyncio
+
+    from callwright.cli.settings import effective
+    from callwright.cli.verifying import Extent, tell
+
+    settings = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile)
+    extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
+    made, asked = asyncio.run(_verified(requests, settings.sources(), judge or [], least, _day(today), limit, extent))
+    tell(made, extent)
+    _tell_agreement(made, len(judge or []))
+    if out is not None:
+        _write(made, asked, out)
+
+
+def _day(text: str | None) -> Any:
+    from datetime import date
+
+    from callwright.errors import ConfigError
+
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise ConfigError(f"--today takes a day, not {text!r}", hint="--today 2026-11-22") from None
+
+
+async def _verified(
+    path: Path, sources: list[str], judges: list[str], least: int, today: Any, limit: int | None, extent: Any
+) -> tuple[Any, Any]:
+    from contextlib import AsyncExitStack
+
+    from callwright.catalog import open_catalog
+    from callwright.cli.verifying import swept
+    from callwright.models import open_model
+    from callwright.verify.committee import named
+    from callwright.verify.queries import QueryVerifier
+    from callwright.verify.requests import read_requests
+
+    async with AsyncExitStack() as stack:
+        tools = (await stack.enter_async_context(open_catalog(sources))).tools if sources else ()
+        asked = read_requests(path, tools)[:limit]
+        models = [open_model(spec) for spec in judges]
+        for one in models:
+            stack.push_async_callback(one.aclose)
+        verifier = QueryVerifier(named(models), least, today)
+        about = {"judges": judges, "least": least, "today": today and today.isoformat()}
+        return await swept("queries", about, verifier.rows(asked), verifier.judge, extent), asked
+
+
+def _tell_agreement(made: Any, judges: int) -> None:
+    from callwright.verify.committee import agreement
+
+    if judges > 1:
+        print(f"judges: {agreement([one.found.get('votes', {}) for one in made.findings])}", file=sys.stderr)
+
+
+def _write(made: Any, asked: Any, out: Path) -> None:
+    """The kept requests, each as it was asked, with tool names and the verdict."""
+    from callwright import lines
+
+    by_id = {one.id: one for one in asked}
+    lines.write(
+        out,
+        (
+            {"id": f.id, "query": by_id[f.id].query, "tools": [t.name for t in by_id[f.id].tools],
+             "needed": list(by_id[f.id].needed), "quality": f.found["quality"], "why": f.why}
+            for f in made.kept
+        ),
+    )  # fmt: skip
+    print(f"kept: {out} ({len(made.kept)} requests)", file=sys.stderr)
