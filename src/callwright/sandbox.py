@@ -107,6 +107,7 @@ class Sandbox:
         try:
             self._pool = await self._apart(pool.__enter__)
         except (OSError, RuntimeError) as exc:
+            self._thread.shutdown(wait=False)
             hint = "pip install --force-reinstall pydantic-monty-runtime, or name its binary in MONTY_BIN"
             raise ConfigError(f"the sandbox cannot be started: {exc}", hint=hint) from exc
         return self

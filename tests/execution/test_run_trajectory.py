@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from callwright import Orchestrator
 from callwright.execution.run_trajectory import trajectory_of
 from callwright.errors import Failure
 from callwright.planning import open_planner
+from callwright.protocols import Capabilities
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.testing.tools import in_order
 from callwright.trace import JsonlSink, read_jsonl
@@ -63,3 +65,16 @@ async def test_a_refused_call_is_a_round_that_says_why() -> None:
     assert read.given_up
     assert read.steps[0].results == ()
     assert read.steps[0].shown.startswith("refused before it left: ")
+
+
+async def test_the_thoughts_of_the_python_call_agent_are_read_in_either_form() -> None:
+    tool = FakeTool("weather", {"city": {"type": "string"}}, output={"sky": "rain"})
+    for schema in (True, False):
+        end: Any = "<thought>Done.</thought><final_answer>It rains.</final_answer>"
+        ask: Any = "<thought>I look</thought><execute>print(weather(city='Oslo'))</execute>"
+        if schema:
+            called = {"function": "weather", "arguments": {"city": "Oslo"}}
+            ask, end = {"thought": "I look", "calls": [called]}, {"thought": "", "final_answer": "It rains."}
+        model = ScriptedModel({"code": [ask, end]}, capabilities=Capabilities(json_schema=schema))
+        run = await Orchestrator([fake_source(tool)], model=model, strategy="code").run("Weather in Oslo?")
+        assert [step.thought for step in trajectory_of(run.events).steps] == ["I look"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from callwright.dialects.program import read_round
 from callwright.errors import Failure
 from callwright.execution.recording import Recording
 from callwright.jsontext import JsonError, mend
@@ -41,7 +42,7 @@ def _steps(events: Sequence[Event]) -> list[Step]:
     thought = ""
     for event in events:
         data = event.data
-        if event.kind == "model" and data.get("purpose") == "bind":
+        if event.kind == "model" and data.get("purpose") in ("bind", "code"):
             thought = _thought(texts.get(str(data.get("reply", "")), ""))
         elif event.kind == "reflection":
             thought = f"{data['analysis']} {data['strategy']}".strip()
@@ -78,6 +79,8 @@ def _why(data: Mapping[str, Any]) -> str:
 
 def _thought(reply: str) -> str:
     """What the model thought aloud in a reply that decided on calls."""
+    if "<thought>" in reply:
+        return read_round(reply).thought
     try:
         value = mend(reply).value
     except JsonError:

@@ -157,7 +157,7 @@ class _Rounds:
         """What was called before the agent began, as rounds of its own."""
         executor = self._job.executor
         shown = {function.tool.name: function for function in self._functions.values()}
-        made = [(r.tool, r.arguments, _value(r)) for r in executor.came]
+        made: list[tuple[str, JsonObject | str, Json]] = [(r.tool, r.arguments, _value(r)) for r in executor.came]
         made += [(r.call.tool, r.call.arguments, {"error": r.message}) for r in executor.refusals]
         for tool, given, value in made:
             name, arguments = _as_written(shown.get(tool), tool, given)

@@ -68,7 +68,8 @@ def faults(trajectory: Trajectory, cut: Collection[int] = ()) -> tuple[Fault, ..
 
     ``cut``: rounds of which the source keeps only a part. Nothing is concluded from what is not there.
     """
-    found = (*_form(trajectory), *_execution(trajectory), *_meaning(trajectory))
+    told = steps.findings(trajectory)
+    found = (*_form(trajectory), *_execution(trajectory, told), *_meaning(trajectory, told))
     return tuple(f for f in found if not cut or not (f.step in cut or f.kind in _NEEDS_ALL))
 
 
@@ -101,23 +102,24 @@ def _no_python(code: str) -> str:
     return ""
 
 
-def _execution(t: Trajectory) -> Iterator[Fault]:
-    found = [f for f in steps.findings(t) if f.kind not in _MEANING]
+def _execution(t: Trajectory, told: Sequence[steps.Finding]) -> Iterator[Fault]:
+    found = [f for f in told if f.kind not in _MEANING]
     for one in found:
         yield Fault("execution", one.kind, one.reason, one.step, one.kind not in SUSPICIONS)
-    told = {(f.step, f.call) for f in found}
+    known = {(f.step, f.call) for f in found}
     for at, call, result in t.pairs():
         failure = None if result is None else diagnose(result, t.tool(call.tool) or Tool(call.tool)).failure
-        if failure is not None and (at, call.id) not in told:
+        if failure is not None and (at, call.id) not in known:
             said = " ".join(failure.message.split())[:160]
             yield Fault("execution", "failed_call", f"{call.tool} failed and nothing made up for it: {said}", at)
 
 
-def _meaning(t: Trajectory) -> Iterator[Fault]:
+def _meaning(t: Trajectory, told: Sequence[steps.Finding]) -> Iterator[Fault]:
     if t.answer is None or t.given_up:
         return
-    for one in steps.findings(t, ("contradiction", "unsupported")):
-        yield Fault("meaning", one.kind, one.reason, -1, one.kind not in SUSPICIONS)
+    for one in told:
+        if one.kind in _MEANING:
+            yield Fault("meaning", one.kind, one.reason, -1, one.kind not in SUSPICIONS)
     results = [replace(r, id=f"r{n}") for n, r in enumerate(t.results)]
     if all(result.ok for result in results):
         for gap in gaps(t.query, results, t.tools):
