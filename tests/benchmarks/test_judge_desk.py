@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from tests.benchmarks.answering import an_agent_and_a_judge, answering
 from tests.benchmarks.trajectory_case import run
 
 from callwright import Orchestrator
 from callwright.benchmarks.judge_desk import items_of, main, read_runs
-from callwright.benchmarks.rows import append_row
+from callwright.benchmarks.rows import append_row, read_rows
 from callwright.errors import ConfigError
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.trace import JsonlSink
@@ -79,3 +81,24 @@ async def test_the_report_needs_no_judge(tmp_path: Path, capsys: pytest.CaptureF
 def test_bad_input_is_said_and_nothing_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--desk", str(tmp_path / "none.jsonl"), "--report"]) == 1
     assert "no run with a trace" in capsys.readouterr().err
+
+
+async def test_the_whole_command_judges_over_http_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = await rows_with_traces(tmp_path, [True, False])
+    with answering(an_agent_and_a_judge) as url:
+        command = ["--desk", str(rows), "--out", str(tmp_path / "judged.jsonl"), "--model", f"{url}#m", "--runs", "2"]
+        for measures in ("pr", "pr,sopr"):
+            assert await asyncio.to_thread(main, [*command, "--measures", measures]) == 0
+    assert len(read_rows(tmp_path / "judged.jsonl")) == 8
+    said = capsys.readouterr().out
+    assert "| 2/2 = 100 % (34–100)" in said  # alike in both runs
+    assert "1/2 = 50 %" in said  # of what was right by code
+
+
+def test_an_unknown_measure_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asyncio.run(rows_with_traces(tmp_path, [True]))
+    out = ["--out", str(tmp_path / "j.jsonl"), "--measures", "wins"]
+    assert main(["--desk", str(tmp_path / "results.jsonl"), *out]) == 1
+    assert "there is no measure 'wins'" in capsys.readouterr().err

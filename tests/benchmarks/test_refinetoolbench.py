@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.benchmarks.answering import an_agent_and_a_judge, answering
 from tests.benchmarks.test_recovery_cases import CASE, published
 from tests.benchmarks.test_recovery_continue import ANSWER, FINISHED, RIGHT
 
@@ -57,3 +58,22 @@ def test_the_published_table_stands_apart(capsys: pytest.CaptureFixture[str]) ->
     said = capsys.readouterr().out
     assert said.startswith("As published. Tool-MVR, Table 4")
     assert "| Tool-MVR (Q) | 63.7 |" in said
+
+
+def test_the_whole_command_builds_runs_and_judges_over_http(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases, out = str(tmp_path / "cases.jsonl"), str(tmp_path / "rows.jsonl")
+    with answering(an_agent_and_a_judge) as url:
+        model = f"{url}#m"
+        assert main(["--build", cases, "--from", str(published(tmp_path)), "--simulator", model]) == 0
+        fixed = ["--cases", cases, "--out", out]
+        ran = ["--strategies", "react", "--model", model, "--simulator", model, "--mode", "constrained"]
+        assert main([*fixed, *ran]) == 0
+        assert main([*fixed, "--judge", model, "--simulator", model]) == 0
+        assert main([*fixed, "--judge", model, "--simulator", model]) == 0
+    said = capsys.readouterr().out
+    assert "2 cases of 2 attempts." in said
+    assert "| react | 2/2 | 0/2 = 0 %" in said
+    assert "| m | react, m | 100.0 (1) | 100.0 (1) | 100.0 (2) | 0.0 (1) | 0.0 (1) | 0.0 (2) | 0 |" in said
+    assert len(read_rows(judged_rows(Path(out)))) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.benchmarks.answering import an_agent_and_a_judge, answering
 from tests.benchmarks.test_stabletoolbench_tasks import FINISHED, SAID, answers, call, queries
 from tests.benchmarks.trajectory_case import run
 
@@ -108,3 +109,21 @@ def test_bad_input_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     folder = queries(tmp_path / "q")
     assert main(["--report", "--data", str(folder), "--answers", "nothing", "--out", str(tmp_path / "r")]) == 1
     assert "no NAME=PATH" in capsys.readouterr().err
+
+
+def test_the_whole_command_runs_judges_and_reports_over_http(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, theirs = queries(tmp_path / "q", (1, 2)), answers(tmp_path / "a", q1=run("It rains."), q2=run(None))
+    fixed = ["--data", str(data), "--groups", "G1_instruction", "--out", str(tmp_path / "rows.jsonl")]
+    with answering(an_agent_and_a_judge) as url:
+        model = f"{url}#m"
+        ran = ["--strategy", "react", "--model", model, "--simulator", model, "--mode", "constrained"]
+        assert main([*fixed, *ran]) == 0
+        judged = ["--judge", model, "--measures", "sopr,pr,sowr,wr", "--judge-runs", "2"]
+        assert main([*fixed, *judged, "--answers", f"theirs={theirs}", "--reference", "theirs"]) == 0
+    said = capsys.readouterr().out
+    assert "Nothing is judged yet" in said
+    assert "| react, m | 100.0±0.0 (2) | 100.0 | 0 |" in said
+    assert "| react, m against theirs | 1/0/1 = 75.0 % | 75.0 % | 0 |" in said
+    assert [row["tool"] for row in read_rows(tmp_path / "replies.jsonl")] == ["weather_for_sky"]

@@ -2,26 +2,30 @@
 
 The 22 tasks that were written with a fault stand as they are. Of the others, each whose gold calls something without
 an error gets one fault at one of these calls: which kind, which call and which parameter is decided by the sha256 of
-the task's id, kinds taking turns as far as calls can have them. The tool behind stays what it is, facts and halves
-stay; only the call that the documentation asks for is refused, in words that say what is right. In gold that call
-stands as failing, and the one that the server's words lead to stands after it.
+the task's id, kinds taking turns as far as calls can have them, and so is how the server words it. The tool behind
+stays what it is, facts and halves stay; only the call that the documentation asks for is refused, in words that say
+what is right. In gold that call stands as failing, and the one that the server's words lead to stands after it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, TypeAlias
 
 from callwright.benchmarks.desk_tasks import DeskTask
 from callwright.benchmarks.task_sets import sha256
 from callwright.types import JsonObject, Tool
 
+Maker: TypeAlias = Callable[[Tool, JsonObject], list[JsonObject]]
+
 KINDS = ("misnamed", "stale_enum", "hint_400", "error_200", "renamed")
 """``empty`` is not put in: of an empty list only some names have another spelling, and those tasks were written."""
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_CODE = re.compile("[A-Z]{3}")
 _SEED = "callwright desk faults 1"  # changing it changes every assignment: never do
 _FORMS = (("%Y%m%d", "YYYYMMDD, without dashes"), ("%d/%m/%Y", "DD/MM/YYYY"))
 
@@ -92,100 +96,111 @@ def _fault(task: DeskTask, kind: str, tools: Mapping[str, Tool]) -> JsonObject |
 
 
 def _misnamed(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
-    found = []
+    found: list[JsonObject] = []
     for key in arguments:
         wanted = _renamed(key)
         if key in tool.required and wanted not in tool.properties:
-            said = f"unknown parameter '{key}', expected '{wanted}'"
-            fault = {"kind": "misnamed", "tool": tool.name, "body": {"error": said}}
-            found.append({**fault, "parameter": key, "wanted": wanted})
+            for said in _misnamed_words(tool.name, key, wanted):
+                found.append({"kind": "misnamed", "tool": tool.name, **said, "parameter": key, "wanted": wanted})
     return found
 
 
+def _misnamed_words(tool: str, key: str, wanted: str) -> list[JsonObject]:
+    """What servers say to a parameter of another name: plain JSON, a code and a message, FastAPI, an MCP server."""
+    detail = [
+        {"type": "missing", "loc": ["query", wanted], "msg": "Field required"},
+        {"type": "extra_forbidden", "loc": ["query", key], "msg": "Extra inputs are not permitted"},
+    ]
+    text = (
+        f"Error executing tool {tool}: 2 validation errors for {tool}Arguments\n"
+        f"{wanted}\n  Field required [type=missing, input_type=dict]\n"
+        f"{key}\n  Extra inputs are not permitted [type=extra_forbidden, input_value='{{value}}', input_type=str]"
+    )
+    return [
+        {"body": {"error": f"unknown parameter '{key}', expected '{wanted}'"}},
+        {"body": {"code": 400, "message": f"Missing required field '{wanted}'; unknown field '{key}'"}},
+        {"body": {"detail": detail}, "status": 422},
+        {"body": text, "status": 0},
+    ]
+
+
 def _stale_enum(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
-    found = []
+    found: list[JsonObject] = []
     for key, value in arguments.items():
         options = tool.properties.get(key, {}).get("enum")
         if not isinstance(options, list) or value not in options or not all(isinstance(o, str) for o in options):
             continue
         becomes = {option.upper() if option != option.upper() else option.lower(): option for option in options}
-        said = f"Invalid value '{{value}}' for '{key}'. Allowed values: {', '.join(becomes)}"
-        fault = {"kind": "stale_enum", "tool": tool.name, "body": {"error": said}, "status": 422}
-        found.append({**fault, "parameter": key, "becomes": becomes})
+        listed = ", ".join(becomes)
+        for body, status in (
+            ({"error": f"Invalid value '{{value}}' for '{key}'. Allowed values: {listed}"}, 400),
+            ({key: [f'"{{value}}" is not a valid choice. Valid choices are: {listed}']}, 400),
+            ({"message": f"{key} must be one of: {listed}"}, 422),
+        ):
+            fault = {"kind": "stale_enum", "tool": tool.name, "body": body, "status": status}
+            found.append({**fault, "parameter": key, "becomes": becomes})
     return found
 
 
-def _date(kind: str, status: int, body: Callable[[str], JsonObject]) -> Callable[..., list[JsonObject]]:
-    """A date that is taken in another form only."""
+def _refused_value(kind: str, tool: Tool, said: str, **fault: Any) -> list[JsonObject]:
+    """A value that is refused in words that say what is taken, in the ways of a 400 or of a 200."""
+    bodies: dict[str, tuple[JsonObject, ...]] = {
+        "hint_400": (
+            {"error": "Bad Request", "message": said},
+            {"title": "Bad Request", "detail": said},
+            {"error": {"code": "invalid_argument", "message": said}},
+        ),
+        "error_200": (
+            {"success": False, "error": said},
+            {"status": "error", "message": said},
+            {"ok": False, "error": "invalid_arguments", "message": said},
+        ),
+    }
+    status = 400 if kind == "hint_400" else 200
+    return [{"kind": kind, "tool": tool.name, "body": body, "status": status, **fault} for body in bodies[kind]]
+
+
+def _values(kind: str) -> Maker:
+    """A date that is taken in another form only, or a code of three letters that is taken in small letters only."""
 
     def make(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
-        return [
-            {
-                "kind": kind,
-                "tool": tool.name,
-                "body": body(f"{key} must be given as {words}"),
-                "status": status,
-                "parameter": key,
-                "form": form,
-            }
-            for key, value in arguments.items()
-            if isinstance(value, str) and _DATE.fullmatch(value) and "format" not in tool.properties.get(key, {})
-            for form, words in _FORMS
-        ]
+        found: list[JsonObject] = []
+        for key, value in arguments.items():
+            part = tool.properties.get(key, {})
+            if not isinstance(value, str) or "enum" in part:
+                continue
+            if _DATE.fullmatch(value) and "format" not in part:
+                for form, words in _FORMS:
+                    found += _refused_value(kind, tool, f"{key} must be given as {words}", parameter=key, form=form)
+            if _CODE.fullmatch(value):
+                small = value.lower()
+                for words in (f"write it in small letters, '{small}'", f"did you mean '{small}'?"):
+                    said = f"{key} '{{value}}' is not accepted: {words}"
+                    only = {"parameter": key, "refuses": f"(?-i:{value})", "becomes": {small: value}}
+                    found += _refused_value(kind, tool, said, **only)
+        return found
 
     return make
-
-
-def _code(kind: str, status: int, body: Callable[[str], JsonObject]) -> Callable[..., list[JsonObject]]:
-    """An airport's or a currency's code that is taken in small letters only."""
-
-    def make(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
-        return [
-            {
-                "kind": kind,
-                "tool": tool.name,
-                "body": body(f"{key} '{{value}}' is not accepted: write it in small letters, '{value.lower()}'"),
-                "status": status,
-                "parameter": key,
-                "refuses": f"(?-i:{value})",
-                "becomes": {value.lower(): value},
-            }
-            for key, value in arguments.items()
-            if isinstance(value, str)
-            and re.fullmatch("[A-Z]{3}", value)
-            and "enum" not in tool.properties.get(key, {})
-        ]
-
-    return make
-
-
-def _both(*makers: Callable[..., list[JsonObject]]) -> Callable[..., list[JsonObject]]:
-    return lambda tool, arguments: [fault for make in makers for fault in make(tool, arguments)]
 
 
 def _renamed_tool(tool: Tool, arguments: JsonObject) -> list[JsonObject]:  # noqa: ARG001
     first, _, rest = tool.name.partition("_")
     other = f"{rest or first}_{first}_v2" if rest else f"{first}_v2"
-    said = f"{tool.name} has been renamed. Call {other} with the same arguments."
     about = f"{tool.description} (New name of {tool.name}.)"
-    return [
-        {"kind": "renamed", "tool": tool.name, "body": {"error": said}, "status": 410, "to": other, "about": about}
-    ]
+    words = (
+        ({"error": f"{tool.name} has been renamed. Call {other} with the same arguments."}, 410),
+        ({"detail": f"'{tool.name}' was replaced by '{other}' in version 2"}, 404),
+        ({"success": False, "message": f"{tool.name} is deprecated and gone, please use {other}"}, 200),
+    )
+    fault = {"kind": "renamed", "tool": tool.name, "to": other, "about": about}
+    return [{**fault, "body": body, "status": status} for body, status in words]
 
 
-def _plain_400(said: str) -> JsonObject:
-    return {"error": "Bad Request", "message": said}
-
-
-def _plain_200(said: str) -> JsonObject:
-    return {"success": False, "error": said}
-
-
-_MAKERS: Mapping[str, Callable[[Tool, JsonObject], Sequence[JsonObject]]] = {
+_MAKERS: Mapping[str, Maker] = {
     "misnamed": _misnamed,
     "stale_enum": _stale_enum,
-    "hint_400": _both(_date("hint_400", 400, _plain_400), _code("hint_400", 400, _plain_400)),
-    "error_200": _both(_date("error_200", 200, _plain_200), _code("error_200", 200, _plain_200)),
+    "hint_400": _values("hint_400"),
+    "error_200": _values("error_200"),
     "renamed": _renamed_tool,
 }
 

@@ -108,6 +108,7 @@ class VirtualServer:
         told = [replace(call, digest="") for call in recorded or ()]
         made = [_recorded(row) for row in read_rows(kept)] if kept else []
         self.model, self._kept = model, kept
+        self._written: set[str] = set()
         self._simulator = Simulator(Recording([*made, *told]), model)
 
     def source(self, tools: Sequence[Tool]) -> _Keeping:
@@ -115,8 +116,10 @@ class VirtualServer:
         return _Keeping(SimulatedSource(tools, self._simulator, name="stabletoolbench"), self)
 
     def keep(self, tool: Tool, arguments: JsonObject, output: ToolOutput) -> None:
-        """Write down what the model made up."""
-        if self._kept is not None:
+        """Write down what the model made up, once for each call."""
+        key = canonical([tool.name, arguments])
+        if self._kept is not None and key not in self._written:
+            self._written.add(key)
             append_row(self._kept, {"tool": tool.name, "arguments": arguments, "output": to_json(output)})
 
 
@@ -126,14 +129,11 @@ class _Keeping(WrappedSource):
     def __init__(self, source: SimulatedSource, server: VirtualServer) -> None:
         super().__init__(source)
         self._server = server
-        self._seen: set[str] = set()
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         output = await super().call(tool, arguments)
         real = output.failure is None or output.failure.kind == "tool_error"
-        key = canonical([tool.name, arguments])
-        if output.simulated == "model" and real and key not in self._seen:
-            self._seen.add(key)
+        if output.simulated == "model" and real:
             self._server.keep(tool, arguments, output)
         return output
 
