@@ -161,6 +161,14 @@ class Trace:
         return redacted(value, self.secrets)
 
 
+def round_text(data: Mapping[str, Any]) -> str:
+    """What a ``round`` event tells, in one line; "" where the answer says it."""
+    if data["given_up"] is not None:
+        return f"the model gave up: {data['given_up']}"
+    stopped = f" (stopped: {data['stop']})" if data["stop"] else ""
+    return f"printed: {data['shown']}{stopped}" if data["answer"] is None else ""
+
+
 def recovery_text(data: Mapping[str, Any]) -> str:
     """A ``recovery`` event as one line: what is tried, and for which call."""
     how = {

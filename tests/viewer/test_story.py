@@ -75,3 +75,19 @@ def test_what_no_longer_counts_and_what_was_asked_stand_at_their_calls() -> None
     assert second.asked is not None
     assert "r2 was in doubt: done, said the user" in story.stages[0].notes
     assert len(story.closing) == 2, "a statement put again belongs to the answer"
+
+
+def test_each_program_of_the_model_is_a_turn_with_what_it_printed() -> None:
+    trace = Trace()
+    trace.add("run.start", query="q", tools=[])
+    ends = {"answer": None, "given_up": None, "thought": "", "calls": []}
+    for number, stop in enumerate(("", "time")):
+        trace.add("model", purpose="code")
+        trace.add("call.raw", id=f"r{number}", tool="t", arguments={}, slot="t")
+        trace.add("round", **ends, code="print(t())", shown="1", stop=stop)
+    trace.add("model", purpose="code")
+    trace.add("round", **{**ends, "given_up": "no tool"}, code=None, shown="", stop="")
+    first, second, last = read_story(trace.events).stages
+    assert ([c.id for c in first.calls], first.notes) == (["r0"], ["printed: 1"])
+    assert ([c.id for c in second.calls], second.notes) == (["r1"], ["printed: 1 (stopped: time)"])
+    assert last.notes == ["the model gave up: no tool"]

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from callwright.trace import Event, recovery_text, shortlist_text, stale_text
+from callwright.trace import Event, recovery_text, round_text, shortlist_text, stale_text
 from callwright.types import canonical
 
 _WIDTH = 150
@@ -133,6 +133,10 @@ class Live:
 
     def _on_skip(self, data: Mapping[str, Any]) -> None:
         self._line(f"  [dim]– {escape(data['tool'])}: {escape(_short(data['reason']))}[/]")
+
+    def _on_round(self, data: Mapping[str, Any]) -> None:
+        if said := round_text(data):
+            self._line(f"  [dim]{escape(_short(said))}[/]")
 
     def _on_recovery(self, data: Mapping[str, Any]) -> None:
         self._line(f"  [yellow]{escape(_short(recovery_text(data)))}[/]")

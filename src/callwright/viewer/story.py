@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.trace import Event, blobs, recovery_text, stale_text
+from callwright.trace import Event, blobs, recovery_text, round_text, stale_text
 
 Data = Mapping[str, Any]
 
@@ -106,7 +106,7 @@ def read_story(events: Iterable[Event]) -> Story:
 def _stage(story: Story, event: Event) -> Stage:
     """The stage an event belongs to. Strategies without layers get one stage per question."""
     layered = any(stage.title.startswith(("Layer", "Plan")) for stage in story.stages)
-    turn = not layered and event.kind == "model" and event.data.get("purpose") == "bind"
+    turn = not layered and event.kind == "model" and event.data.get("purpose") in ("bind", "code")
     if turn or not story.stages:
         story.stages.append(Stage(f"Turn {len(story.stages) + 1}"))
     return story.stages[-1]
@@ -120,6 +120,8 @@ def _sort(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
         stage.skips.append(data)
     elif event.kind == "note":
         stage.notes.append(str(data.get("text", "")))
+    elif event.kind == "round":
+        stage.notes += filter(None, [round_text(data)])
     elif event.kind == "recovery":
         stage.notes.append(recovery_text(data))
     elif event.kind == "stale":
