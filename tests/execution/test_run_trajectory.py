@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from callwright import Orchestrator
-from callwright.execution.run_trajectory import trajectory_of
 from callwright.errors import Failure
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.planning import open_planner
 from callwright.protocols import Capabilities
 from callwright.testing import FakeTool, ScriptedModel, fake_source

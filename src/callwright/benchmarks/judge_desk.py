@@ -14,9 +14,9 @@ from callwright.benchmarks.judge_rates import majority
 from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_missing, pass_item, verdicts, win_item
 from callwright.benchmarks.judge_text import CHARS
 from callwright.benchmarks.rows import read_rows
-from callwright.execution.run_trajectory import trajectory_of
 from callwright.benchmarks.task_sets import sha256
 from callwright.errors import CallwrightError, ConfigError
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.models import open_model
 from callwright.trace import read_jsonl
 from callwright.trajectory import Trajectory

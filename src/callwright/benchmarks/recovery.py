@@ -17,8 +17,8 @@ from callwright.benchmarks.judge_rows import Item, Judge, content_of, judge_miss
 from callwright.benchmarks.recovery_desk import FaultyTasks, faulty_tasks
 from callwright.benchmarks.recovery_report import judged_table, recovery_report
 from callwright.benchmarks.rows import read_rows
-from callwright.execution.run_trajectory import trajectory_of
 from callwright.errors import CallwrightError
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.models import open_model
 from callwright.trace import read_jsonl
 from callwright.trajectory import Trajectory

@@ -17,9 +17,9 @@ from callwright.benchmarks.desk_score import LIMITATION
 from callwright.benchmarks.recovery_cases import ErrorCase, digest_of
 from callwright.benchmarks.recovery_score import Recovery, recovery
 from callwright.benchmarks.recovery_world import simulated_source
-from callwright.execution.run_trajectory import trajectory_of
 from callwright.benchmarks.task_sets import Stage
 from callwright.execution.freeze import Level
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.protocols import ChatModel
 from callwright.strategies import Job, Strategy, open_strategy
 from callwright.trajectory import Step, Trajectory

@@ -29,8 +29,8 @@ from callwright.benchmarks.recovery_cases import ErrorCase, digest_of, read_case
 from callwright.benchmarks.recovery_continue import Entry, ErrorCases, followed
 from callwright.benchmarks.recovery_report import judged_table, recovery_report
 from callwright.benchmarks.rows import read_rows
-from callwright.execution.run_trajectory import trajectory_of
 from callwright.errors import CallwrightError, ConfigError
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.models import open_model
 from callwright.trace import read_jsonl
 from callwright.types import JsonObject, digest

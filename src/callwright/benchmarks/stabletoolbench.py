@@ -16,7 +16,6 @@ from callwright.benchmarks.judge_text import CHARS
 from callwright.benchmarks.published import published_stabletoolbench
 from callwright.benchmarks.recovery import judged_rows
 from callwright.benchmarks.rows import read_rows
-from callwright.execution.run_trajectory import trajectory_of
 from callwright.benchmarks.stabletoolbench_report import stable_report
 from callwright.benchmarks.stabletoolbench_tasks import (
     StableTask,
@@ -29,6 +28,7 @@ from callwright.benchmarks.stabletoolbench_tasks import (
 )
 from callwright.errors import CallwrightError, ConfigError
 from callwright.execution.recording import Recording
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.models import open_model
 from callwright.trace import read_jsonl
 from callwright.training.sources import data_root
