@@ -13,6 +13,9 @@ import pytest
 from tests.cli.endpoint import endpoint
 from tests.cli.test_app import callwright
 
+from callwright import open_catalog
+from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented
+
 TOOLS = '''
 import os, pathlib, signal, time
 from callwright import WRITE, tool
@@ -47,10 +50,10 @@ def listed(home: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def begin(home: Path, url: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def begin(home: Path, url: str, *more: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return callwright(
         "run", "Book a room for Ann.", "--tools", home / "tools.py", "--model", f"{url}#m", "--mode", "schema",
-        "--journal", home / "runs", **environment,
+        "--journal", home / "runs", *more, **environment,
     )  # fmt: skip
 
 
@@ -77,6 +80,31 @@ def test_a_killed_run_names_the_call_in_doubt_and_goes_on_when_it_is_resolved(ho
     assert "B7" in (home / "run.html").read_text()
     assert len((home / "booked").read_text().split()) == (2 if said == ["--not-done"] else 1)
     assert [r["status"] for r in listed(home)] == ["answered"]
+
+
+async def _overlaid(home: Path, example: str) -> None:
+    async with open_catalog([str(home / "tools.py")]) as catalog:
+        changes = (OverlayChange("guest", "description", f"such as {example}"),)
+        laid = Overlay({"book": ToolOverlay(documented(catalog["book"]), changes)})
+    laid.write(home / "laid.json")
+
+
+@posix
+async def test_a_run_with_an_overlay_is_resumed_with_it_and_not_with_another(home: Path) -> None:
+    await _overlaid(home, "Ann")
+    with endpoint([CALLS, ANSWER]) as url:
+        begun = begin(home, url, "--overlay", home / "laid.json", END="SIGKILL")
+        assert begun.returncode == -signal.SIGKILL, begun.stderr
+        id_ = str(listed(home)[0]["run"])
+        assert callwright("resolve", id_, "r1", "--not-done", "--journal", home / "runs").returncode == 0
+        await _overlaid(home, "Ben")
+        other = callwright("resume", id_, "--journal", home / "runs")
+        assert other.returncode == 1
+        assert "book" in other.stderr
+        await _overlaid(home, "Ann")
+        done = callwright("resume", id_, "--journal", home / "runs")
+    assert done.returncode == 0, done.stderr
+    assert "The booking is B7." in done.stdout
 
 
 @posix

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from tests.proxy.playbook import SEND, USER, WEATHER, body
 
+from callwright.gate import Refusal
+from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented
 from callwright.proxy.context import Toolsets, read
 from callwright.proxy.settings import Settings
+from callwright.types import ToolCall
 
 
 def test_a_tool_list_is_read_once() -> None:
@@ -39,3 +42,26 @@ def test_a_named_tool_that_was_not_offered_is_the_upstreams_business() -> None:
     found = read(body(tool_choice=chosen), b"x", Toolsets(), Settings())
     assert found is not None
     assert (found.choice, found.named) == ("auto", "")
+
+
+def test_an_overlay_documents_the_tools_of_a_request_for_the_gate_and_for_the_upstream() -> None:
+    (weather,) = Toolsets().get([WEATHER]).tools
+    changes = (OverlayChange("days", "maximum", 3), OverlayChange("", "description", "Weather of up to three days."))
+    toolsets = Toolsets(overlay=Overlay({"get_weather": ToolOverlay(documented(weather), changes)}))
+    asked = body()
+    laid = toolsets.laid(asked)
+    assert laid["tools"][1] is SEND, "of which it says nothing"
+    told = laid["tools"][0]["function"]
+    assert (told["description"], told["parameters"]["properties"]["days"]["maximum"]) == (changes[1].value, 3)
+    assert asked == body(), "the client's own request stays as it is"
+    found = read(laid, b"", toolsets, Settings())
+    assert found is not None
+    assert isinstance(found.toolset.gate.check(ToolCall("", "get_weather", {"city": "Paris", "days": 9})), Refusal)
+
+
+def test_a_request_of_which_an_overlay_says_nothing_stays_the_very_same() -> None:
+    toolsets = Toolsets(overlay=Overlay({"get_weather": ToolOverlay("another version")}))
+    for more in ({}, {"tools": "x"}, {"tools": [{"type": "web_search"}, None, {"function": 5}]}):
+        asked = {**body(), **more}
+        assert toolsets.laid(asked) is asked
+    assert Toolsets().laid(asked) is asked

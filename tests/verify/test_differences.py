@@ -14,7 +14,7 @@ def test_before_and_after_stand_one_under_the_other() -> None:
         "x",
         (
             OverlayChange("", "description", "Lists of cars.", "3 calls"),
-            OverlayChange("page", "examples", [1, 2]),
+            OverlayChange("page", "examples", [1, 2], "said \x1b[2Jgone"),
             OverlayChange("page", "description", "y" * 999),
         ),
         "alive",
@@ -25,8 +25,9 @@ def test_before_and_after_stand_one_under_the_other() -> None:
         "@@ cars (alive) @@",
         '- description: "Cars."',
         '+ description: "Lists of cars."   # 3 calls',
-        "+ page.examples: [1,2]",
+        "+ page.examples: [1,2]   # said \ufffd[2Jgone",
     ]
     assert lines[4] == '- page.description: "Page."'
     assert len(lines[5]) < 340
+    assert all(line.isprintable() for line in lines), "nothing steers the terminal"
     assert lines[6:] == ["! asks for 'year', which is not documented"]

@@ -148,3 +148,17 @@ def test_whatever_answered_is_let_through_by_what_was_learned(calls: list[tuple[
     for one in seen:
         if one.works:
             assert isinstance(gate.check(ToolCall("", "rooms", one.arguments)), CheckedCall)
+
+
+def test_a_parameter_without_a_description_is_told_of_the_form_and_the_extent_of_what_was_accepted() -> None:
+    made = changes(ok(city="10:00", limit=2), ok(city="12:30", limit=40))
+    assert made["city", "description"].value == 'a time of day, HH:MM, e.g. "10:00", "12:30"'
+    assert made["limit", "description"].value == "accepted so far: 2 to 40"
+    assert ("limit", "description") not in changes(ok(city="Oslo", limit=2))
+
+
+def test_what_a_refusal_said_that_no_keyword_can_becomes_a_hint_of_a_tool_that_works() -> None:
+    said = "no rooms are known in 'OSL': try the name of a city"
+    made = changes(ok(city="Oslo"), refused(said, city="OSL"), refused("limit must be at most 5", limit=9))
+    assert made["", "description"].value == f'Rooms. It refuses with "{said}".'
+    assert ("", "description") not in changes(refused(said, city="OSL"))

@@ -75,6 +75,7 @@ PROXY: Mapping[str, Key] = {
     "guided": Key("a text", "as --guided", lambda: get_args(Guided)),
     "reasks": Key("a whole number", "as --reasks", most=1_000),
     "strict": Key("true or false", "as --strict"),
+    "overlay": Key("a text", "as --overlay", near=True),
 }
 OWN_ONLY = (
     "allow",

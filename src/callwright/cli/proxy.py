@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from callwright.cli.ending import in_a_sentence
 from callwright.errors import ConfigError, MissingExtra
 from callwright.jsontext import parse
 from callwright.models.secret import Secret
+from callwright.overlay import Overlay
 from callwright.proxy.access import Access
 from callwright.proxy.app import Proxy
 from callwright.proxy.events import Probed
@@ -56,6 +58,7 @@ def serve(
     guided: str = "auto",
     reasks: int | None = None,
     strict: bool = False,
+    overlay: str | None = None,
 ) -> None:
     """Serve until interrupted. Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
     in place of the clients' own). Raises ConfigError, ModelError, MissingExtra."""
@@ -65,24 +68,31 @@ def serve(
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
     if upstream is not None:
-        made = _made(upstream, host=host, guided=guided, reasks=reasks, strict=strict)
+        made = _made(upstream, host=host, guided=guided, reasks=reasks, strict=strict, overlay=overlay)
         return _run(made, bound(host, port), unreachable(made.upstream.base))
-    settings, access = _settings(guided, reasks, strict), _access(host)
+    settings, access, laid = _settings(guided, reasks, strict), _access(host), _overlay(overlay)
     local = _local(str(model))
     listening = bound(host, port)  # before the model is loaded, which takes a while
     try:
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
         known = Probed(native=False, schema=True, written=True)
-        _run(Proxy(address, settings, access=access, known=known, local=True), listening)
+        _run(Proxy(address, settings, access=access, known=known, local=True, overlay=laid), listening)
     finally:
         asyncio.run(local.aclose())
     return None
 
 
-def _made(upstream: str, *, host: str, guided: str, reasks: int | None, strict: bool, **_: Any) -> Proxy:
+def _made(
+    upstream: str, *, host: str, guided: str, reasks: int | None, strict: bool, overlay: str | None = None, **_: Any
+) -> Proxy:
     """The proxy in front of an endpoint. Raises ConfigError."""
-    return Proxy(upstream, _settings(guided, reasks, strict), access=_access(host))
+    settings = _settings(guided, reasks, strict)
+    return Proxy(upstream, settings, access=_access(host), overlay=_overlay(overlay))
+
+
+def _overlay(path: str | None) -> Overlay | None:
+    return Overlay.read(Path(path).expanduser()) if path else None
 
 
 def _access(host: str) -> Access:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from callwright.cli.options import Config, Profile, Tools
+from callwright.cli.options import Config, Overlay, Profile, Tools
 
 
 def simulate_command(
@@ -58,6 +58,7 @@ def proxy_command(
     strict: Annotated[
         bool | None, typer.Option("--strict", help="Say refused calls in words instead of passing them on.")
     ] = None,
+    overlay: Overlay = None,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
@@ -67,7 +68,7 @@ def proxy_command(
     from callwright.cli.settings import effective
 
     given = {"upstream": upstream, "model": model, "port": port, "host": host, "guided": guided}
-    given |= {"reasks": reasks, "strict": strict}
+    given |= {"reasks": reasks, "strict": strict, "overlay": overlay}
     settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile)
     settings.announced("proxy.upstream")
     usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}

@@ -11,6 +11,7 @@ from typing import Any
 
 from callwright.errors import Failure
 from callwright.http import Egress, HttpClient, Timeout
+from callwright.overlay import Overlay
 from callwright.proxy import compose
 from callwright.proxy.access import Access
 from callwright.proxy.address import Upstream
@@ -69,6 +70,7 @@ class Proxy:
         known: Probed | None = None,
         local: bool = False,
         memory: Path | None = None,
+        overlay: Overlay | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.upstream = Upstream(upstream)
@@ -83,7 +85,7 @@ class Proxy:
             connections=1_000,
         )
         self.capability = Capability(self.upstream.base, self.client, known=known, memory=memory)
-        self.toolsets = Toolsets()
+        self.toolsets = Toolsets(overlay=overlay)
         self.local = local
         self.clock = clock
         self._number = 0

@@ -9,10 +9,11 @@ from typing import Any
 
 from callwright.dialects.offer import Offer
 from callwright.gate import Gate
+from callwright.overlay import Overlay
 from callwright.proxy import history, ids
 from callwright.proxy.settings import Settings
 from callwright.proxy.sse import json_bytes
-from callwright.types import JsonObject, Message, Tool
+from callwright.types import Json, JsonObject, Message, Tool
 from callwright.wire import chat
 
 
@@ -28,11 +29,32 @@ class Toolset:
 
 
 class Toolsets:
-    """Reads tool lists, each once: clients send the same list with every turn."""
+    """Reads tool lists, each once: clients send the same list with every turn. ``overlay``: what is known of their
+    tools beyond the documentation that they send."""
 
-    def __init__(self, size: int = 64) -> None:
+    def __init__(self, size: int = 64, overlay: Overlay | None = None) -> None:
         self._known: OrderedDict[bytes, Toolset] = OrderedDict()
         self._size = size
+        self._overlay = overlay
+
+    def laid(self, body: JsonObject) -> JsonObject:
+        """The request with its tools documented as the overlay has it; itself where that says nothing of them."""
+        tools = body.get("tools")
+        if self._overlay is None or not isinstance(tools, list):
+            return body
+        made = [self._entry(entry, self._overlay) for entry in tools]
+        return {**body, "tools": made} if any(a is not b for a, b in zip(made, tools, strict=True)) else body
+
+    def _entry(self, entry: Json, overlay: Overlay) -> Json:
+        function = entry.get("function") if isinstance(entry, dict) else None
+        if not isinstance(function, dict):
+            return entry
+        found = chat.offer([entry]).tools
+        made, _ = overlay.apply(found)
+        if made == found:
+            return entry
+        told = {"description": made[0].description, "parameters": made[0].input_schema}
+        return {**entry, "function": {**function, **told}}
 
     def get(self, raw: Any) -> Toolset:
         key = json_bytes(raw)

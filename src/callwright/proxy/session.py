@@ -136,8 +136,6 @@ class Session:
         known = self._context
         return known is not None and known.schema and not known.native and not self._refused
 
-    # the request
-
     def _begin(self, request: Request, now: float) -> list[Command]:
         self._request, self._started = request, now
         self.record.path = request.path
@@ -157,11 +155,12 @@ class Session:
             return self._refuse(400, str(exc))
 
     def _chat(self, body: JsonObject) -> list[Command]:
-        raw = self._request.body
+        raw, came = self._request.body, body
         if self._front is not None:
             self._writer = self._front.writer(body)
             body = self._front.request(body)
             raw = json_bytes(body)
+        body = self._toolsets.laid(body)
         mended, edits = history.paired(body.get("messages"))
         if edits:
             body = {**body, "messages": mended}
@@ -169,7 +168,7 @@ class Session:
         self._stream = body.get("stream") is True
         self.record.stream, self.record.model = self._stream, str(body.get("model") or "")
         self._context = context.read(body, raw, self._toolsets, self._settings)
-        sent = json_bytes(body) if edits or self._front is not None else self._request.body
+        sent = json_bytes(body) if body is not came else self._request.body
         self._answer_request = self._outbound.chat(sent)
         if self._context is None:
             return [self._answer_request]

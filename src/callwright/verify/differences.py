@@ -17,10 +17,15 @@ def differences(tools: Sequence[Tool], overlay: Overlay) -> Iterator[str]:
         entry = overlay.tools.get(tool.name)
         if entry is None or not (entry.changes or entry.drift):
             continue
-        yield f"@@ {tool.name} ({entry.status}) @@"
+        yield f"@@ {_plain(tool.name)} ({_plain(entry.status)}) @@"
         for change in entry.changes:
-            yield from _change(tool, change)
-        yield from (f"! {line}" for line in entry.drift)
+            yield from map(_plain, _change(tool, change))
+        yield from (_plain(f"! {line}") for line in entry.drift)
+
+
+def _plain(line: str) -> str:
+    """A line without anything that steers a terminal: tools are strangers."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in line)
 
 
 def _change(tool: Tool, change: OverlayChange) -> Iterator[str]:

@@ -8,6 +8,7 @@ reported, never mended by adding a parameter or taking one away.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from callwright.verify.inferred import canonical_shape, schema_of
 EXAMPLES = 3  # of one parameter
 _LONGEST = 60  # characters of an example
 _SAID = 160  # characters of an error that are quoted
+_HINTS = 2  # errors that a description quotes
 _UNTYPED = 2  # accepted values from which the type of a parameter without one is known
 _TYPES = ("string", "boolean", "array", "object", "number")
 
@@ -56,8 +58,9 @@ def observed(tool: Tool, seen: Sequence[Seen]) -> Observed:
     """All that the calls show, by rule alone."""
     changes = [change for key in tool.properties for change in _of_parameter(key, tool, seen)]
     made = {(c.key, c.change): c for c in changes}
-    if output := _output(tool, seen):
-        made["", "output_schema"] = output
+    for change in (_output(tool, seen), _hints(tool, seen, changes)):
+        if change is not None:
+            made[change.key, change.change] = change
     return Observed(tuple(made.values()), tuple(dict.fromkeys(_drift(tool, seen))))
 
 
@@ -83,7 +86,7 @@ def _of_parameter(key: str, tool: Tool, seen: Sequence[Seen]) -> Iterator[Overla
         known = part.get("examples")
         listed = [*(known if isinstance(known, list) else []), *examples]
         yield OverlayChange(key, "examples", listed, because)
-        yield from _told(key, part, examples, because)
+        yield from _told(key, part, values, examples, because)
 
 
 def _typed(part: JsonObject) -> bool:
@@ -100,18 +103,35 @@ def _examples(key: str, part: JsonObject, values: Sequence[Json]) -> list[Json]:
     return [v for v in fit if canonical(v) not in shown][: max(0, EXAMPLES - len(shown))]
 
 
-def _told(key: str, part: JsonObject, examples: Sequence[Json], because: str) -> Iterator[OverlayChange]:
-    """The examples in words too, for what reads descriptions only, where there is no description."""
-    about = str(part.get("description") or "").strip()
-    if about or "format" in part or not _informs(examples):
+def _told(
+    key: str, part: JsonObject, values: Sequence[Json], examples: Sequence[Json], because: str
+) -> Iterator[OverlayChange]:
+    """What was accepted in words too, for what reads descriptions only, where there is no description: the form of
+    texts with an example, from where to where numbers went."""
+    if str(part.get("description") or "").strip() or "format" in part:
         return
-    shown = ", ".join(canonical(v) for v in examples[:2])
-    yield OverlayChange(key, "description", f"e.g. {shown}", because)
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    if len(numbers) == len(values) > 1:
+        yield OverlayChange(key, "description", f"accepted so far: {min(numbers)} to {max(numbers)}", because)
+    elif not numbers:
+        shown = ", ".join(canonical(v) for v in examples[:2])
+        yield OverlayChange(key, "description", f"{_form(values)}e.g. {shown}", because)
 
 
-def _informs(examples: Sequence[Json]) -> bool:
-    """Whether an example tells more than the type does: a text does, the number 2 does not."""
-    return not all(isinstance(v, int | float) for v in examples)
+_FORMS: Mapping[str, re.Pattern[str]] = {
+    "a day, YYYY-MM-DD, ": re.compile(r"\d{4}-\d\d-\d\d"),
+    "a moment, ": re.compile(r"\d{4}-\d\d-\d\dT\S+"),
+    "a time of day, HH:MM, ": re.compile(r"\d\d:\d\d"),
+    "an email address, ": re.compile(r"[^@\s]+@[^@\s]+\.\w+"),
+    "an address on the web, ": re.compile(r"https?://\S+"),
+    "a UUID, ": re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I),
+}
+
+
+def _form(values: Sequence[Json]) -> str:
+    """The form that all of several accepted texts have; "" for none."""
+    found = [form for form, shape in _FORMS.items() if all(isinstance(v, str) and shape.fullmatch(v) for v in values)]
+    return found[0] if found and len(values) > 1 else ""
 
 
 # ---------------------------------------------------------------- what refusals say
@@ -151,6 +171,21 @@ def _validates(keyword: str) -> Callable[[Json], Callable[[Json], bool]]:
 _HOLDS: Mapping[str, Callable[[Json], Callable[[Json], bool]]] = {
     word: _validates(word) for word in ("type", "enum", "pattern", "minimum", "maximum")
 }
+
+
+def _hints(tool: Tool, seen: Sequence[Seen], known: Iterable[OverlayChange]) -> OverlayChange | None:
+    """What refusals said that no keyword can: the tool's description with the first two of them, where others of its
+    calls were answered."""
+    if not any(one.works for one in seen):
+        return None
+    because = " ".join(change.because for change in known)
+    refused = [_line(one.said) for one in seen if one.said and one.outcome == "parameter_mismatch"]
+    told = [said for said in dict.fromkeys(refused) if said not in because and said not in tool.description][:_HINTS]
+    if not told:
+        return None
+    about = tool.description.rstrip()
+    text = " ".join([about, *(f'It refuses with "{said}"' + "." * (not said.endswith(".")) for said in told)]).strip()
+    return OverlayChange("", "description", text, f"said in {len(refused)} calls that it refused")
 
 
 # ---------------------------------------------------------------- what replies say
