@@ -323,19 +323,34 @@ def _in_text(text: str, slots: Collection[str]) -> Iterator[Ref]:
         whole = len(found[0]) == len(text) or found[0] == text.strip()
         slot, rest = _parted(found[1].strip(), slots)
         if (whole and found[0] != OPEN) or slot in slots:
-            yield Ref(slot, _path(rest), found[0], whole)
+            yield _ref(slot, rest, found[0], whole)
 
 
-@lru_cache(maxsize=4_096)
 def _path(text: str) -> tuple[str | int, ...]:
     return tuple(key or (place if place == "*" else int(place)) for key, place in _STEP.findall(text))
 
 
 def _parted(inner: str, slots: Collection[str]) -> tuple[str, str]:
     """The longest id that ``inner`` begins with, and the path behind it; else what stands before the first mark."""
+    ways = _partings(inner)
+    for way in ways:
+        if way[0] in slots:
+            return way
+    return ways[-1]
+
+
+@lru_cache(maxsize=4_096)
+def _partings(inner: str) -> tuple[tuple[str, str], ...]:
+    """Every way to take a text as an id and a path, the longest id first; and what stands before its first mark."""
+    found = []
     end = first = len(inner)
     while end > 0:
-        if inner[:end] in slots and (end == len(inner) or _PATH.fullmatch(inner, end)):
-            return inner[:end], inner[end:]
+        if end == len(inner) or _PATH.fullmatch(inner, end):
+            found.append((inner[:end], inner[end:]))
         first, end = end, max(inner.rfind(".", 0, end), inner.rfind("[", 0, end))
-    return inner[:first], inner[first:]
+    return (*found, (inner[:first], inner[first:]))
+
+
+@lru_cache(maxsize=4_096)
+def _ref(slot: str, path: str, text: str, whole: bool) -> Ref:
+    return Ref(slot, _path(path), text, whole)

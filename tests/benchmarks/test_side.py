@@ -25,6 +25,6 @@ def test_an_environment_is_made_once_and_anew_for_other_requirements(
     made = first.stat().st_ino
     assert subprocess.run([first, "-c", "import pip"]).returncode == 0
     assert side_python("beside", ["pip"]).stat().st_ino == made
-    with pytest.raises(ConfigError, match=r"could not be made(.|\n)*no-such-package-anywhere"):
+    with pytest.raises(ConfigError, match="no-such-package-anywhere"):
         side_python("beside", ["no-such-package-anywhere==9"])
     assert side_python("beside", ["pip"]).stat().st_ino == made

@@ -39,8 +39,6 @@ def side_python(name: str, requirements: Sequence[str]) -> Path:
 def _run(command: Sequence[str], folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        said = (
-            done.stderr.strip() or done.stdout.strip() or "no reason given"
-        ).splitlines()  # venv says it in stdout
-        last = "\n".join(said[-_LINES:])
+        said = done.stderr.strip() or done.stdout.strip() or "no reason given"  # venv says it in the latter
+        last = "\n".join(said.splitlines()[-_LINES:])
         raise ConfigError(f"the environment {folder} could not be made: {last}", hint=f"try: {' '.join(command)}")

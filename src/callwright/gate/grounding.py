@@ -161,20 +161,20 @@ def _unsourced(key: str, path: str, value: Json) -> Violation:
 
 def leaves(key: str, value: Json, part: Json) -> Iterator[tuple[str, str, Json, Any]]:
     """(pointer, nearest key, scalar, its schema) for everything inside one argument."""
+    return _within(value, part, key, pointer_join("", key), 0)
 
-    def walk(value: Json, part: Json, name: str, path: str, depth: int) -> Iterator[tuple[str, str, Json, Any]]:
-        part = part if isinstance(part, dict) else {}
-        if depth < 20 and isinstance(value, dict):
-            properties = part.get("properties") if isinstance(part.get("properties"), dict) else {}
-            for k, v in value.items():
-                yield from walk(v, properties.get(k), k, pointer_join(path, k), depth + 1)
-        elif depth < 20 and isinstance(value, list):
-            for i, v in enumerate(value):
-                yield from walk(v, part.get("items"), name, pointer_join(path, i), depth + 1)
-        else:
-            yield path, name, value, part
 
-    return walk(value, part, key, pointer_join("", key), 0)
+def _within(value: Json, part: Json, name: str, path: str, depth: int) -> Iterator[tuple[str, str, Json, Any]]:
+    part = part if isinstance(part, dict) else {}
+    if depth < 20 and isinstance(value, dict):
+        properties = part.get("properties") if isinstance(part.get("properties"), dict) else {}
+        for k, v in value.items():
+            yield from _within(v, properties.get(k), k, pointer_join(path, k), depth + 1)
+    elif depth < 20 and isinstance(value, list):
+        for i, v in enumerate(value):
+            yield from _within(v, part.get("items"), name, pointer_join(path, i), depth + 1)
+    else:
+        yield path, name, value, part
 
 
 def _is_default(value: Json, part: JsonObject) -> bool:

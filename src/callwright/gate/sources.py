@@ -314,18 +314,19 @@ def squash(text: str) -> str:
 
 def _leaves(value: Json, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Json]]:
     found: list[tuple[tuple[str, ...], Json]] = []
-
-    def walk(value: Json, path: tuple[str, ...], depth: int) -> None:
-        if depth > _MAX_DEPTH:
-            return
-        if isinstance(value, dict):
-            for key, member in value.items():
-                walk(member, (*path, str(key)), depth + 1)
-        elif isinstance(value, list):
-            for member in value:
-                walk(member, path, depth + 1)
-        elif value is not None and not isinstance(value, bool):
-            found.append((path, value))
-
-    walk(value, path, 0)
+    _gather(value, path, 0, found)
     return found
+
+
+def _gather(value: Json, path: tuple[str, ...], depth: int, found: list[tuple[tuple[str, ...], Json]]) -> None:
+    """Not a function inside the other: one that calls itself there is garbage that only the collector frees."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for key, member in value.items():
+            _gather(member, (*path, str(key)), depth + 1, found)
+    elif isinstance(value, list):
+        for member in value:
+            _gather(member, path, depth + 1, found)
+    elif value is not None and not isinstance(value, bool):
+        found.append((path, value))
