@@ -39,8 +39,12 @@ def test_a_round_that_calls() -> None:
         ("<thought>t</thought>\nAnswer: <final_answer>5</final_answer>", Round("t", answer="5")),
         ("<thought>t</thought><given_up> Unable. </given_up>", Round("t", given_up="Unable.")),
         ("<execute>\nprint(f())\n</execute>", Round("", "print(f())")),
-        ("I think.\n<execute>print(f())", Round("I think.", "print(f())")),  # the stop sequence took the end tag
-        ("<thought>t</thought><final_answer>5", Round("t", answer="5")),
+        # the stop sequence took the end tag
+        ("I think.\n<execute>print(f())", Round("I think.", "print(f())", ending="open")),
+        ("<execute>\n```python\nprint(f())\n```\n", Round("", "print(f())")),
+        ("<execute>\n```python\nprint(f())\n", Round("", "print(f())", ending="torn")),
+        ("So:\n```python\nprint(f())", Round("So:", "print(f())", ending="torn")),
+        ("<thought>t</thought><final_answer>5", Round("t", answer="5", ending="open")),
         ("<thought>t<execute>print(f())</execute>", Round("t", "print(f())")),
         ("So:\n```python\nprint(f())\n```\nand then", Round("So:", "print(f())")),
         ("I do not know.", Round("I do not know.")),

@@ -21,7 +21,7 @@ from callwright.strategies.code import Code, bound, functions, reply_schema
 from callwright.strategies.job import Job
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.trace import Event
-from callwright.types import READ, WRITE, Tool, ToolCall
+from callwright.types import READ, WRITE, Reply, Tool, ToolCall
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 QUERY = "How warm is it in Oslo and in Rome? Note it."
@@ -139,6 +139,27 @@ async def test_what_went_wrong_with_a_reply_is_said(reply: str, said: str) -> No
     model = says(reply, answer("Nothing."))
     await run(model, tools(), limits=Limits(program_seconds=0.3))
     assert said in shown(model)
+
+
+CUT = "<thought>t</thought>\n<execute>\nfor c in ['Oslo', 'Rome']:\n    print(weather(city=c))"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(CUT, finish_reason="length"),
+        Reply(CUT.replace("<execute>", "<execute>\n```python")),
+        Reply("```python\nprint(weather(city='Oslo'))"),
+    ],
+)
+async def test_of_a_program_that_was_cut_off_nothing_is_run(reply: Reply) -> None:
+    """The lines that are there may not be all that was meant: a loop may lack its end."""
+    weather, _ = offered = tools()
+    model = says(reply, Reply(CUT), answer("It is 12 degrees in Oslo."))
+    done = await run(model, offered)
+    assert "cut off in its program" in shown(model, 1)
+    assert [r["stop"] for r in (e.data for e in done.events if e.kind == "round")] == ["error", "", ""]
+    assert len(weather.calls) == 2, "ended by a stop sequence it is whole"
 
 
 async def test_rounds_that_bring_nothing_new_end_the_run_with_the_usual_question() -> None:

@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from callwright.dialects import names, pythonic
 from callwright.dialects.body import FENCES
@@ -35,19 +36,24 @@ _MAX_CODE = 100_000
 _MAX_CALLS = 64
 _PARTS = re.compile(r"<(?P<tag>execute|final_answer|given_up)>(?P<text>.*?)(?:</(?P=tag)>|\Z)", re.DOTALL)
 _THOUGHT = re.compile(r"<thought>(.*?)(?:</thought>|(?=<(?:execute|final_answer|given_up)>)|\Z)", re.DOTALL)
-_FENCED = re.compile(r"\A\s*```[\w+\-]*[ \t]*\n(.*?)(?:\n?```\s*)?\Z", re.DOTALL)
-_BARE = re.compile(r"```(?:python|py)[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_FENCED = re.compile(r"\A\s*```[\w+\-]*[ \t]*\n(.*?)(?P<end>\n?```\s*)?\Z", re.DOTALL)
+_BARE = re.compile(r"```(?:python|py)[ \t]*\n(.*?)(?P<end>```|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """One reply: a thought, and either a program or an end. ``answer`` is None where the agent goes on or gave up;
-    ``given_up`` is why it did, None where it did not. None of all three: the reply is not in the format."""
+    ``given_up`` is why it did, None where it did not. None of all three: the reply is not in the format.
+
+    ``ending`` of what it holds: ``closed``, by its tag or fence; ``open``, so that only who ended the reply can tell
+    whether it is whole; ``torn``, in the middle of a fence.
+    """
 
     thought: str = ""
     code: str | None = None
     answer: str | None = None
     given_up: str | None = None
+    ending: Literal["closed", "open", "torn"] = "closed"
 
 
 def read_round(text: str) -> Round:
@@ -60,15 +66,21 @@ def read_round(text: str) -> Round:
     if found is None:
         bare = _BARE.search(text)
         said = (thought[1] if thought else text[: bare.start()] if bare else text).strip()
-        return Round(said, bare[1].strip("\n") if bare else None)
+        if bare is None:
+            return Round(said)
+        return Round(said, bare[1].strip("\n"), ending="closed" if bare["end"] else "torn")
     before = thought[1] if thought and thought.start() < found.start() else text[: found.start()]
     thought_text, inner = before.strip(), found["text"].strip("\n")
+    ending: Literal["closed", "open"] = "closed" if found[0].endswith(f"</{found['tag']}>") else "open"
     if found["tag"] == "execute":
         fenced = _FENCED.match(inner)
-        return Round(thought_text, fenced[1].rstrip() if fenced else inner.strip())
+        if fenced is None:
+            return Round(thought_text, inner.strip(), ending=ending)
+        whole = ending == "closed" or fenced["end"]
+        return Round(thought_text, fenced[1].rstrip(), ending="closed" if whole else "torn")
     if found["tag"] == "given_up":
-        return Round(thought_text, given_up=inner.strip())
-    return Round(thought_text, answer=inner.strip())
+        return Round(thought_text, given_up=inner.strip(), ending=ending)
+    return Round(thought_text, answer=inner.strip(), ending=ending)
 
 
 def write_round(made: Round) -> str:

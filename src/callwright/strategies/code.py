@@ -36,6 +36,7 @@ _FRUITLESS = 3  # rounds in a row that bring nothing new
 _OBSERVED = 0.5  # of the characters of results: the most that one observation takes
 _SHORT = 300  # characters that are left of an old observation where there is no room for all
 _NO_ROUND = "the reply held neither a program nor a final answer: write one of the two, in the format asked for"
+_CUT = "the reply was cut off in its program, of which nothing was run: write a shorter one"
 _NOTHING = "(the program printed nothing: print what you want to see)"
 _LOST = "All variables are gone: the next program begins anew."
 _FORMATS: dict[ReplyMode, str] = {
@@ -130,12 +131,15 @@ class _Rounds:
         job = self._job
         reply = await job.questions.ask(self._question(), calls=None)
         made = _read(reply.text, self._mode)
+        cut = reply.finish_reason != "stop" and made.ending == "open"
+        if cut and made.answer is not None:
+            job.trace.add("note", text="the model's answer was cut off")
         if made.answer is not None or made.given_up is not None:
             job.trace.add("round", **_told(made), calls=[], shown="", stop="")
             job.answer, job.given_up = made.answer, made.given_up
             return True
-        if made.code is None:
-            shown = _NO_ROUND
+        if made.code is None or cut or made.ending == "torn":
+            shown = _NO_ROUND if made.code is None else _CUT
             job.trace.add("round", **_told(made), calls=[], shown=shown, stop="error")
         else:
             shown = await self._carried_out(made)
@@ -344,7 +348,7 @@ def _read(text: str, mode: ReplyMode) -> Round:
         return read_round(text)
     value = found.value
     if not isinstance(value, dict) or found.truncated:
-        return Round() if found.truncated else read_round(text)
+        return Round(code="", ending="torn") if found.truncated else read_round(text)
     thought = str(value.get("thought") or "")
     for way in ("program", "final_answer", "given_up"):
         if isinstance(value.get(way), str):
