@@ -31,6 +31,16 @@ def test_a_mandatory_code_that_nobody_said_is_a_certain_lack_with_its_proof() ->
     assert "'carrier_code'" in found.proof
 
 
+def test_where_a_code_or_a_number_was_said_that_no_other_input_took_a_lack_is_not_certain() -> None:
+    parcel = Request("Has CP558201934KE arrived, which weighs 60% less?", date(2026, 11, 22))
+    found = drafts(tool({"weight": {"type": "integer"}, "carrier_code": TEXT}, name="track"), parcel)
+    assert isinstance(found, Lacking)
+    assert not found.certain
+    owned = drafts(tool({"api_key": TEXT}, name="track"), parcel)
+    assert isinstance(owned, Lacking)
+    assert owned.certain, "no number that was said is a key that its caller must own"
+
+
 def test_a_missing_key_is_named_as_one() -> None:
     found = drafts(tool({"origin": TEXT, "api_key": TEXT}), FLIGHT)
     assert isinstance(found, Lacking)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from callwright.trials.values import Request, is_credential, is_typed, residue, values
+from callwright.trials.values import Request, is_credential, is_typed, residue, unread, values
 from callwright.types import Tool
 
 TODAY = date(2026, 11, 22)
@@ -84,6 +84,13 @@ def test_a_value_in_use_is_not_taken_twice() -> None:
 def test_what_is_left_of_a_request_is_what_nothing_explains() -> None:
     request = Request("What is the weather in oslo and in Bergen tomorrow, as in report.md?", TODAY)
     assert residue(request, WEATHER) == ["report.md", "Bergen", "oslo"]
+
+
+def test_numbers_and_codes_are_unread_until_a_value_in_use_holds_them() -> None:
+    said = "Fly from OSL to LIS on 2026-12-04 with 2 bags (60%), flight SK4035."
+    assert unread(said) == ["OSL", "LIS", "2026-12-04", "2", "60", "SK4035"]
+    assert unread(said, ["OSL", {"to": ["LIS"]}, "2026-12-04", "SK4035", 2, 60.0]) == []
+    assert unread("How warm is it in Oslo?") == []
 
 
 def test_what_was_said_earlier_counts() -> None:

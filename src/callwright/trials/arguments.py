@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from callwright.flow import words
-from callwright.trials.values import Request, Value, is_credential, is_derived, is_typed, values
+from callwright.trials.values import Request, Value, is_credential, is_derived, is_typed, unread, values
 from callwright.types import Json, JsonObject, Tool, required_keys
 
 _SEARCHED = frozenset("query search keyword term text q".split())
@@ -31,8 +31,8 @@ class Draft:
 class Lacking:
     """No call can be made: nothing gives these required inputs.
 
-    ``certain``: it is no matter of reading better. An id, a code, a number, a day or a key was wanted, and nothing
-    like it was said.
+    ``certain``: it is no matter of reading better. An id, a code, a number, a day or a key was wanted, and no number
+    and no code was said that other inputs did not take.
     """
 
     missing: tuple[str, ...]
@@ -69,7 +69,7 @@ def drafts(
                 options[key], settled[key] = found, found[0].value
     lacking = [key for key in needed if key not in settled and key in _required(tool)]
     if lacking:
-        return _lacking(lacking, tool)
+        return _lacking(lacking, tool, request, list(settled.values()))
     chosen = {key: options[key][0] for key in settled}
     return [_draft(one, tool, request) for one in islice(_variants(chosen, options), most)]
 
@@ -142,9 +142,12 @@ def _fitted(value: Value, part: JsonObject) -> Value:
     return value
 
 
-def _lacking(missing: Sequence[str], tool: Tool) -> Lacking:
-    typed = [key for key in missing if is_wanted(key, tool)]
-    return Lacking(tuple(missing), bool(typed))
+def _lacking(missing: Sequence[str], tool: Tool, request: Request, used: Sequence[Json]) -> Lacking:
+    """That nobody gave an input is certain where no number and no code was said but what other inputs took: else one
+    of them may be it, and was not understood. A key that its caller must own is none of these."""
+    typed = any(is_wanted(key, tool) for key in missing)
+    owned = any(is_credential(key) for key in missing)
+    return Lacking(tuple(missing), typed and (owned or not unread(request.part_for(tool).query, used)))
 
 
 def is_wanted(key: str, tool: Tool) -> bool:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from callwright.flow import STOP, VERBS, content_words, words
+from callwright.gate.sources import squash
 from callwright.gate.spellings import NONE
 from callwright.refine import stated
 from callwright.refine.talk import NOT_NAMES, Talk, as_number, spoken, unique
 from callwright.trials.days import phrases, relative_days
-from callwright.types import Json, JsonObject, Tool
+from callwright.types import Json, JsonObject, Tool, scalars
 
 SURE = 0.85  # share of right fills (refine/stated.py) from which a value is taken to be the one that was meant
 
@@ -250,6 +251,13 @@ def _texts(key: str, part: JsonObject, request: Request, tool: Tool, used: Seque
         yield Value(request.query.strip(), False, "guess")
         return
     yield from (Value(text, False, "guess") for text in left)
+
+
+def unread(text: str, used: Sequence[Json] = ()) -> list[str]:
+    """The numbers and codes of a text that stand in no value that is in use."""
+    taken = {squash(str(value)) for value in scalars(list(used))}
+    found = (word.strip("\"'`“”‘’.,:;?!()%") for word in text.split())
+    return [w for w in found if _CODE.fullmatch(w) and not any(squash(w) in one for one in taken)]
 
 
 def residue(request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[str]:
