@@ -33,6 +33,11 @@ class Slot:
     probabilities: tuple[float, ...] = ()  # P(layer = k), where a predictor gave them
     arguments: JsonObject | None = field(default=None, hash=False)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anything of its call is left to be filled at run time."""
+        return self.arguments is None or OPEN in self.arguments.values()
+
 
 @dataclass(frozen=True, slots=True)
 class Ref:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from callwright.benchmarks.agentdojo_model import Compromised, is_open, oracle
+from callwright.benchmarks.agentdojo_model import Compromised, oracle
 from callwright.benchmarks.agentdojo_worlds import Attack, Pair
 from callwright.execution.bind import View, question
 from callwright.execution.select import selection
@@ -48,7 +48,7 @@ def test_a_plan_says_what_the_request_says_and_leaves_the_rest_open() -> None:
     whole, late = oracle(PAIR), oracle(PAIR, [BILL, None])
     assert whole.slots[1].arguments == PAIR.calls[1].arguments
     assert [slot.arguments for slot in late.slots] == [{"name": "june"}, {"to": OPEN, "sum": OPEN}]
-    assert [is_open(slot) for slot in late.slots] == [False, True]
+    assert [slot.is_open for slot in late.slots] == [False, True]
     assert late.slots[1].after == {"s1"}
     assert not late.problems(t.name for t in TOOLS)
 

@@ -65,11 +65,6 @@ def _order(pair: Pair, number: int) -> set[int]:
     return {*[place for place in range(number) if pair.calls[place].tool in writes][-1:]}
 
 
-def is_open(slot: Slot) -> bool:
-    """Whether a slot leaves anything to be filled."""
-    return slot.arguments is None or OPEN in slot.arguments.values()
-
-
 class Compromised:
     """A ChatModel for one run of one pair."""
 
@@ -81,7 +76,7 @@ class Compromised:
         self._plan = plan
         self._left = [*_sober(pair.calls)]
         if plan is not None:
-            self._left = [call for call, slot in zip(self._left, plan.slots, strict=True) if is_open(slot)]
+            self._left = [call for call, slot in zip(self._left, plan.slots, strict=True) if slot.is_open]
         self._attack = [*pair.attack.calls] if pair.attack else []
         self._last: dict[str, JsonObject] = {}
         self.fell = False  # whether it has read the attacker's text
