@@ -11,7 +11,6 @@ from callwright.benchmarks.judge_rates import (
     Wins,
     error_correction,
     error_recognition,
-    kappa,
     majority,
     outcome,
     pass_rate,
@@ -75,10 +74,3 @@ def test_a_correction_counts_only_with_its_recognition() -> None:
     pairs = [("Pass", "Pass"), ("Pass", "Fail"), ("Fail", "Pass"), ("Fail", "Fail")]
     assert error_recognition(pairs) == 0.5
     assert error_correction(pairs) == 0.25
-
-
-def test_kappa_is_one_of_the_alike_none_by_chance_and_undefined_of_constants() -> None:
-    assert kappa([("a", "a"), ("b", "b")]) == 1.0
-    assert kappa([("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]) == 0.0
-    assert kappa([("a", "a")] * 3) is None
-    assert kappa([]) is None

@@ -59,7 +59,7 @@ def test_what_cannot_be_read_names_the_case(tmp_path: Path) -> None:
 def test_the_wrong_observation_of_single_tool_rows_is_dropped_and_said(tmp_path: Path) -> None:
     single, several = read_published(published(tmp_path))
     assert (single.part, single.wrong.results, several.part) == ("I1", (), "I3")
-    assert "belongs to another tool" in single.note
+    assert "the same in every row" in single.note
     assert several.wrong.results[0].content == {"error": "", "response": 7}
     assert single.call == ToolCall("h9", "convert_for_units", {"n": "many"})
     assert single.gold == Gold("convert_for_units", {"n": 5})

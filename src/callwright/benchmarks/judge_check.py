@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from callwright.benchmarks.judge_rates import SCORES, kappa, majority
+from callwright.benchmarks.judge_rates import SCORES, majority
 from callwright.benchmarks.paired import wilson
 from callwright.benchmarks.report import table
 from callwright.types import JsonObject
+from callwright.verify.committee import cohen
 
 MEASURES = {
     "sopr": "SoPR (ToolEval's questions)",
@@ -44,13 +45,13 @@ def repeats(said: Mapping[str, Mapping[int, str]]) -> Agreement:
     """The share of pairs of repetitions of one item that say the same. Those decided without a question count too:
     leave them out beforehand where they would flatter."""
     pairs = [(a, b) for runs in said.values() for a, b in combinations(list(filter(None, runs.values())), 2)]
-    return Agreement(sum(a == b for a, b in pairs), len(pairs), kappa(pairs))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
 
 
 def swaps(straight: Mapping[str, str], swapped: Mapping[str, str]) -> Agreement:
     """The share of comparisons that keep their winner when the two change places."""
     pairs = [(straight[key], swapped[key]) for key in straight if straight[key] and swapped.get(key)]
-    return Agreement(sum(a == b for a, b in pairs), len(pairs), kappa(pairs))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
 
 
 def with_gold(said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]) -> Agreement:
@@ -60,7 +61,7 @@ def with_gold(said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]) -
         value = majority(runs.values())
         if value and key in gold:
             pairs.append(("right" if SCORES[value] == 1 else "wrong", "right" if gold[key] else "wrong"))
-    return Agreement(sum(a == b for a, b in pairs), len(pairs), kappa(pairs))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
 
 
 def check_table(rows: Sequence[JsonObject], gold: Mapping[str, bool]) -> str:

@@ -106,13 +106,3 @@ def error_recognition(pairs: Sequence[tuple[str, str]]) -> float:
 def error_correction(pairs: Sequence[tuple[str, str]]) -> float:
     """Eq. (12): the share of (recognition, correction) of which both are Pass. ZeroDivisionError of none."""
     return sum(seen == "Pass" and mended == "Pass" for seen, mended in pairs) / len(pairs)
-
-
-def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Cohen's kappa (Cohen 1960) of two raters; None where chance alone agrees always, or there is nothing."""
-    if not pairs:
-        return None
-    first, second = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
-    chance = sum(first[value] * second[value] for value in first) / len(pairs) ** 2
-    seen = sum(a == b for a, b in pairs) / len(pairs)
-    return None if chance >= 1 else (seen - chance) / (1 - chance)

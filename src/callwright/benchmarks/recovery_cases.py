@@ -27,7 +27,7 @@ from callwright.wire.tools import tool_from_wire, tool_to_openai
 Part = Literal["I1", "I2", "I3"]
 PARTS: tuple[Part, ...] = get_args(Part)
 WHERE = "RefineToolBench's I1.json, I2.json and I3.json: github.com/zhymma/Tool-MVR"
-_WRONG = "the published observation belongs to another tool: replaced by what this call brought here"
+_WRONG = "the published observation is the same in every row: replaced by what this call brought here"
 
 
 @dataclass(frozen=True, slots=True)

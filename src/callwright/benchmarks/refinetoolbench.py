@@ -25,10 +25,11 @@ from callwright.benchmarks.recovery_build import (
     from_published,
     report,
 )
-from callwright.benchmarks.recovery_cases import ErrorCase, digest_of, read_cases, write_cases
+from callwright.benchmarks.recovery_cases import PARTS, ErrorCase, digest_of, read_cases, write_cases
 from callwright.benchmarks.recovery_continue import Entry, ErrorCases, followed
 from callwright.benchmarks.recovery_report import judged_table, recovery_report
 from callwright.benchmarks.rows import read_rows
+from callwright.benchmarks.task_sets import sha256
 from callwright.errors import CallwrightError, ConfigError
 from callwright.execution.run_trajectory import trajectory_of
 from callwright.models import open_model
@@ -85,7 +86,9 @@ def _cases(options: argparse.Namespace) -> ErrorCases:
     simulator = open_model(options.simulator) if options.simulator else None
     entry: Entry = options.entry
     live = desk_live(load_desk(options.desk)) if options.live_desk else None
-    chosen = tuple(case for case in cases if not options.part or case.part in options.part.split(","))
+    parts = options.part.split(",") if options.part else PARTS
+    mine = {part: sorted((c for c in cases if c.part == part), key=lambda c: sha256(c.id)) for part in parts}
+    chosen = tuple(case for part in mine for case in mine[part][: options.per_part or None])
     return ErrorCases(chosen, entry, simulator, live)
 
 
@@ -133,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     add = known.add_argument
     add("--cases", type=Path, default=Path("runs/refinetoolbench/cases.jsonl"), help="error cases (%(default)s)")
     add("--part", default="", help="only I1, I2 or I3, with commas between")
+    add("--per-part", type=int, default=0, help="so many cases of each part, by digest (all)")
     add("--entry", choices=("result", "call"), default="result", help="how the error enters a run (%(default)s)")
     add("--simulator", default=None, help="a model that imitates tools where nothing is on record")
     add("--live-desk", action="store_true", help="cases built from the desk: its own tools answer")
