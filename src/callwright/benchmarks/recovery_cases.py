@@ -1,8 +1,8 @@
 """Error cases of RefineToolBench (Tool-MVR, 4.1.2): what was done, a wrong call with what came of it, and the right
 one.
 
-Read from files of our own, one JSON line a case, and from the published samples. In those, the observation of every
-I1 and I2 row belongs to another tool (a conversion of kelvin); it is dropped, and the wrong call is carried out anew.
+Read from files of our own, one JSON line a case, and from the published samples. In those, all I1 and
+I2 rows hold one observation, a conversion of kelvin, whatever was called; it is dropped, and the call carried out anew.
 """
 
 from __future__ import annotations
