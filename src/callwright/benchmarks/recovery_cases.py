@@ -2,7 +2,7 @@
 one.
 
 Read from files of our own, one JSON line a case, and from the published samples. In those, all I1 and
-I2 rows hold one observation, a conversion of kelvin, whatever was called; it is dropped, and the call carried out anew.
+I2 rows hold one observation, a conversion of kelvin, whatever was called; it is dropped, the call carried out anew.
 """
 
 from __future__ import annotations
