@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from callwright.catalog import open_catalog, tool
-from callwright.errors import ToolError
+from callwright.errors import Failure, ToolError
 from callwright.evidence import EvidenceStore, Observation
 from callwright.testing import ScriptedModel
 from callwright.trials.policy import TrialPolicy
-from callwright.types import READ_LOCAL, WRITE
+from callwright.types import READ_LOCAL, WRITE, JsonObject, Tool, ToolOutput
 from callwright.verify.apis import ApiVerifier, Watch, overlay_of
 from callwright.verify.budget import Budget
 from callwright.verify.committee import named
@@ -71,6 +71,31 @@ def write_note(text: str) -> str:
     return "written"
 
 
+UNITS = {"kilometers": 1.0, "miles": 1.6}
+UNIT = {"type": "string", "enum": ["km", "mi"]}
+DISTANCE = Tool(
+    "distance",
+    "A distance.",
+    {"type": "object", "properties": {"unit": UNIT}, "required": ["unit"]},
+    effects=READ_LOCAL,
+)
+
+
+async def distance(name: str, arguments: JsonObject) -> ToolOutput:
+    """A server whose documentation is out of date."""
+    unit = arguments["unit"]
+    if unit in UNITS:
+        return ToolOutput({"distance": UNITS[unit]})
+    said = f"Invalid value '{unit}' for 'unit'. Allowed values: {', '.join(UNITS)}"
+    return ToolOutput(failure=Failure("tool_error", said))
+
+
+@tool(effects=READ_LOCAL)
+def retired() -> str:
+    """An old tool."""
+    raise ToolError("retired is retired. Use distance.")
+
+
 ALL = (get_office, list_offices, weather, broken, renamed, by_number, write_note)
 
 
@@ -104,6 +129,21 @@ async def test_the_living_the_dead_and_the_untried_are_told_apart_with_reasons()
     assert "'serial'" in made["by_number"].why
     assert "asks for 'place_id', which is not documented" in made["renamed"].found["drift"][0]
     assert WRITTEN == [], "what may write is not called"
+
+
+async def test_what_a_tool_says_it_takes_is_tried_and_a_stale_list_replaced() -> None:
+    verifier = ApiVerifier([DISTANCE], distance, Watch(today=date(2026, 11, 22)))
+    made = await sweep(verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels)
+    (found,) = made.findings
+    assert found.category == "alive"
+    assert "has other options for 'unit' than are documented" in found.why
+    (laid,), problems = overlay_of(made.findings).apply([DISTANCE])
+    assert problems == ()
+    assert laid.properties["unit"]["enum"] == ["kilometers", "miles"]
+
+
+async def test_a_tool_that_says_it_is_replaced_cannot_be_used() -> None:
+    assert by_id(await verified([retired]))["retired"].category == "drifted"
 
 
 async def test_a_tool_is_fed_by_what_another_returned() -> None:

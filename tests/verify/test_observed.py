@@ -153,7 +153,7 @@ def test_whatever_answered_is_let_through_by_what_was_learned(calls: list[tuple[
 def test_a_parameter_without_a_description_is_told_of_the_form_and_the_extent_of_what_was_accepted() -> None:
     made = changes(ok(city="10:00", limit=2), ok(city="12:30", limit=40))
     assert made["city", "description"].value == 'a time of day, HH:MM, e.g. "10:00", "12:30"'
-    assert made["limit", "description"].value == "accepted so far: 2 to 40"
+    assert made["limit", "description"].value == "tried with 2 to 40"
     assert ("limit", "description") not in changes(ok(city="Oslo", limit=2))
 
 
@@ -161,4 +161,23 @@ def test_what_a_refusal_said_that_no_keyword_can_becomes_a_hint_of_a_tool_that_w
     said = "no rooms are known in 'OSL': try the name of a city"
     made = changes(ok(city="Oslo"), refused(said, city="OSL"), refused("limit must be at most 5", limit=9))
     assert made["", "description"].value == f'Rooms. It refuses with "{said}".'
-    assert ("", "description") not in changes(refused(said, city="OSL"))
+    twice = changes(ok(city="Oslo"), refused(said, city="OSL"), refused(said.replace("OSL", "X"), city="X"))
+    assert twice["", "description"].value == f'Rooms. It refuses with "{said}".', "they differ in a value alone"
+    assert ("", "description") not in changes(ok(city="Oslo"), refused("there is no 'OSL'", city="OSL")), "no advice"
+    assert ("", "description") not in changes(refused(said, city="OSL")), "of a tool that never answered"
+
+
+def test_what_cannot_hold_beside_the_documentation_is_drift_and_no_change() -> None:
+    day = {"type": "string", "format": "date"}
+    tool = Tool(
+        "rates", "Rates.", {"type": "object", "properties": {"day": day, "n": {"type": "integer", "minimum": 5}}}
+    )
+    said = [refused("day must be given as YYYYMMDD", day="2026-01-01"), refused("n must be at most 3", n=9)]
+    found = observed(tool, said)
+    assert [(c.key, c.change) for c in found.changes if c.key] == []
+    assert found.drift[0].startswith("wants another form of 'day' than the documented date")
+
+
+def test_a_tool_that_says_it_is_replaced_has_drifted() -> None:
+    (line,) = observed(TOOL, [refused("rooms was renamed to lodgings", city="Oslo")] * 2).drift
+    assert line.startswith("says that it is replaced")

@@ -19,7 +19,7 @@ from callwright.execution.simulate import Simulator
 from callwright.gate import Gate, Sources
 from callwright.gate.diagnose import failure_in
 from callwright.models.dialogue import converse
-from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented
+from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented, overlaid
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.redaction import in_every_form
 from callwright.trials.arguments import Draft
@@ -137,9 +137,10 @@ class ApiVerifier:
         attempts = await self._made(tool, calls, meter)
         if not any(one.works for one in attempts) and any(one.blames_arguments for one in attempts):
             attempts += await self._made(tool, self._others(tool, calls), meter)
+        attempts += await self._as_taught(tool, attempts, meter)
         seen = [_seen(one) for one in attempts]
-        status, why = _alive(attempts, seen)
         found = observed(tool, seen)
+        status, why = _alive(attempts, seen, found.drift)
         refined, votes = await self._refined(tool, seen, meter) if status.startswith(KEPT) else (None, {})
         if refined is not None and decided(votes).label == INVALID:
             status, why = "doubted", f"calls came back, and {_doubters(votes)} found no valid tool: {why}"
@@ -153,6 +154,16 @@ class ApiVerifier:
         found = proposed(tool, self._watch.today, most=most + len(tried)).calls
         known = set(map(canonical, tried))
         return tuple(call for call in found if canonical(call) not in known)[:most]
+
+    async def _as_taught(self, tool: Tool, attempts: Sequence[Attempt], meter: Meter) -> list[Attempt]:
+        """Calls as the tool itself said that they should be, where none was answered so far."""
+        if any(one.works for one in attempts):
+            return []
+        taught = overlaid(tool, [c for c in observed(tool, [_seen(one) for one in attempts]).changes if c.key])
+        if taught == tool:
+            return []
+        calls = proposed(taught, self._watch.today, most=self._watch.calls).calls
+        return await self._made(taught, calls, meter)
 
     async def _asked_for(self, tool: Tool, plan: Proposals, meter: Meter) -> tuple[JsonObject, ...]:
         """The calls to make: the schema's first, then a model's, together at most as many as are wanted."""
@@ -169,7 +180,8 @@ class ApiVerifier:
     async def _made(self, tool: Tool, calls: Sequence[JsonObject], meter: Meter) -> list[Attempt]:
         watch = self._watch
         policy = replace(watch.policy, calls=len(calls), simulate="never")
-        attempts = Attempts("", self._caller, self._gate, policy, secrets=self._secrets, actor=f"verify:{tool.name}")
+        gate = self._gate.with_tool(tool)
+        attempts = Attempts("", self._caller, gate, policy, secrets=self._secrets, actor=f"verify:{tool.name}")
         attempts.pacer = self._pacer  # one for all tools: hosts are spared by all of them together
         made = []
         for arguments in calls:
@@ -238,7 +250,7 @@ def _seen(attempt: Attempt) -> Seen:
     return Seen(one.arguments, one.outcome, one.kind, one.proof, said, attempt.content if works else None)
 
 
-def _alive(attempts: Sequence[Attempt], seen: Sequence[Seen]) -> tuple[str, str]:
+def _alive(attempts: Sequence[Attempt], seen: Sequence[Seen], drift: Sequence[str]) -> tuple[str, str]:
     """The Validator's verdict by rule, and why. A tool whose call came back with what it promises is alive; one that
     refuses values or has nothing for them answers; one that wants what its documentation does not name cannot be used
     as documented; what failed for the moment decides nothing."""
@@ -246,8 +258,8 @@ def _alive(attempts: Sequence[Attempt], seen: Sequence[Seen]) -> tuple[str, str]
         return "unsettled", "no call could be made for now"
     if working := [s for s in seen if s.works]:
         return "alive", f"{len(working)} of {len(seen)} calls answered; {working[0].proof}"
-    if undocumented := next((s for s in seen if s.kind == "undocumented"), None):
-        return "drifted", undocumented.proof
+    if lost := next((line for line in drift if line.startswith(_UNUSABLE)), None):
+        return "drifted", lost
     if answered := next((s for s in seen if s.outcome in _ANSWERED and _kind(s) not in _CLOSED), None):
         return "responds", answered.proof
     last = seen[-1]
@@ -262,6 +274,7 @@ def _kind(seen: Seen) -> str:
     return found.kind if found is not None and found.kind in _CLOSED else seen.kind
 
 
+_UNUSABLE = ("asks for", "does not know", "says that it is replaced")
 _ANSWERED = ("parameter_mismatch", "semantic_mismatch")
 _CLOSED = frozenset({"auth", "unavailable", *_TRANSIENT})
 

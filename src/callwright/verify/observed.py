@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from callwright.evidence import Outcome
+from callwright.gate.diagnose import is_replaced
 from callwright.gate.overlay import overlay_from_error
 from callwright.gate.schema import BadSchema, compile_schema
 from callwright.jsontext import JsonError, parse
@@ -61,7 +62,10 @@ def observed(tool: Tool, seen: Sequence[Seen]) -> Observed:
     for change in (_output(tool, seen), _hints(tool, seen, changes)):
         if change is not None:
             made[change.key, change.change] = change
-    return Observed(tuple(made.values()), tuple(dict.fromkeys(_drift(tool, seen))))
+    drift: dict[str, str] = {}
+    for line in _drift(tool, seen):
+        drift.setdefault(line.partition(": ")[0], line)  # said of several calls, told once
+    return Observed(tuple(made.values()), tuple(drift.values()))
 
 
 def accepted(key: str, seen: Iterable[Seen]) -> list[Json]:
@@ -112,7 +116,7 @@ def _told(
         return
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     if len(numbers) == len(values) > 1:
-        yield OverlayChange(key, "description", f"accepted so far: {min(numbers)} to {max(numbers)}", because)
+        yield OverlayChange(key, "description", f"tried with {min(numbers)} to {max(numbers)}", because)
     elif not numbers:
         shown = ", ".join(canonical(v) for v in examples[:2])
         yield OverlayChange(key, "description", f"{_form(values)}e.g. {shown}", because)
@@ -141,13 +145,27 @@ def _constraints(key: str, tool: Tool, seen: Sequence[Seen], values: Sequence[Js
     part = tool.properties[key] if isinstance(tool.properties[key], dict) else {}
     for one, change in _said(tool, seen):
         holds = _HOLDS.get(change.change)
-        if change.key != key or holds is None or (change.change == "type" and _typed(part)):
+        if change.key != key or holds is None or _contradicts(change, part):
             continue
         fits = holds(change.value)
         if key in one.arguments and not fits(one.arguments[key]) and all(map(fits, values)):
             yield OverlayChange(
                 key, change.change, change.value, f'it refused {canonical(one.arguments[key])}: "{_line(one.said)}"'
             )
+
+
+def _contradicts(change: OverlayChange, part: JsonObject) -> bool:
+    """Whether what is documented and what was said cannot both hold: then it is drift, and no change. A list of
+    options is replaced whole, so there is nothing to contradict."""
+    value = change.value
+    if change.change == "type":
+        return _typed(part)
+    if change.change == "pattern":
+        return "format" in part
+    other = part.get({"minimum": "maximum", "maximum": "minimum"}.get(change.change, ""))
+    if not isinstance(other, int | float):
+        return False
+    return bool(value > other if change.change == "minimum" else value < other)
 
 
 def _said(tool: Tool, seen: Sequence[Seen]) -> Iterator[tuple[Seen, OverlayChange]]:
@@ -173,14 +191,25 @@ _HOLDS: Mapping[str, Callable[[Json], Callable[[Json], bool]]] = {
 }
 
 
+_ADVISES = re.compile(
+    r"\b(?:try|use|must|should|needs?|expected|expects|only|instead|format|valid|between|such as|e\.g)\b", re.I
+)
+_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+
+
 def _hints(tool: Tool, seen: Sequence[Seen], known: Iterable[OverlayChange]) -> OverlayChange | None:
-    """What refusals said that no keyword can: the tool's description with the first two of them, where others of its
-    calls were answered."""
+    """What refusals said to do, where no keyword can say it: the tool's description with the first two of them, where
+    others of its calls were answered."""
     if not any(one.works for one in seen):
         return None
     because = " ".join(change.because for change in known)
-    refused = [_line(one.said) for one in seen if one.said and one.outcome == "parameter_mismatch"]
-    told = [said for said in dict.fromkeys(refused) if said not in because and said not in tool.description][:_HINTS]
+    refused = [_line(one.said) for one in seen if one.outcome == "parameter_mismatch" and _ADVISES.search(one.said)]
+    kinds = {
+        _VALUE.sub("", said): said for said in reversed(refused)
+    }  # of those that differ in a value alone, the first
+    told = [said for said in reversed(kinds.values()) if said not in because and said not in tool.description][
+        :_HINTS
+    ]
     if not told:
         return None
     about = tool.description.rstrip()
@@ -225,6 +254,9 @@ def opened(reply: Json) -> Json:
 
 
 def _drift(tool: Tool, seen: Sequence[Seen]) -> Iterator[str]:
+    for one in seen:
+        if one.said and is_replaced(one.said, tool.name):
+            yield f'says that it is replaced: "{_line(one.said)}"'
     for one, change in _said(tool, seen):
         if text := _disagrees(tool, change):
             yield f'{text}: "{_line(one.said)}"'
@@ -244,14 +276,16 @@ def _disagrees(tool: Tool, change: OverlayChange) -> str:
     key, part = change.key, tool.properties.get(change.key)
     part = part if isinstance(part, dict) else {}
     if change.change == "require":
-        missing = key.rpartition(".")[2] not in tool.properties
-        return (
-            f"asks for {key!r}, which is not documented" if missing else f"requires {key!r}, documented as optional"
-        )
+        name = key.rpartition(".")[2]
+        if name not in tool.properties:
+            return f"asks for {name!r}, which is not documented"
+        return f"requires {name!r}, documented as optional"
     if change.change == "forbid":
         return f"does not know {key!r}, which is documented"
     if change.change == "type" and _typed(part) and change.value != part.get("type"):
         return f"wants {change.value} for {key!r}, documented as {part.get('type', 'another type')}"
+    if change.change == "pattern" and "format" in part:
+        return f"wants another form of {key!r} than the documented {part['format']}"
     if change.change == "enum" and isinstance(part.get("enum"), list):
         return f"has other options for {key!r} than are documented"
     return ""
