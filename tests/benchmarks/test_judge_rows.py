@@ -10,7 +10,7 @@ from tests.benchmarks.trajectory_case import run
 
 from callwright.benchmarks.judge_rows import Judge, judge_missing, judged, pass_item, verdicts, win_item
 from callwright.benchmarks.rows import read_rows
-from callwright.errors import ModelError
+from callwright.errors import ConfigError, ModelError
 from callwright.protocols import Capabilities
 from callwright.testing import ScriptedModel
 
@@ -38,6 +38,11 @@ async def test_a_stopped_command_goes_on_where_it_was(tmp_path: Path) -> None:
     model = ScriptedModel({"judge": PASSES})
     assert await judge_missing(Judge(model), items, tmp_path / "rows.jsonl", runs=1) == 0
     assert len(model.requests) == 2
+
+
+async def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no run to judge"):
+        await judge_missing(Judge(ScriptedModel([])), [], tmp_path / "rows.jsonl")
 
 
 async def test_another_run_of_the_same_task_is_judged_anew(tmp_path: Path) -> None:

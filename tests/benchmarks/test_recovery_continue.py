@@ -61,6 +61,16 @@ async def test_as_a_call_the_error_meets_the_gate_and_the_repair_first() -> None
     assert (row["corrected"], row["repairs"]["tier2"]) == (True, 1)
 
 
+@pytest.mark.parametrize("strategy", ["react+reflect", "layered+reflect"])
+async def test_as_a_call_the_error_is_reflected_on_where_the_strategy_reflects(strategy: str) -> None:
+    mended = [{"name": "weather", "arguments": {"city": "Oslo"}}]
+    reflection = {"analysis": "town is no parameter", "strategy": "city it is", "tool_calls": mended}
+    script = {"reflect": reflection, "bind": FINISHED if "react" in strategy else LAYER, "*": ANSWER}
+    row, model = await row_of(script, strategy, entry="call")
+    assert "reflect" in {request.purpose for request in model.requests}
+    assert (row["strategy"], row["corrected"]) == (strategy, True)
+
+
 async def test_what_is_not_on_record_is_made_up_only_where_a_model_is_given() -> None:
     rome = {"thought": "", "action": {"tool": "weather", "arguments": {"city": "Oslo, Norway"}}}
     row, _ = await row_of({"bind": [rome, FINISHED], "repair": "no", "*": ANSWER})

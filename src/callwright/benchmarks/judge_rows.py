@@ -31,7 +31,7 @@ from callwright.benchmarks.judge import (
 )
 from callwright.benchmarks.judge_text import CHARS
 from callwright.benchmarks.rows import append_row, read_rows
-from callwright.errors import ModelError
+from callwright.errors import ConfigError, ModelError
 from callwright.models.dialogue import converse
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.trajectory import Trajectory
@@ -90,8 +90,10 @@ async def judge_missing(
     """Judge what is missing of ``runs`` repetitions, one repetition of all items after the other.
 
     Starts no question once ``limit_seconds`` have passed; returns how many verdicts are missing. Raises ModelError
-    where the judge cannot be asked at all.
+    where the judge cannot be asked at all, ConfigError where there is nothing to judge.
     """
+    if not items:
+        raise ConfigError("there is no run to judge", hint="run the same command without a judge first, or --answers")
     started = time.monotonic()
     done = {_key(row) for row in read_rows(path)}
     left = [(item, run) for run in range(runs) for item in items if _wanted(judge, item, run) not in done]

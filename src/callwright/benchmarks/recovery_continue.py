@@ -21,7 +21,8 @@ from callwright.benchmarks.task_sets import Stage
 from callwright.execution.freeze import Level
 from callwright.execution.run_trajectory import trajectory_of
 from callwright.protocols import ChatModel
-from callwright.strategies import Job, Strategy, open_strategy
+from callwright.strategies import REFLECT, Job, Strategy, open_strategy
+from callwright.strategies.reflecting import mended_by
 from callwright.trajectory import Step, Trajectory
 from callwright.types import JsonObject, ToolCall, ToolResult
 
@@ -61,6 +62,13 @@ class Continued:
         await self._inner.run(job)
 
 
+def entered(name: str, results: Sequence[ToolResult], wrong: ToolCall | None) -> Strategy:
+    """A strategy by name that begins in the middle. What mends its calls (``+reflect``) mends the first one too."""
+    base, _, repair = name.partition("+")
+    begun = Continued(open_strategy(base), results, wrong)
+    return mended_by(begun, REFLECT[repair]) if repair in REFLECT else begun
+
+
 @dataclass(frozen=True)
 class ErrorCases:
     """Error cases as a task set. ``model`` imitates tools where nothing is on record (None: such calls fail);
@@ -88,7 +96,7 @@ class ErrorCases:
         def enter(name: str) -> Strategy:
             history = [result for step in task.before for result in step.results]
             wrong = task.call if self.entry == "call" else None
-            return Continued(open_strategy(name), history if wrong else [*history, *task.wrong.results], wrong)
+            return entered(name, history if wrong else [*history, *task.wrong.results], wrong)
 
         def judge(run: Run) -> Sequence[str]:
             return () if self.recovered(task, run).corrected else ("the error is not corrected",)

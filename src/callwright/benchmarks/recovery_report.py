@@ -60,7 +60,7 @@ def _by_kind(strategies: Mapping[str, ByTask], kinds: Sequence[str], what: str, 
     lines = [[f"{what}, by kind", *kinds]]
     for name, found in strategies.items():
         counts = [counted(row for row in found.values() if row["kind"] == kind) for kind in kinds]
-        lines.append([name, *(f"{count[what]}/{count[of]}" for count in counts)])
+        lines.append([name, *(share(count[what], count[of]) for count in counts)])
     return table(lines)
 
 
