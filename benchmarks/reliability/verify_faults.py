@@ -1,9 +1,9 @@
 """Does ``verify apis`` find what is wrong with the documentation of a server, where that is known?
 
-For every fault of the desk's tasks (examples/desk/tasks.json) the whole desk is verified with that one fault in front of
-one tool, without a model: what is found of that tool, and whether any other tool is said to have drifted.
+For every fault of the desk's tasks (examples/desk/tasks.json) the whole desk is verified with that one fault in front
+of one tool, without a model: what is found of that tool, and whether any other tool is said to have drifted.
 
-    PYTHONPATH=examples python benchmarks/verify_faults.py
+    PYTHONPATH=examples python benchmarks/reliability/verify_faults.py
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from callwright.jsontext import parse
 from callwright.verify.apis import ApiVerifier, Watch
 from callwright.verify.sweep import Journal, sweep
 
-TASKS = Path(__file__).resolve().parent.parent / "examples" / "desk" / "tasks.json"
+TASKS = Path(__file__).resolve().parents[2] / "examples" / "desk" / "tasks.json"
 LEARNED = ("enum", "pattern", "minimum", "maximum", "type", "description")
 
 
 async def found(fault: Fault) -> str:
-    """One line: the fault, the finding, the drift, what was learned, and other tools that are said to have drifted."""
+    """One line: the fault, the finding, the drift, what was learned, and other tools that drifted."""
     async with open_catalog([FaultyDesk([fault])]) as catalog:
         verifier = ApiVerifier(catalog.tools, catalog.call, Watch(today=date(2026, 11, 22)))
         made = await sweep(verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels)
