@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.benchmarks.test_desk import DESK
 from tests.benchmarks.test_recovery_cases import published
 from tests.benchmarks.test_recovery_inject import SEVERAL
@@ -18,8 +19,9 @@ from callwright.benchmarks.recovery_build import (
     from_published,
     report,
 )
-from callwright.benchmarks.recovery_cases import ErrorCase
+from callwright.benchmarks.recovery_cases import ErrorCase, read_cases, write_cases
 from callwright.testing import ScriptedModel
+from callwright.training.sources import data_root
 from callwright.transcripts.tooleval import TOOLEVAL
 from callwright.transcripts.transcript import Transcript, write
 
@@ -49,6 +51,28 @@ async def test_without_a_simulator_tools_that_are_not_there_give_nothing_and_tha
     made = await made_of(from_published(published(tmp_path), Building()))
     assert not any(isinstance(one, ErrorCase) for one in made)
     assert "the right call brings nothing here" in report(made)
+
+
+async def test_published_samples_can_be_kept_unfiltered_and_say_what_is_wrong_with_them(tmp_path: Path) -> None:
+    simulator = ScriptedModel({"simulate": {"error": "the service is closed", "response": ""}})
+    how = Building(simulator=simulator, strict=False)
+    single, several = await made_of(from_published(published(tmp_path), how))
+    assert isinstance(single, ErrorCase)
+    assert isinstance(several, ErrorCase)
+    assert single.note.endswith("; the right call brings nothing here")
+    assert single.gold.content is None
+
+
+async def test_all_nine_published_samples_load_and_can_be_run(tmp_path: Path) -> None:
+    folder = data_root() / "refinetoolbench"
+    if not folder.is_dir():
+        pytest.skip("the samples are not here")
+    simulator = ScriptedModel({"simulate": {"error": "", "response": {"done": True}}})
+    made = await made_of(from_published(folder, Building(simulator=simulator, strict=False)))
+    assert len(made) == 9
+    write_cases(tmp_path / "cases.jsonl", [one for one in made if isinstance(one, ErrorCase)])
+    assert len(read_cases(tmp_path / "cases.jsonl")) == 9
+    assert sum(bool(one.note) and "cannot be known" in one.note for one in made if isinstance(one, ErrorCase)) == 2
 
 
 async def test_the_desk_gives_cases_with_its_own_live_tools() -> None:

@@ -38,6 +38,7 @@ class Building:
     tools: Sequence[str] = ()
     sandbox: bool = False
     each: int = 1
+    strict: bool = True  # published samples are filtered as well
 
 
 async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
@@ -61,7 +62,8 @@ async def from_published(folder: Path, how: Building) -> AsyncIterator[Made]:
     """The published samples with what their calls bring here. Without a simulator their tools give nothing."""
     for case in read_published(folder):
         steps = [*case.before, case.wrong]
-        yield await observed(case, simulated_world(case.tools, steps, how.simulator))
+        world = simulated_world(case.tools, steps, how.simulator)
+        yield await observed(case, world, strict=how.strict)
 
 
 async def from_desk(desk: Desk, how: Building) -> AsyncIterator[Made]:

@@ -118,8 +118,9 @@ class ErrorCases:
         return recovery(task.call, [task.gold], after.steps, told=told)
 
     def _source(self, task: ErrorCase) -> SourceSpec:
-        gold = Step(results=(ToolResult("", task.gold.tool, task.gold.arguments, task.gold.content),))
-        return simulated_source(task.tools, [*task.before, task.wrong, gold], self.model)
+        gold = ToolResult("", task.gold.tool, task.gold.arguments, task.gold.content)
+        there = [] if task.gold.content is None else [Step(results=(gold,))]
+        return simulated_source(task.tools, [*task.before, task.wrong, *there], self.model)
 
 
 def followed(case: ErrorCase, run: Trajectory, entry: Entry) -> Trajectory:

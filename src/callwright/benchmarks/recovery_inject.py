@@ -37,6 +37,7 @@ OF_PART: dict[Part, tuple[str, ...]] = {
     "I3": ("selection", "content"),
 }
 _TOKENS = 400
+_UNDONE = ("not_executable", "unavailable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +86,34 @@ async def inject(
     return await observed(case, world)
 
 
-async def observed(case: ErrorCase, world: World) -> ErrorCase | Dropped:
-    """The case with what its calls bring here, or why it is none (the solvability filter)."""
+async def observed(case: ErrorCase, world: World, *, strict: bool = True) -> ErrorCase | Dropped:
+    """The case with what its calls bring here, or why it is none (the solvability filter). Not ``strict``: it is kept
+    all the same, and its note says why it should not be; but for a wrong call that could not be carried out."""
     right = await world.carry_out(ToolCall("gold", case.gold.tool, case.gold.arguments))
-    if not right.ok or right.content in (None, "", [], {}):
-        return Dropped(case.id, case.kind, "the right call brings nothing here")
     result = case.wrong.results[0] if case.wrong.results else await world.carry_out(case.call)
-    if result.failure is not None and result.failure.kind in ("not_executable", "unavailable"):
-        return Dropped(case.id, case.kind, "the wrong call could not be carried out")
-    if result.ok and (case.part != "I3" or canonical(result.content) == canonical(right.content)):
-        return Dropped(case.id, case.kind, "nothing that came back shows the error")
-    if not known(case):
-        return Dropped(case.id, case.kind, "what is right cannot be known from request, results and error")
-    gold = Gold(case.gold.tool, case.gold.arguments, right.content)
-    return replace(case, wrong=replace(case.wrong, results=(result,)), gold=gold)
+    content = right.content if right.ok else None
+    made = replace(
+        case,
+        wrong=replace(case.wrong, results=(result,)),
+        gold=Gold(case.gold.tool, case.gold.arguments, content),
+    )
+    reason = _unfit(made)
+    undone = result.failure is not None and result.failure.kind in _UNDONE
+    if reason and (strict or undone):
+        return Dropped(case.id, case.kind, reason)
+    return replace(made, note="; ".join(filter(None, (case.note, reason)))) if reason else made
+
+
+def _unfit(case: ErrorCase) -> str:
+    """Why a case whose calls were carried out is no error case; "" where it is one."""
+    result = case.wrong.results[0]
+    if case.gold.content in (None, "", [], {}):
+        return "the right call brings nothing here"
+    if result.failure is not None and result.failure.kind in _UNDONE:
+        return "the wrong call could not be carried out"
+    if result.ok and (case.part != "I3" or canonical(result.content) == canonical(case.gold.content)):
+        return "nothing that came back shows the error"
+    return "" if known(case) else "what is right cannot be known from request, results and error"
 
 
 def known(case: ErrorCase) -> bool:

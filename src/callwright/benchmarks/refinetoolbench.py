@@ -63,7 +63,8 @@ async def _build(options: argparse.Namespace) -> int:
         simulator = open_model(options.simulator) if options.simulator else None
         for model in filter(None, (by, simulator)):
             stack.push_async_callback(model.aclose)
-        how = Building(by, simulator, options.tools, options.sandbox, options.each)
+        strict = not options.unfiltered
+        how = Building(by, simulator, options.tools, options.sandbox, options.each, strict)
         made = [one async for one in _attempts(options, how)]
     cases = [one for one in made if isinstance(one, ErrorCase)]
     if not cases:
@@ -147,6 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--sandbox", action="store_true", help="what the live tools change is thrown away")
     add("--by", default=None, help="a model that writes the errors (default: rules)")
     add("--each", type=int, default=1, help="attempts for each trajectory and kind of error (%(default)s)")
+    add("--unfiltered", action="store_true", help="keep published samples that the filter would drop, saying why")
     add("--published", action="store_true", help="only print the published table")
     add_judge(known)
     return known
