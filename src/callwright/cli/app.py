@@ -11,6 +11,7 @@ import typer
 from callwright import __version__
 from callwright.cli.convert import convert_command
 from callwright.cli.ending import in_a_sentence
+from callwright.cli.explore import explore_command
 from callwright.cli.measure import bench, train
 from callwright.cli.options import (
     Allow,
@@ -59,6 +60,7 @@ app.add_typer(catalogue, name="tools")
 app.add_typer(verify, name="verify")
 app.command("simulate")(simulate_command)
 app.command("convert")(convert_command)
+app.command("explore")(explore_command)
 app.command("proxy")(proxy_command)
 
 

@@ -56,8 +56,10 @@ async def swept(
     judge: Judge[T],
     extent: Extent,
     levels: Levels[T] | None = None,
+    told_as: str = "",
 ) -> Sweep:
     """Judge the rows within the extent, with progress on stderr. ``about``: all settings that findings depend on.
+    ``told_as``: what the progress is called.
 
     Raises ConfigError for a journal of other settings, ModelError where no model answers.
     """
@@ -67,7 +69,7 @@ async def swept(
     whole = {"stage": stage, **about}
     path = extent.journal or _default(stage, whole)
     budget = Budget(extent.calls, extent.model_calls, extent.minutes)
-    with opened(path, whole, anew=extent.anew) as journal, _progress(stage, len(rows)) as told:
+    with opened(path, whole, anew=extent.anew) as journal, _progress(told_as or f"verify {stage}", len(rows)) as told:
         made = await sweep(
             rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told, levels=levels
         )
@@ -102,7 +104,7 @@ def _progress(stage: str, rows: int) -> Iterator[_Progress]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*columns, TextColumn("{task.fields[said]}"), console=console, disable=not console.is_terminal)
     with bar:
-        yield _Progress(bar, bar.add_task(f"verify {stage}", total=rows, said=""), rows, console.is_terminal)
+        yield _Progress(bar, bar.add_task(stage, total=rows, said=""), rows, console.is_terminal)
 
 
 class _Progress:

@@ -1,0 +1,272 @@
+"""``callwright explore``: a learner's errors, or those of runs that were made anyway, as rows of reflection."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from callwright.cli.options import Config, Model, Overlay, Profile, Tools
+from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
+
+if TYPE_CHECKING:
+    from callwright.catalog import Catalog
+    from callwright.cli.verifying import Extent
+    from callwright.explore.privacy import Filters
+    from callwright.explore.row import Reflected
+    from callwright.explore.trying import Trying
+    from callwright.protocols import ChatModel
+    from callwright.trajectory import Trajectory
+    from callwright.verify.sweep import Sweep
+
+
+class Form(StrEnum):
+    auto = "auto"
+    code = "code"
+    calls = "calls"
+
+
+class Layout(StrEnum):
+    toolbench_vr = "toolbench-vr"
+    openai = "openai"
+    trl = "trl"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is explored or harvested, and with whose help. Models by their names."""
+
+    layout: str = "toolbench-vr"
+    learner: str | None = None
+    reflector: str | None = None
+    judge: str | None = None
+    imitator: str | None = None
+    recorded: tuple[Path, ...] = ()
+    sandbox: tuple[str, ...] = ()
+    sampling: dict[str, Any] | None = None
+
+
+Verified = Annotated[
+    list[Path] | None, typer.Argument(help="Verified trajectories, in any layout that convert reads.")
+]
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option("--runs", help="Harvest these instead: journals (*.run), traces (*.jsonl), folders of them."),
+]
+Points = Annotated[int, typer.Option(help="Steps of a trajectory that are explored, at most.", min=1)]
+Samples = Annotated[int, typer.Option(help="Actions sampled at each.", min=1)]
+Temperature = Annotated[float, typer.Option(help="At this temperature.", min=0)]
+Seed = Annotated[int, typer.Option(help="Chooses the steps, and seeds the samples.")]
+As = Annotated[Form, typer.Option("--as", help="Ask for a program, a call, or as each was made.")]
+Sandbox = Annotated[
+    list[str] | None,
+    typer.Option("--sandbox", help="Tools that may write and are called, like git_*: changes are thrown away."),
+]
+Recorded = Annotated[
+    list[Path] | None, typer.Option(help="What is on record here answers for tools that may not be called.")
+]
+Imitate = Annotated[str | None, typer.Option(help="So does this model, for what is not on record.")]
+Reflector = Annotated[str | None, typer.Option(help="Writes the reflections; default: a rule.")]
+ServesJudge = Annotated[str | None, typer.Option(help="Says whether an action serves, where the rule cannot tell.")]
+Keep = Annotated[list[str] | None, typer.Option(help="With --runs: rows of these tools only, like find_*.")]
+Drop = Annotated[list[str] | None, typer.Option(help="With --runs: no rows with these tools.")]
+Longest = Annotated[int, typer.Option(help="With --runs: leave out texts over so many characters.", min=1)]
+Pseudonyms = Annotated[bool, typer.Option(help="With --runs: rename people, addresses and numbers.")]
+Out = Annotated[Path | None, typer.Option(help="Write the rows here, as JSON lines.")]
+To = Annotated[Layout, typer.Option("--to", help="The layout of the rows.")]
+
+
+def explore_command(
+    trajectories: Verified = None,
+    runs: Runs = None,
+    tools: Tools = None,
+    overlay: Overlay = None,
+    model: Model = None,
+    points: Points = 2,
+    samples: Samples = 4,
+    temperature: Temperature = 1.0,
+    seed: Seed = 0,
+    form: As = Form.auto,
+    sandbox: Sandbox = None,
+    recorded: Recorded = None,
+    imitate: Imitate = None,
+    reflector: Reflector = None,
+    judge: ServesJudge = None,
+    keep: Keep = None,
+    drop: Drop = None,
+    longest: Longest = 2_000,
+    pseudonyms: Pseudonyms = True,
+    out: Out = None,
+    to: To = Layout.toolbench_vr,
+    concurrency: Concurrency = 4,
+    calls: Calls = None,
+    model_calls: ModelCalls = None,
+    minutes: Minutes = None,
+    journal: JournalFile = None,
+    anew: Anew = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Make reflection data: error, what was wrong, right call, from a learner's own errors or from your runs."""
+    import asyncio
+
+    from callwright.cli.settings import effective
+    from callwright.cli.verifying import Extent
+    from callwright.errors import ConfigError
+    from callwright.explore.privacy import Filters
+
+    if bool(trajectories) == bool(runs):
+        raise ConfigError(
+            "explore takes verified trajectories, or runs to harvest",
+            hint="callwright explore FILE --tools SOURCE --model LEARNER; or callwright explore --runs FILE…",
+        )
+    settings = effective({"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile)
+    extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
+    how: dict[str, Any] = {"points": points, "samples": samples, "temperature": temperature, "seed": seed}
+    how["form"] = None if form is Form.auto else form.value
+    learner, given = settings.get("model"), (tuple(recorded or ()), tuple(sandbox or ()))
+    wanted = Wanted(to.value, learner, reflector, judge, imitate, *given, how)
+    if runs:
+        filters = Filters(tuple(keep or ()), tuple(drop or ()), longest, pseudonyms)
+        made = asyncio.run(_harvested(runs, filters, wanted, extent))
+    else:
+        made = asyncio.run(_explored(_read(trajectories or ()), settings.sources(), wanted, extent))
+    _concluded(made, extent, wanted.layout, out)
+
+
+def _read(paths: Any) -> list[Trajectory]:
+    from callwright.transcripts import read_files
+
+    found = [read_files(path) for path in paths]
+    problems = [said for one in found for said in one.left_out]
+    for said in problems[:10]:
+        print(f"left out: {said}", file=sys.stderr)
+    if len(problems) > 10:
+        print(f"… and {len(problems) - 10} more", file=sys.stderr)
+    return [transcript.trajectory for one in found for _, transcript in one.transcripts]
+
+
+async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: Wanted, extent: Extent) -> Sweep:
+    from callwright.catalog import open_catalog
+    from callwright.cli.verifying import swept
+    from callwright.explore.exploration import Explorer, Sampling
+
+    async with AsyncExitStack() as stack:
+        catalog = await stack.enter_async_context(open_catalog(sources)) if sources else None
+        for problem in catalog.problems if catalog is not None else ():
+            print(problem, file=sys.stderr)
+        learner, reflector, judge = (
+            _open(stack, n) for n in (wanted.learner or "local", wanted.reflector, wanted.judge)
+        )
+        assert learner is not None
+        sampling = Sampling(**(wanted.sampling or {}))
+        explorer = Explorer(
+            learner,
+            _trying(stack, catalog, wanted),
+            catalog.tools if catalog is not None else (),
+            sampling,
+            reflector,
+            judge,
+        )
+        names = {"learner": learner.name, "reflector": wanted.reflector, "judge": wanted.judge}
+        about = {**names, "imitator": wanted.imitator, "sandbox": list(wanted.sandbox), **(wanted.sampling or {})}
+        about["tools"] = {tool.name: tool.digest for tool in explorer.tools}
+        about.pop("points")  # more of them are more rows, not other ones
+        rows = explorer.rows(trajectories)
+        return await swept("explore", about, rows, explorer.judge, extent, told_as="explore")
+
+
+def _trying(stack: AsyncExitStack, catalog: Catalog | None, wanted: Wanted) -> Trying:
+    """Who carries out what the learner wants to do."""
+    from callwright.execution.recording import Recording
+    from callwright.execution.simulate import Simulator
+    from callwright.explore.trying import Trying
+    from callwright.trials import TrialPolicy
+
+    imitator = _open(stack, wanted.imitator)
+    simulator = None
+    if wanted.recorded or imitator is not None:
+        simulator = Simulator(Recording.read(*wanted.recorded), imitator)
+    call, secrets = (None, ()) if catalog is None else (catalog.call, tuple(catalog.secrets))
+    policy = TrialPolicy(sandbox=wanted.sandbox)
+    return Trying(call, policy, simulator, asks=imitator is not None, secrets=secrets)
+
+
+def _open(stack: AsyncExitStack, spec: str | None) -> ChatModel | None:
+    from callwright.models import open_model
+
+    if spec is None:
+        return None
+    model = open_model(spec)
+    stack.push_async_callback(model.aclose)
+    return model
+
+
+async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent: Extent) -> Sweep:
+    from callwright.cli.verifying import swept
+    from callwright.explore.exploration import Harvested
+    from callwright.explore.privacy import Privacy
+    from callwright.types import to_json
+
+    privacy = Privacy(filters)
+    rows = privacy.clean(_rows(paths))
+    print(privacy.report(), file=sys.stderr)
+    async with AsyncExitStack() as stack:
+        judged = Harvested(_open(stack, wanted.reflector))
+        about = {"reflector": wanted.reflector, "filters": to_json(filters)}
+        return await swept("harvest", about, judged.rows(rows), judged.judge, extent, told_as="harvest")
+
+
+def _rows(paths: list[Path]) -> list[Reflected]:
+    """The rows of all runs; what cannot be read is named and left out."""
+    from callwright.errors import CallwrightError, ConfigError
+    from callwright.execution.journal import read
+    from callwright.explore.harvest import harvest
+    from callwright.trace import read_jsonl
+
+    files = [f for p in paths for f in (sorted([*p.rglob("*.run"), *p.rglob("*.jsonl")]) if p.is_dir() else [p])]
+    found: list[Reflected] = []
+    unread = []
+    for file in files:
+        try:
+            events = read(file)[1] if file.suffix == ".run" else read_jsonl(file)
+            found += harvest(events, file.stem)
+        except CallwrightError as error:
+            unread.append(f"{file}: {error.message}")
+    for said in unread:
+        print(f"left out: {said}", file=sys.stderr)
+    if len(unread) == len(files):
+        raise ConfigError("there is no run to harvest", hint="callwright runs lists journals; --trace writes traces")
+    print(f"{len(files) - len(unread)} runs hold {len(found)} errors that were put right", file=sys.stderr)
+    return found
+
+
+def _concluded(made: Sweep, extent: Extent, layout: str, out: Path | None) -> None:
+    """The report, and the rows in their layout."""
+    from callwright import lines
+    from callwright.cli.verifying import tell
+    from callwright.errors import ConfigError
+    from callwright.explore.exploration import by_action, rows_of
+    from callwright.explore.row import record
+
+    tell(by_action(made), extent)
+    if out is None:
+        return
+    rows = rows_of(made.findings)
+    written, refused = [], []
+    for row in rows:
+        try:
+            written.append(record(row, layout))
+        except ConfigError as error:
+            refused.append(f"{row.before.id}: {error.message}")
+    for said in refused[:10]:
+        print(f"not written: {said}; --to openai has words for it", file=sys.stderr)
+    lines.write(out, written)
+    print(f"{len(written)} of {len(rows)} rows written to {out}", file=sys.stderr)

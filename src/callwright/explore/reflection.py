@@ -1,0 +1,149 @@
+"""The reflection of a row: what was wrong, as the feedback says it, and what to do about it (B.4, Table 19).
+
+By a model, or by rule from the failure's words and the tool's documentation. The right call itself is the verified
+one; nobody is asked to write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from callwright import prompts
+from callwright.dialects.pythonic import written
+from callwright.errors import Failure
+from callwright.execution.render import signatures
+from callwright.explore.row import Reflected
+from callwright.jsontext import JsonError, mend
+from callwright.protocols import ChatRequest
+from callwright.trajectory import Step
+from callwright.types import Json, JsonObject, Reply, Tool, ToolCall, canonical
+from callwright.wire.schemas import closed_object
+
+_SHOWN = 600  # characters of one result
+_DOCUMENTED = 200
+_VALUE = 80
+_TOKENS = 400
+_MOST_KEYS = 4
+
+
+def by_rule(row: Reflected) -> str:
+    """Analysis and strategy from what the failure and the documentation say."""
+    return " ".join((*_analysis(row), *_strategy(row)))
+
+
+def question(row: Reflected, *, schema: bool) -> ChatRequest:
+    """Table 19's question, without the reflection and with the right call as its reference."""
+    messages = prompts.render(
+        "reflection",
+        tools=signatures(row.before.tools),
+        query=row.before.query,
+        before="\n".join(_told(n, step) for n, step in enumerate(row.before.steps, 1)) or "(nothing yet)",
+        wrong=_told(len(row.before.steps) + 1, row.wrong),
+        right="\n".join(written(row.right)),
+    )
+    wanted = closed_object(analysis=_TEXT, strategy=_TEXT) if schema else None
+    return ChatRequest(messages, purpose="reflection", schema=wanted, max_tokens=_TOKENS)
+
+
+_TEXT: JsonObject = {"type": "string", "minLength": 1, "maxLength": 500}
+
+
+def read(reply: Reply) -> str:
+    """The reflection; "" where the reply holds none, or stops in the middle."""
+    try:
+        found = mend(reply.text)
+    except JsonError:
+        return ""
+    said = found.value if isinstance(found.value, dict) and not found.truncated else {}
+    parts = [said.get(name) for name in ("analysis", "strategy")]
+    texts = [" ".join(part.split()) for part in parts if isinstance(part, str)]
+    return " ".join(texts) if len(texts) == 2 and all(texts) else ""
+
+
+def feedback(step: Step) -> str:
+    """What came back of a round, as it is told: the failure's words, or the beginning of what was returned."""
+    texts = [r.failure.message if r.failure is not None else _short(r.content, _SHOWN) for r in step.results]
+    return "\n".join(texts) or step.shown
+
+
+def _told(number: int, step: Step) -> str:
+    calls = step.code or "\n".join(_call(call) for call in step.calls)
+    thought = f"Thought: {step.thought}\n" if step.thought else ""
+    return f"Round {number}\n{thought}Call: {calls}\nFeedback: {feedback(step)[:_SHOWN]}"
+
+
+def _call(call: ToolCall) -> str:
+    return written([call])[0] if isinstance(call.arguments, dict) else f"{call.tool}({call.arguments})"
+
+
+def _analysis(row: Reflected) -> Iterator[str]:
+    wrong, right = _pair(row)
+    failure = next((r.failure for r in row.wrong.results if r.failure is not None), None)
+    if failure is not None and failure.kind != "empty":
+        yield f"The call of {wrong.tool} failed: {_sentence(_said(failure))}"
+    elif row.error == "nothing found":
+        yield f"The call of {wrong.tool} was carried out and found nothing: its arguments miss what is asked for."
+    else:
+        yield f"The call of {wrong.tool} was carried out, but what came back does not give what the request asks for."
+    if wrong.tool != right.tool:
+        tool = row.before.tool(right.tool)
+        about = _sentence(_short(tool.description, _DOCUMENTED)) if tool is not None and tool.description else ""
+        yield f"The tool for this is {right.tool}{': ' + about if about else '.'}"
+        return
+    yield from _differences(wrong, right, row.before.tool(right.tool))
+
+
+def _differences(wrong: ToolCall, right: ToolCall, tool: Tool | None) -> Iterator[str]:
+    """What of the arguments was wrong, and what the documentation says of it."""
+    given = wrong.arguments if isinstance(wrong.arguments, dict) else {}
+    wanted = right.arguments if isinstance(right.arguments, dict) else {}
+    if given == wanted:
+        yield "Nothing of the call itself was wrong."
+    for key in [k for k in wanted if k not in given or canonical(given[k]) != canonical(wanted[k])][:_MOST_KEYS]:
+        what = "was missing" if key not in given else f"was {_short(given[key], _VALUE)}"
+        yield f"The argument {key} {what}{_documented(key, tool)}."
+    for key in [k for k in given if k not in wanted][:_MOST_KEYS]:
+        yield f"The argument {key} does not belong in this call."
+
+
+def _documented(key: str, tool: Tool | None) -> str:
+    part = tool.properties.get(key) if tool is not None else None
+    about = part.get("description") if isinstance(part, dict) else None
+    if not isinstance(about, str) or not about.strip():
+        return ""
+    return f"; the documentation says of it: {_short(about, _DOCUMENTED).rstrip('.')}"
+
+
+def _strategy(row: Reflected) -> Iterator[str]:
+    wrong, right = _pair(row)
+    if canonical([wrong.tool, wrong.arguments]) == canonical([right.tool, right.arguments]):
+        yield f"I call {right.tool} once more."
+        return
+    given = right.arguments if isinstance(right.arguments, dict) else {}
+    told = ", ".join(f"{key} = {_short(value, _VALUE)}" for key, value in given.items())
+    verb = "I call it again" if wrong.tool == right.tool else f"I call {right.tool}"
+    yield f"{verb} with {told}." if told else f"{verb} without arguments."
+
+
+def _pair(row: Reflected) -> tuple[ToolCall, ToolCall]:
+    """The call that went wrong and the right one: the first that is unlike, of the same tool where there is one."""
+    right = {canonical([c.tool, c.arguments]) for c in row.right}
+    ill = {r.id for r in row.wrong.results if not r.ok}
+    calls: Sequence[ToolCall] = [c for c in row.wrong.calls if c.id in ill] or [
+        c for c in row.wrong.calls if canonical([c.tool, c.arguments]) not in right
+    ]
+    wrong = calls[0] if calls else row.wrong.calls[0]
+    return wrong, next((c for c in row.right if c.tool == wrong.tool), row.right[0])
+
+
+def _said(failure: Failure) -> str:
+    return " ".join(failure.message.split())[:_SHOWN]
+
+
+def _sentence(text: str) -> str:
+    return text if text[-1:] in (".", "!", "?", "…") else f"{text}."
+
+
+def _short(value: Json, most: int) -> str:
+    text = " ".join((value if isinstance(value, str) else canonical(value)).split())
+    return text if len(text) <= most else text[: most - 1].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,251 @@
+"""Exploring: which of a learner's actions are errors, what is kept of them, and why the others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callwright.catalog import open_catalog
+from callwright.errors import Failure
+from callwright.explore.exploration import Explorer, Harvested, Sampling, by_action, rows_of
+from callwright.explore.harvest import harvest
+from callwright.explore.learner import Point
+from callwright.explore.row import record
+from callwright.explore.trying import Trying
+from callwright.protocols import Capabilities, ChatRequest
+from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.trials import TrialPolicy
+from callwright.types import JsonObject
+from callwright.verify.budget import Budget, Meter
+from callwright.verify.sweep import Finding, opened, sweep
+
+SECOND = 1  # the round that asks for the forecast
+RIGHT = {"iata": "OSL", "day": "2024-12-25"}
+
+
+def act(tool: str, **arguments: Any) -> JsonObject:
+    return {"thought": "next", "action": {"tool": tool, "arguments": arguments}}
+
+
+def forecast(**arguments: Any) -> JsonObject:
+    return act("forecast", **{**RIGHT, **arguments})
+
+
+async def explored(
+    world: Any, actions: Sequence[Any], at: int = SECOND, sandbox: tuple[str, ...] = (), **models: Any
+) -> list[JsonObject]:
+    """What was made of these samples at a point."""
+    async with open_catalog([fake_source(*world.tools)]) as catalog:
+        trying = Trying(catalog.call, TrialPolicy(sandbox=sandbox))
+        learner = ScriptedModel(list(actions), name="learner")
+        explorer = Explorer(learner, trying, catalog.tools, Sampling(samples=len(actions)), **models)
+        finding = await explorer.judge(Point(world.trajectory, at), Meter())
+    found: list[JsonObject] = finding.found["actions"]
+    assert finding.kept == any(one["row"] for one in found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("action", "category"),
+    [
+        (act("forecast", iata="OSL"), "calling: missing argument"),
+        (forecast(day={"y": 2024}), "calling: wrong type"),
+        (forecast(unit="kelvin"), "calling: value not allowed"),
+        (act("forecast", airport="OSL", day="2024-12-25"), "calling: missing argument"),
+        (forecast(colour="red"), "calling: wrong argument name"),
+        (act("weather_report", city="Oslo"), "calling: unknown tool"),
+        (forecast(iata="Oslo"), "calling: execution failure"),
+        (forecast(iata="FCO"), "planning: other argument values"),
+        (forecast(day="1999-01-01"), "planning: nothing found"),
+        (act("news", city="Oslo"), "planning: another tool"),
+        (forecast(), "right"),
+        (forecast(unit="celsius"), "as good"),
+        (forecast(unit="fahrenheit"), "as good"),
+        ({"thought": "", "action": {"tool": "finish", "reason": "done"}}, "no call"),
+        (act("book", city="Oslo"), "not carried out"),
+    ],
+)
+async def test_every_action_is_an_error_of_its_kind_or_none(world: Any, action: JsonObject, category: str) -> None:
+    (one,) = await explored(world, [action])
+    assert one["category"] == category
+    assert (one["row"] is not None) == category.startswith(("calling", "planning"))
+
+
+async def test_a_kept_error_is_a_row_with_feedback_reflection_and_the_verified_call(world: Any) -> None:
+    found = await explored(world, [forecast(iata="Oslo")])
+    assert found[0]["row"] is not None
+    (row,) = rows_of([finding(found)])
+    assert row.before.steps[0].calls[0].tool == "find_airport"
+    assert (row.wrong.calls[0].arguments, row.right[0].arguments) == ({**RIGHT, "iata": "Oslo"}, RIGHT)
+    assert "there is no station Oslo" in row.reflection
+    assert "IATA code of the airport" in row.reflection
+    assert "OSL" in row.reflection
+    assert (row.kind, row.by) == ("calling", "rule")
+
+
+def finding(actions: list[JsonObject]) -> Finding:
+    return Finding(True, found={"actions": actions})
+
+
+async def test_samples_that_are_one_action_are_tried_once_and_counted(world: Any) -> None:
+    found = await explored(world, [forecast(iata="FCO"), forecast(iata="FCO"), forecast()])
+    assert [(one["category"], one["times"]) for one in found] == [
+        ("planning: other argument values", 2),
+        ("right", 1),
+    ]
+    assert len(world.forecast.calls) == 2, "the action, and the verified call as a control"
+
+
+async def test_an_action_that_failed_for_another_reason_is_no_error(world: Any) -> None:
+    down = Failure("unavailable", "the server is down", retryable=True, status=503)
+    world.tools[2] = FakeTool("news", {"city": {"type": "string"}}, output=down, effects=world.news.tool.effects)
+    (one,) = await explored(world, [act("news", city="Oslo")])
+    assert one["category"] == "failed for another reason"
+    assert "the server is down" in one["why"]
+
+
+@pytest.mark.parametrize("now", [ValueError("closed for good"), {"sky": "fog", "high": 3}])
+async def test_nothing_is_an_error_where_the_verified_call_does_otherwise_now(world: Any, now: Any) -> None:
+    def changed(**arguments: Any) -> Any:
+        if isinstance(now, Exception):
+            raise now
+        return now
+
+    tool = world.forecast.tool
+    world.tools[1] = FakeTool("forecast", input_schema=tool.input_schema, output=changed, effects=tool.effects)
+    (one,) = await explored(world, [forecast(iata="FCO")])
+    assert one["category"] == "the verified call does otherwise now"
+    assert one["row"] is None
+
+
+async def test_what_may_write_is_tried_only_in_a_declared_sandbox(world: Any) -> None:
+    (held,) = await explored(world, [act("book", city="Oslo")])
+    assert (held["category"], world.book.calls) == ("not carried out", [])
+    (tried,) = await explored(world, [act("book", city="Oslo")], sandbox=("book",))
+    assert (tried["category"], len(world.book.calls)) == ("planning: another tool", 1)
+
+
+async def test_where_the_rule_cannot_tell_a_model_may_and_without_one_nothing_is_kept(world: Any) -> None:
+    class Untold:
+        tools = world.tools
+        trajectory = replace(world.trajectory, answer="It is cold.")
+
+    (one,) = await explored(Untold, [forecast(iata="FCO")])
+    assert one["category"] == "cannot be told"
+    for said, category in (("no", "planning: other argument values"), ("yes", "as good"), ("?", "cannot be told")):
+        judge = ScriptedModel([{"why": "w", "serves": said}])
+        (one,) = await explored(Untold, [forecast(iata="FCO")], judge_model=judge)
+        assert one["category"] == category
+
+
+async def test_a_model_writes_the_reflection_from_feedback_and_documentation(world: Any) -> None:
+    said = {"analysis": "There is no station Oslo.", "strategy": "The code OSL came back before: I give it."}
+    model = ScriptedModel([said], name="writer")
+    found = await explored(world, [forecast(iata="Oslo")], reflector=model)
+    (row,) = rows_of([finding(found)])
+    assert (row.reflection, row.by) == (f"{said['analysis']} {said['strategy']}", "writer")
+    asked = model.requests[0].messages[-1].content
+    for part in ("forecast(iata='OSL'", "there is no station Oslo", "IATA code of the airport", "find_airport"):
+        assert part in asked
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ({"analysis": "Station Oslo is closed since 1998.", "strategy": "I give OSL."}, "unsourced"),
+        ({"analysis": "Wrong.", "strategy": "The code is 'ENGM'."}, "unsourced"),
+        ({"analysis": "It is not the call of the reference.", "strategy": "I give OSL."}, "unsourced"),
+        ("I do not know.", "no reflection"),
+        ({"analysis": "Only this."}, "no reflection"),
+    ],
+)
+async def test_a_reflection_of_which_not_all_was_known_is_dropped(world: Any, said: Any, category: str) -> None:
+    (one,) = await explored(world, [forecast(iata="Oslo")], reflector=ScriptedModel([said]))
+    assert (one["category"], one["row"]) == (category, None)
+    assert one["why"]
+
+
+async def test_a_right_call_that_could_only_be_guessed_is_not_taught(world: Any) -> None:
+    found = await explored(world, [act("news", city="Oslo")], at=0)
+    assert found[0]["category"] in ("planning: another tool", "cannot be told")
+    bare = replace(world.trajectory, query="What is the weather at the airport: sky and temperature?")
+    async with open_catalog([fake_source(*world.tools)]) as catalog:
+        learner = ScriptedModel([act("news", city="Rome")])
+        explorer = Explorer(learner, Trying(catalog.call, TrialPolicy()), catalog.tools, Sampling(samples=1))
+        made = await explorer.judge(Point(bare, 0), Meter())
+    (one,) = made.found["actions"]
+    assert one["category"] == "unsourced"
+    assert '"Oslo"' in one["why"]
+
+
+async def test_an_exploration_that_was_ended_goes_on_and_the_report_counts_samples(
+    world: Any, tmp_path: Path
+) -> None:
+    def wrong(request: ChatRequest) -> JsonObject:
+        return forecast(iata="Oslo") if request.seed % 2 else forecast()
+
+    async def run(budget: Budget, script: Callable[[ChatRequest], Any]) -> Any:
+        async with open_catalog([fake_source(*world.tools)]) as catalog:
+            learner = ScriptedModel(script)
+            explorer = Explorer(learner, Trying(catalog.call, TrialPolicy()), catalog.tools, Sampling(2, 4))
+            rows = explorer.rows([world.trajectory])
+            with opened(tmp_path / "j.jsonl", {"stage": "explore"}) as journal:
+                return await sweep(rows, explorer.judge, journal, budget=budget, concurrency=1), learner
+
+    first, _ = await run(Budget(model_calls=5), wrong)
+    assert (len(first.findings), len(first.left)) == (1, 1)
+    whole, learner = await run(Budget(), wrong)
+    assert len(learner.requests) == 4, "the first point is on record"
+    assert {r.seed for r in learner.requests} == {0, 1, 2, 3}
+    assert {r.temperature for r in learner.requests} == {1.0}
+    told = by_action(whole).findings
+    assert [f"{one.category}" for one in told if one.id.startswith("t1@2")] == [
+        "right", "right", "calling: execution failure",
+    ], "every sample that was none, and each error once"  # fmt: skip
+    assert rows_of(whole.findings)
+
+
+async def test_a_learner_of_programs_is_asked_as_the_rows_it_was_trained_on(world: Any) -> None:
+    steps = tuple(
+        replace(step, code=f"print({call.tool}({', '.join(f'{k}={v!r}' for k, v in call.arguments.items())}))")
+        for step in world.trajectory.steps
+        for call in step.calls
+    )
+
+    class Coded:
+        tools = world.tools
+        trajectory = replace(world.trajectory, steps=steps)
+
+    program = "<thought>next</thought>\n<execute>\nprint(forecast(iata='Oslo', day='2024-12-25'))\n</execute>"
+    computed = "<thought>n</thought>\n<execute>\nprint(forecast(iata=code['iata'], day='2024-12-25'))\n</execute>"
+    ended = "<thought>n</thought>\n<final_answer>Cold.</final_answer>"
+    found = await explored(Coded, [program, computed, ended, "Let me think."])
+    assert [one["category"] for one in found] == [
+        "calling: execution failure", "not carried out", "no call", "no call",
+    ]  # fmt: skip
+    (row,) = rows_of([finding(found)])
+    again = record(row)
+    assert again["messages"][-1]["no_loss"] is False
+    assert "<execute>" in again["messages"][-1]["content"]
+    assert [m["no_loss"] for m in again["messages"] if m["role"] == "assistant"] == [True, True, False]
+
+
+async def test_harvested_rows_are_judged_alike_and_a_model_rewrites_what_the_rule_wrote(world: Any) -> None:
+    assert Harvested().rows([]) == []
+    assert harvest([]) == []
+    found = await explored(world, [forecast(iata="Oslo")])
+    (row,) = rows_of([finding(found)])
+    judged = Harvested()
+    (one, *rest) = judged.rows([row, row])
+    assert rest == []
+    made = await judged.judge(one.item, Meter())
+    assert rows_of([made]) == [row]
+    said = {"analysis": "There is no such station.", "strategy": "I give OSL."}
+    writer = ScriptedModel([said], name="writer", capabilities=Capabilities())
+    made = await Harvested(writer).judge(row, Meter())
+    assert rows_of([made])[0].by == "writer"
+    assert writer.requests[0].schema is None

@@ -1,0 +1,105 @@
+"""Runs as they are kept hold errors that were put right: each is a row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.explore.runs import BUSY, ENGM, GONE, NO, NONE, REFLECTED, SAID, bound, made, weather
+
+from callwright import Orchestrator
+from callwright.execution.journal import read
+from callwright.execution.resume import journal_path
+from callwright.explore.harvest import harvest
+from callwright.explore.row import Reflected, record, row_of
+from callwright.explore.sourced import unsourced
+from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing.tools import in_order
+from callwright.trace import JsonlSink, read_jsonl
+
+
+def harvested(folder: Path, run: str) -> list[Reflected]:
+    """As the command line does it: from the file."""
+    rows = harvest(read(journal_path(run, folder))[1], run)
+    assert all(row_of(record(row)).reflection == row.reflection for row in rows)
+    return rows
+
+
+async def test_a_repaired_call_is_a_row_with_the_failure_and_the_call_that_succeeded(tmp_path: Path) -> None:
+    script = {"bind": [bound("OSL"), NONE], "repair": {"station": "ENGM"}}
+    run = await made(tmp_path, {"weather": [NO]}, script)
+    (row,) = harvested(tmp_path, run.id)
+    assert (row.kind, row.error, row.by) == ("calling", "mended", "rule")
+    assert row.wrong.calls[0].arguments == {"station": "OSL"}
+    assert [call.arguments for call in row.right] == [{"station": "ENGM"}]
+    assert "give the longer one" in row.reflection
+    assert row.before.steps == ()
+    assert unsourced(row) == ""
+
+
+async def test_what_the_model_thought_while_it_ran_is_the_reflection(tmp_path: Path) -> None:
+    script = {"bind": [bound("OSL"), NONE], "reflect": REFLECTED}
+    run = await made(tmp_path, {"weather": [NO]}, script, strategy="layered+reflect")
+    (row,) = harvested(tmp_path, run.id)
+    assert (row.reflection, row.by) == ("The code OSL is too short here. I give ENGM.", "run")
+    assert unsourced(row) == ""
+
+
+async def test_every_attempt_before_the_one_that_succeeded_is_a_row_and_later_ones_see_the_earlier(
+    tmp_path: Path,
+) -> None:
+    wrong = {**REFLECTED, "tool_calls": [{"name": "weather", "arguments": {"station": "Oslo"}}]}
+    script = {"bind": [bound("OSL"), NONE], "reflect": [wrong, REFLECTED]}
+    run = await made(tmp_path, {"weather": [NO, NO]}, script, strategy="layered+reflect")
+    first, second = harvested(tmp_path, run.id)
+    assert [row.wrong.calls[0].arguments for row in (first, second)] == [{"station": "OSL"}, {"station": "Oslo"}]
+    assert [len(row.before.steps) for row in (first, second)] == [0, 1]
+    assert {str(call.arguments) for row in (first, second) for call in row.right} == {str(ENGM["arguments"])}
+
+
+async def test_a_call_that_was_refused_before_it_left_and_mended_is_a_row(tmp_path: Path) -> None:
+    script = {"bind": [bound("OSL"), NONE], "repair": {"station": "ENGM"}}
+    run = await made(tmp_path, {}, script, weather(minLength=4))
+    (row,) = harvested(tmp_path, run.id)
+    assert (row.kind, row.error) == ("calling", "mended, refused")
+    assert "station" in row.reflection
+    assert row.wrong.results[0].failure is not None
+
+
+async def test_a_retry_of_the_same_call_is_told_apart(tmp_path: Path) -> None:
+    run = await made(tmp_path, {"weather": [BUSY]}, {"bind": [bound("OSL"), NONE], "*": NONE})
+    (row,) = harvested(tmp_path, run.id)
+    assert row.error == "made again"
+    assert "once more" in row.reflection
+
+
+async def test_a_substitute_is_the_right_call_in_place_of_the_dead_one(tmp_path: Path) -> None:
+    tools = (weather(), weather("weather_v2"))
+    script = {"bind": [bound("OSL"), bound("OSL", "weather_v2"), NONE], "repair": "no", "*": NONE}
+    run = await made(tmp_path, {"weather": [GONE]}, script, *tools)
+    (row,) = harvested(tmp_path, run.id)
+    assert (row.error, row.wrong.calls[0].tool, row.right[0].tool) == ("substituted", "weather", "weather_v2")
+    assert "renamed" in row.reflection
+    assert unsourced(row) == ""
+
+
+async def test_a_model_that_corrects_itself_in_a_later_round_gives_a_row_as_well(tmp_path: Path) -> None:
+    def act(station: str) -> dict[str, object]:
+        return {"thought": "next", "action": {"tool": "weather", "arguments": {"station": station}}}
+
+    finished = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
+    output = in_order(ValueError("this code is not understood: give the longer one"), {"sky": "rain"})
+    tool = FakeTool("weather", {"station": {"type": "string"}}, output=output)
+    model = ScriptedModel({"bind": [act("OSLO1"), act("ENGM"), finished], "repair": "no", "*": SAID})
+    with JsonlSink(tmp_path / "trace.jsonl") as sink:
+        setup = Orchestrator([fake_source(tool)], model=model, strategy="react", sinks=[sink])
+        await setup.run("Weather at ENGM?")
+    (row,) = harvest(read_jsonl(tmp_path / "trace.jsonl"), "t")
+    assert (row.error, row.right[0].arguments) == ("corrected", {"station": "ENGM"})
+
+
+async def test_a_run_in_which_nothing_failed_or_nothing_helped_gives_none(tmp_path: Path) -> None:
+    good = await made(tmp_path, {}, {"bind": [bound("OSL"), NONE], "*": NONE})
+    assert harvested(tmp_path, good.id) == []
+    bad = await made(tmp_path, {"weather": [NO] * 9}, {"bind": [bound("OSL"), NONE], "repair": "no", "*": NONE})
+    assert harvested(tmp_path, bad.id) == []
+    assert harvest([]) == []
