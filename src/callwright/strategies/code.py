@@ -14,6 +14,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -118,13 +119,15 @@ class _Rounds:
         self._opening, self._mode = opening, mode
         self._functions = functions(job.tools)
         self._messages: list[Message] = [*self._before()]
+        self._stack = AsyncExitStack()
         self._sandbox: Sandbox | None = None
         self._done: list[_Done] = []  # what the session knows
         self._behind = False  # the session does not know all of that yet
 
     async def close(self) -> None:
-        if self._sandbox is not None:
-            await self._sandbox.__aexit__(None, None, None)
+        """End the session, if there is one."""
+        self._sandbox = None
+        await self._stack.aclose()
 
     async def next(self) -> bool:
         """One round; whether it was the last. Raises LimitReached."""
@@ -199,7 +202,7 @@ class _Rounds:
         job.trace.add("round", **_told(made), calls=calls.made, shown=ran.printed, stop=ran.stop, actor="", turn=turn)
         if ran.stop in LOST:
             self._done, self._behind = [], False
-            await self._renew()
+            await self.close()  # it may be an earlier process that lost its session
         else:
             self._done.append(_Done(made.code, calls.returned))
         return ran.printed
@@ -219,13 +222,8 @@ class _Rounds:
         if self._sandbox is None:
             limits = self._job.limits
             made = Sandbox(seconds=limits.program_seconds, memory=limits.program_bytes, chars=limits.program_chars)
-            self._sandbox = await made.__aenter__()
+            self._sandbox = await self._stack.enter_async_context(made)
         return self._sandbox
-
-    async def _renew(self) -> None:
-        """A session of which nothing is known any more is none: an earlier process may have lost it."""
-        await self.close()
-        self._sandbox = None
 
 
 class _Calls:
