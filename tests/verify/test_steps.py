@@ -238,14 +238,21 @@ def test_nothing_is_said_of_use_where_nothing_was_answered(ending: dict[str, Any
     assert findings(replace(made, **ending), ["unused_result", "contradiction", "unsupported"]) == ()
 
 
-def test_an_answer_that_says_other_than_its_result() -> None:
-    made = trajectory(
-        ("get_weather", {"city": "Oslo"}, {"city": "Oslo", "temperature": 21}),
-        answer="The temperature in Oslo is 12.",
-    )
-    found = findings(replace(made, tools=(tool("get_weather", "city"),)), ["contradiction", "unsupported"])
-    assert [(f.kind, f.step, f.call) for f in found] in ([("contradiction", -1, "")], [("unsupported", -1, "")])
-    assert "12" in found[0].reason
+@pytest.mark.parametrize(
+    ("query", "answer", "kind"),
+    [
+        ("How warm is it in Oslo?", "It is 13 degrees Celsius in Oslo.", "contradiction"),
+        ("How warm is it in Oslo?", "It is 24 degrees Celsius in Oslo.", "attribution"),  # Rome's
+        ("Is it 13 degrees in Oslo?", "It is 13 degrees Celsius in Oslo.", "attribution"),  # the request's
+        ("How warm is it in Oslo?", "It is 12 degrees Celsius in Oslo.", None),
+    ],
+)
+def test_an_answer_that_says_other_than_its_result(query: str, answer: str, kind: str | None) -> None:
+    """Proved is only what nobody says: what stands elsewhere may be there by right."""
+    made = [("get_weather", {"city": c}, {"city": c, "celsius": n}) for c, n in (("Oslo", 12), ("Rome", 24))]
+    judged = replace(trajectory(*made, query=query, answer=answer), tools=(tool("get_weather", "city"),))
+    found = findings(judged, ["contradiction", "attribution", "unsupported"])
+    assert [(f.kind, f.step, f.call) for f in found] == ([(kind, -1, "")] if kind else [])
 
 
 def test_an_answer_that_says_what_no_result_contains() -> None:

@@ -77,7 +77,8 @@ def test_nothing_is_wrong_with_a_trajectory_that_is_right() -> None:
         ({"steps": (*GOOD.steps, step("again", "find_person", {"name": "Eve"}, FAILED, 2))}, "failed_call"),
         ({"steps": (step("a", "seek", {}, {"x": 1}, 9), *GOOD.steps)}, "unknown_tool"),
         ({"answer": "Ada ordered a lamp for 81.37."}, "unsupported"),
-        ({"steps": WARM, "answer": "It is 24 degrees Celsius in Oslo."}, "contradiction"),
+        ({"steps": WARM, "answer": "It is 13 degrees Celsius in Oslo."}, "contradiction"),
+        ({"steps": WARM, "answer": "It is 24 degrees Celsius in Oslo."}, "attribution"),
         ({"query": "What did Ada and Grace order?"}, "left_open"),
     ],
 )

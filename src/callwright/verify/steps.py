@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from callwright.answer import check, facts_of
 from callwright.answer.reply import split
-from callwright.answer.verdict import Verdict, is_unheard
+from callwright.answer.verdict import NOWHERE, Verdict, is_unheard
 from callwright.dialects.offer import FINISH
 from callwright.flow import verb
 from callwright.gate import Gate, Refusal, Sources, diagnose
@@ -33,7 +33,8 @@ FindingKind = Literal[
     "repeated_call",  # the same call as before, though nothing had changed
     "trial_and_error",  # a failed call, followed by one of the same tool that succeeds
     "unused_result",  # no later call and not the answer uses anything of it
-    "contradiction",  # the answer says other than a result does
+    "contradiction",  # the answer says other than a result does, and nobody says what it says
+    "attribution",  # what it says is said, of something else: another record, unit or kind
     "unsupported",  # the answer says what no result contains
 ]
 
@@ -43,6 +44,7 @@ _WRITES, _READS = (
 )
 _MISNAMED = frozenset({"rename_key", "drop_unknown"})  # edits that lose or guess: the others keep what was meant
 _TELLING = re.compile(r"\d[\d.,:\-/]*\d|\d|[^\W\d_][\w'’-]{3,}")
+_FIGURE = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _EMPTY_WORDS = frozenset("true false none null error response data result results status success message".split())
 
 
@@ -305,23 +307,34 @@ def _lengths(value: Json) -> Iterator[int]:
 
 
 def _contradictions(account: _Account) -> Iterator[Finding]:
-    for text, problem in _problems(account):
-        if not is_unheard(problem):
-            yield Finding("contradiction", -1, "", f"{problem}: {_short(text)!r}")
+    return _problems(account, "contradiction")
+
+
+def _attributions(account: _Account) -> Iterator[Finding]:
+    return _problems(account, "attribution")
 
 
 def _unsupported(account: _Account) -> Iterator[Finding]:
-    for text, problem in _problems(account):
-        if is_unheard(problem):
-            yield Finding("unsupported", -1, "", f"{problem}: {_short(text)!r}")
+    return _problems(account, "unsupported")
 
 
-def _problems(account: _Account) -> Iterator[tuple[str, str]]:
+def _problems(account: _Account, kind: FindingKind) -> Iterator[Finding]:
     """What the check of the answer (:mod:`callwright.answer`) found; nothing where no call had a result."""
-    if any(made.ok for made in account.made):
-        for text, verdict in account.statements:
-            for problem in verdict.problems:
-                yield text, problem
+    if not any(made.ok for made in account.made):
+        return
+    said = Sources(account.trajectory.query, results=[m.result for m in account.made if m.result is not None])
+    for text, verdict in account.statements:
+        for problem in verdict.problems:
+            if _kind_of(problem, said) == kind:
+                yield Finding(kind, -1, "", f"{problem}: {_short(text)!r}")
+
+
+def _kind_of(problem: str, said: Sources) -> FindingKind:
+    if is_unheard(problem):
+        return "unsupported"
+    stated, nowhere, _ = problem.partition(f" {NOWHERE};")
+    figures = [float(figure.replace(",", "")) for figure in _FIGURE.findall(stated)] if nowhere else []
+    return "contradiction" if figures and not any(map(said.holds, figures)) else "attribution"
 
 
 def _short(text: str) -> str:
@@ -336,6 +349,7 @@ RULES: dict[FindingKind, Callable[[_Account], Iterator[Finding]]] = {
     "trial_and_error": _trials,
     "unused_result": _unused,
     "contradiction": _contradictions,
+    "attribution": _attributions,
     "unsupported": _unsupported,
 }
 """Every rule by the kind of its findings."""
