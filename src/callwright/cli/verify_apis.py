@@ -57,7 +57,7 @@ def verify_apis(
 
     from callwright.cli.evidence import kept
     from callwright.cli.settings import effective
-    from callwright.cli.verifying import Extent, tell
+    from callwright.cli.verifying import Extent, tell, tell_agreement
     from callwright.errors import ConfigError
 
     given = {"tools": tools, "evidence": False if no_evidence else evidence}
@@ -71,6 +71,7 @@ def verify_apis(
     with kept(settings.evidence()) as store:
         made, offered = asyncio.run(_verified(sources, wanted, extent, store))
     tell(made, extent)
+    tell_agreement([one.found.get("votes", {}) for one in made.findings])
     _conclude(made, offered, wanted, apply, diff and not as_json)
 
 
@@ -124,6 +125,7 @@ def _conclude(made: Any, tools: Any, wanted: dict[str, Any], apply: Path | None,
     overlay = overlay_of(made.findings, by)
     if diff:
         _print_lines(differences(tools, overlay))
+        _print_lines(f"~ {one.id}: {why}" for one in made.findings for why in one.found.get("refused", ()))
     if apply is None:
         return
     before = Overlay.read(apply).tools if apply.exists() else {}
@@ -137,6 +139,6 @@ def _print_lines(lines: Any) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    styles = {"-": "red", "+": "green", "!": "yellow", "@": "bold"}
+    styles = {"-": "red", "+": "green", "!": "yellow", "@": "bold", "~": "dim"}
     for line in lines:
         console.print(Text(line, style=styles.get(line[0], "")), soft_wrap=True)

@@ -46,13 +46,13 @@ def verify_queries(
     import asyncio
 
     from callwright.cli.settings import effective
-    from callwright.cli.verifying import Extent, tell
+    from callwright.cli.verifying import Extent, tell, tell_agreement
 
     settings = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile)
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
     made, asked = asyncio.run(_verified(requests, settings.sources(), judge or [], least, _day(today), limit, extent))
     tell(made, extent)
-    _tell_agreement(made, len(judge or []))
+    tell_agreement([one.found.get("votes", {}) for one in made.findings])
     if out is not None:
         _write(made, asked, out)
 
@@ -89,13 +89,6 @@ async def _verified(
         verifier = QueryVerifier(named(models), least, today)
         about = {"judges": judges, "least": least, "today": today and today.isoformat()}
         return await swept("queries", about, verifier.rows(asked), verifier.judge, extent), asked
-
-
-def _tell_agreement(made: Any, judges: int) -> None:
-    from callwright.verify.committee import agreement
-
-    if judges > 1:
-        print(f"judges: {agreement([one.found.get('votes', {}) for one in made.findings])}", file=sys.stderr)
 
 
 def _write(made: Any, asked: Any, out: Path) -> None:

@@ -260,12 +260,10 @@ def _requests(path: Path) -> list[dict[str, Any]]:
 
 
 def _agreed(made: Sweep) -> None:
-    from callwright.verify.committee import agreement
+    from callwright.cli.verifying import tell_agreement
     from callwright.verify.trajectories import votes
 
-    told = votes(made.findings)
-    if any(len(row) > 1 for row in told):
-        print(f"judges: {agreement(told)}", file=sys.stderr)
+    tell_agreement(votes(made.findings))
 
 
 def _write(made: Sweep, out: Path) -> None:

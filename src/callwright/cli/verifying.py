@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +87,14 @@ def tell(made: Sweep, extent: Extent) -> None:
         _print_table(made)
     if extent.report is not None:
         extent.report.write_text(markdown(made) + "\n", encoding="utf-8")
+
+
+def tell_agreement(rows: Sequence[Mapping[str, str]]) -> None:
+    """Say on stderr how far the judges of these rows agree, where several voted."""
+    from callwright.verify.committee import agreement
+
+    if any(len(row) > 1 for row in rows):
+        print(f"judges: {agreement(rows)}", file=sys.stderr)
 
 
 def _default(stage: str, about: JsonObject) -> Path:
