@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
         rows = read_rows(options.out)
     except CallwrightError as error:
-        sys.stderr.write(f"error: {error}\n" + (f"hint:  {error.hint}\n" if error.hint else ""))
+        sys.stderr.write(f"error: {error}\n")
         return 1
     sys.stdout.write(f"{len(runs)} runs, {sum(gold.values())} of them right by code.\n\n")
     sys.stdout.write(check_table([row for row in rows if _about(row["item"], gold)], gold) + "\n")

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         code = compare(options, lambda: faulty_tasks(load_desk(options.desk), options.set), shown=recovery_report)
     except CallwrightError as error:
-        sys.stderr.write(f"error: {error}\n" + (f"hint:  {error.hint}\n" if error.hint else ""))
+        sys.stderr.write(f"error: {error}\n")
         return 1
     if options.report and judged_rows(options.out).exists():
         judged = judged_table(read_rows(judged_rows(options.out)))

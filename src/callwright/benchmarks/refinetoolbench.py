@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         return compare(options, lambda: _cases(options), shown=recovery_report)
     except CallwrightError as error:
-        sys.stderr.write(f"error: {error}\n" + (f"hint:  {error.hint}\n" if error.hint else ""))
+        sys.stderr.write(f"error: {error}\n")
         return 1
 
 

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return compare(options, lambda: _behind_server(options, tasks), shown=_costs_shown)
         sys.stdout.write(_report(options, tasks) + "\n")
     except CallwrightError as error:
-        sys.stderr.write(f"error: {error}\n" + (f"hint:  {error.hint}\n" if error.hint else ""))
+        sys.stderr.write(f"error: {error}\n")
         return 1
     return 0
 
