@@ -184,17 +184,16 @@ def late_by_model(job: Job) -> Late:
 
 def ordered(plan: Plan, order: Plan) -> Plan:
     """A plan in which a step without references waits for the tools that come before it in ``order``, as far as they
-    stand before it in the plan: where a step says itself what feeds it, that counts. A step that leaves one of its
-    arguments open does not say what feeds it: it waits for all before it. No step waits for one that waits for it."""
+    stand before it in the plan: where a step says itself what feeds it, that counts. No step waits for one that waits
+    for it."""
     tool = {slot.id: slot.tool for slot in order.slots}
     before = {slot.tool: {tool[b] for b in slot.after} for slot in order.slots}
     for place, slot in enumerate(plan.slots):
-        leaves_open = slot.arguments is not None and slot.is_open
-        if slot.after and not leaves_open:
+        if slot.after:
             continue
-        first = [s for s in plan.slots[:place] if leaves_open or s.tool in before.get(slot.tool, ())]
-        after = slot.after | ({s.id for s in first} - plan.behind([slot.id]))
-        plan = replace(plan, slots=(*plan.slots[:place], replace(slot, after=after), *plan.slots[place + 1 :]))
+        first = {s.id for s in plan.slots[:place] if s.tool in before.get(slot.tool, ())}
+        slot = replace(slot, after=frozenset(first - plan.behind([slot.id])))
+        plan = replace(plan, slots=(*plan.slots[:place], slot, *plan.slots[place + 1 :]))
     return plan
 
 
