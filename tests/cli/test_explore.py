@@ -79,13 +79,12 @@ async def test_runs_are_harvested_from_their_journals_and_the_filters_say_what_t
     assert (tmp_path / "none.jsonl").read_text() == ""
 
 
-def test_what_to_explore_must_be_said_and_one_thing_only(tmp_path: Path) -> None:
-    for given in ((), ("v.jsonl", "--runs", "runs")):
-        done = callwright(*given, folder=tmp_path)
-        assert done.returncode == 1
-        assert "explore takes verified trajectories, or runs to harvest" in done.stderr
+def test_what_to_explore_must_be_said_and_be_there(tmp_path: Path) -> None:
+    done = callwright(folder=tmp_path)
+    assert done.returncode == 1
+    assert "explore takes verified trajectories, or runs to harvest" in done.stderr
     (tmp_path / "empty").mkdir()
-    done = callwright("--runs", "empty", folder=tmp_path)
+    done = callwright("--runs", "empty", "empty", folder=tmp_path)
     assert done.returncode == 1
     assert "there is no run to harvest" in done.stderr
 

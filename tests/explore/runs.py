@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,19 @@ def bound(station: str, tool: str = "weather") -> dict[str, Any]:
 
 
 async def made(
-    folder: Path, faults: Any, script: dict[str, Any], *tools: FakeTool, strategy: str = "layered", query: str = QUERY
+    folder: Path,
+    faults: Any,
+    script: dict[str, Any],
+    *tools: FakeTool,
+    strategy: str = "layered",
+    layer: Sequence[str] = ("weather",),
 ) -> Run:
     """A run with these faults, its journal in the folder."""
     model = ScriptedModel({"select": {"needed": ["weather"]}, "answer": SAID, **script})
     offered = tools or (weather(),)
     source = FaultySource(fake_source(*offered), faults)
-    setup = Orchestrator([source], model=model, planner=FixedPlan(["weather"]), strategy=strategy, journal=folder)
-    return await setup.run(query)
+    setup = Orchestrator([source], model=model, planner=FixedPlan(layer), strategy=strategy, journal=folder)
+    return await setup.run(QUERY)
 
 
 NONE = {"useful": ["none"], "reason": "done"}

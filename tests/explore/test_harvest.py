@@ -15,6 +15,7 @@ from callwright.explore.sourced import unsourced
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.testing.tools import in_order
 from callwright.trace import JsonlSink, read_jsonl
+from callwright.types import READ_LOCAL
 
 
 def harvested(folder: Path, run: str) -> list[Reflected]:
@@ -95,6 +96,18 @@ async def test_a_model_that_corrects_itself_in_a_later_round_gives_a_row_as_well
         await setup.run("Weather at ENGM?")
     (row,) = harvest(read_jsonl(tmp_path / "trace.jsonl"), "t")
     assert (row.error, row.right[0].arguments) == ("corrected", {"station": "ENGM"})
+
+
+async def test_a_correction_of_which_nobody_took_anything_is_no_row(tmp_path: Path) -> None:
+    tool = weather()
+    other = FakeTool("news", {"city": {"type": "string"}}, output={"title": "Fjord opens"}, effects=READ_LOCAL)
+    calls = [*bound("OSL")["calls"], {"tool": "news", "arguments": {"city": "Oslo"}}]
+    script = {"bind": [{"calls": calls}, NONE], "repair": {"station": "ENGM"},
+              "select": {"needed": ["weather", "news"]},
+              "answer": {"statements": [{"text": "Fjord opens.", "results": ["r2"]}], "missing": []}}  # fmt: skip
+    run = await made(tmp_path, {"weather": [NO]}, script, tool, other, layer=["weather", "news"])
+    assert tool.calls == [{"station": "ENGM"}], "it was mended all the same"
+    assert harvested(tmp_path, run.id) == []
 
 
 async def test_a_run_in_which_nothing_failed_or_nothing_helped_gives_none(tmp_path: Path) -> None:

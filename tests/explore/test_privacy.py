@@ -67,6 +67,17 @@ def test_names_inside_of_results_are_found_by_what_they_stand_under() -> None:
     assert found.content["note"].endswith("comes late")
 
 
+def test_a_name_that_only_the_run_tells_is_renamed_too_and_a_number_is_no_name() -> None:
+    call = ToolCall("c1", "find_employee", {"name": "Bo Berg"})
+    about = {"type": "string", "description": "name of an employee"}
+    finder = Tool("find_employee", "", {"type": "object", "properties": {"name": about}})
+    found = {"employee_id": "E105", "user": "bo7", "employee": "L12"}
+    whole = Trajectory("t", "q", (finder,), (Step("", (call,), (ToolResult("c1", "find_employee", {}, found),)),))
+    privacy = Privacy(Filters())
+    (one,) = privacy.clean([row({"city": "E105"}, query="Book for Bo Berg, E105.")], [whole])
+    assert one.before.query == "Book for Name1 Name2, E105."
+
+
 def test_without_pseudonyms_nothing_is_renamed_and_the_report_says_so() -> None:
     one = replace(row(), wrong=replace(row().wrong, code=""))
     (kept,), privacy = clean(one, pseudonyms=False)

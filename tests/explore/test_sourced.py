@@ -62,6 +62,20 @@ def test_a_right_call_may_hold_what_stands_before_it(world: Any, right: Any, why
     assert (why in found) if why else found == ""
 
 
+def test_what_is_only_the_errors_own_example_is_no_value(world: Any) -> None:
+    said = "use a three-letter code such as FCO"
+    one = row(world, "It failed.", {**RIGHT, "iata": "FCO"})
+    result = replace(one.wrong.results[0], failure=Failure("tool_error", said))
+    one = replace(one, wrong=replace(one.wrong, results=(result,)))
+    assert "only the error's own example" in unsourced(one)
+    echoed = ToolResult("c0", "news", {"city": "FCO"}, {"about": "FCO"})
+    heard = replace(echoed, arguments={"city": "Rome"})
+    for came, why in ((echoed, "own example"), (heard, "")):
+        before = replace(one.before, steps=(Step("", (ToolCall("c0", "news", came.arguments),), (came,)),))
+        found = unsourced(replace(one, before=before))
+        assert (why in found) if why else "example" not in found
+
+
 def test_a_right_call_of_a_tool_that_is_not_on_offer_is_dropped(world: Any) -> None:
     one = row(world, "It failed.")
     assert "not on offer" in unsourced(replace(one, right=(ToolCall("c2", "nothing", {}),)))

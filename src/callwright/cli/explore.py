@@ -52,11 +52,12 @@ class Wanted:
 
 
 Verified = Annotated[
-    list[Path] | None, typer.Argument(help="Verified trajectories, in any layout that convert reads.")
+    list[Path] | None,
+    typer.Argument(metavar="FILES", help="Verified trajectories, in any layout that convert reads."),
 ]
 Runs = Annotated[
     list[Path] | None,
-    typer.Option("--runs", help="Harvest these instead: journals (*.run), traces (*.jsonl), folders of them."),
+    typer.Option("--runs", help="Harvest FILES as runs: journals (*.run), traces (*.jsonl), folders of them."),
 ]
 Points = Annotated[int, typer.Option(help="Steps of a trajectory that are explored, at most.", min=1)]
 Samples = Annotated[int, typer.Option(help="Actions sampled at each.", min=1)]
@@ -122,7 +123,7 @@ def explore_command(
     from callwright.errors import ConfigError
     from callwright.explore.privacy import Filters
 
-    if bool(trajectories) == bool(runs):
+    if not (trajectories or runs):
         raise ConfigError(
             "explore takes verified trajectories, or runs to harvest",
             hint="callwright explore FILE --tools SOURCE --model LEARNER; or callwright explore --runs FILE…",
@@ -135,7 +136,7 @@ def explore_command(
     wanted = Wanted(to.value, learner, reflector, judge, imitate, *given, how)
     if runs:
         filters = Filters(tuple(keep or ()), tuple(drop or ()), longest, pseudonyms)
-        made = asyncio.run(_harvested(runs, filters, wanted, extent))
+        made = asyncio.run(_harvested([*runs, *(trajectories or ())], filters, wanted, extent))
     else:
         made = asyncio.run(_explored(_read(trajectories or ()), settings.sources(), wanted, extent))
     _concluded(made, extent, wanted.layout, out)
@@ -216,7 +217,7 @@ async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent
     from callwright.types import to_json
 
     privacy = Privacy(filters)
-    rows = privacy.clean(_rows(paths))
+    rows = privacy.clean(*_rows(paths))
     print(privacy.report(), file=sys.stderr)
     async with AsyncExitStack() as stack:
         judged = Harvested(_open(stack, wanted.reflector))
@@ -224,20 +225,23 @@ async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent
         return await swept("harvest", about, judged.rows(rows), judged.judge, extent, told_as="harvest")
 
 
-def _rows(paths: list[Path]) -> list[Reflected]:
-    """The rows of all runs; what cannot be read is named and left out."""
+def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
+    """The rows of all runs, and the runs; what cannot be read is named and left out."""
     from callwright.errors import CallwrightError, ConfigError
     from callwright.execution.journal import read
+    from callwright.execution.run_trajectory import trajectory_of
     from callwright.explore.harvest import harvest
     from callwright.trace import read_jsonl
 
     files = [f for p in paths for f in (sorted([*p.rglob("*.run"), *p.rglob("*.jsonl")]) if p.is_dir() else [p])]
     found: list[Reflected] = []
+    whole: list[Trajectory] = []
     unread = []
     for file in files:
         try:
             events = read(file)[1] if file.suffix == ".run" else read_jsonl(file)
             found += harvest(events, file.stem)
+            whole.append(trajectory_of(events))
         except CallwrightError as error:
             unread.append(f"{file}: {error.message}")
     for said in unread:
@@ -245,7 +249,7 @@ def _rows(paths: list[Path]) -> list[Reflected]:
     if len(unread) == len(files):
         raise ConfigError("there is no run to harvest", hint="callwright runs lists journals; --trace writes traces")
     print(f"{len(files) - len(unread)} runs hold {len(found)} errors that were put right", file=sys.stderr)
-    return found
+    return found, whole
 
 
 def _concluded(made: Sweep, extent: Extent, layout: str, out: Path | None) -> None:

@@ -49,14 +49,20 @@ class _Way:
 
 
 def harvest(events: Sequence[Event], id: str = "") -> list[Reflected]:
-    """The rows of one run. Nothing of them is checked yet: :func:`callwright.explore.sourced.unsourced`."""
+    """The rows of one run whose correction served: a later call or the answer takes something of its result.
+
+    Nothing of what they say is checked yet: :func:`callwright.explore.sourced.unsourced`.
+    """
     run = trajectory_of(events, id)
     ways = _ways(events)
     rows = [row for way in ways.values() for row in _mended(way, run)]
     rows += _stood_in(events, ways, run)
     known = {_key(row) for row in rows}
     rows += [row for row in _by_itself(run) if _key(row) not in known]
-    return [replace(row, reflection=row.reflection or by_rule(row)) for row in rows]
+    idle = {found.call for found in findings(run) if found.kind == "unused_result"}
+    idle = {canonical([c.tool, c.arguments]) for c in run.calls if c.id in idle}
+    served = [row for row in rows if not any(canonical([c.tool, c.arguments]) in idle for c in row.right)]
+    return [replace(row, reflection=row.reflection or by_rule(row)) for row in served]
 
 
 def _ways(events: Sequence[Event]) -> dict[str, _Way]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from callwright.explore.row import Reflected
+from callwright.gate.grounding import is_identifier
 from callwright.gate.keys import words
 from callwright.redaction import masked
 from callwright.trajectory import Step, Trajectory
@@ -21,7 +22,7 @@ from callwright.types import Json, ToolCall, ToolResult, scalars
 
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _PHONE = re.compile(r"(?<![\w.:/-])(?:\+\d[\d ().-]{6,18}\d|\(?0\d{1,4}\)?[ -]\d[\d -]{4,12}\d)(?![\w-])")
-_A_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}\Z")
+_A_NAME = re.compile(r"[^\W\d_]{2,}(?:[ '’.-]+[^\W\d_]+){0,3}\Z")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[.]\d\d?[.]\d{2,4}")
 _PEOPLE = frozenset(
     "guest person people attendee attendees customer client author recipient recipients sender contact employee "
@@ -55,11 +56,13 @@ class Privacy:
     done: Counter[str] = field(default_factory=Counter)
     _known: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def clean(self, rows: Iterable[Reflected]) -> list[Reflected]:
-        """The rows that may be kept, cleaned. Names are looked for in all of them before any is changed."""
+    def clean(self, rows: Iterable[Reflected], runs: Iterable[Trajectory] = ()) -> list[Reflected]:
+        """The rows that may be kept, cleaned. Names are looked for in all of them, and in the runs that they are
+        from, before any is changed."""
         chosen = [row for row in rows if self._chosen(row)]
         if self.filters.pseudonyms:
-            for name in sorted({n for row in chosen for n in _names(row)}):
+            whole = [*runs, *(row.trajectory for row in chosen)]
+            for name in sorted({n for trajectory in whole for n in _names(trajectory)}):
                 for word in name.split():
                     self._alias("name", word)
         made = (_changed(row, self._text) for row in chosen)
@@ -123,29 +126,35 @@ class Privacy:
         return self._known[kind, value]
 
 
-def _names(row: Reflected) -> Iterator[str]:
+def _names(trajectory: Trajectory) -> Iterator[str]:
     """Values of arguments and results that stand under a person's word, or under a name that is said to be one's."""
-    for call in row.trajectory.calls:
-        tool = row.before.tool(call.tool)
+    for call in trajectory.calls:
+        tool = trajectory.tool(call.tool)
         for key, value in call.arguments.items() if isinstance(call.arguments, dict) else ():
             part = tool.properties.get(key) if tool is not None else None
             about = part.get("description") if isinstance(part, dict) else ""
             if _personal(key, str(about or "")):
-                yield from (v for v in scalars(value) if isinstance(v, str) and _A_NAME.match(v) and v[:1].isupper())
+                yield from (v for v in scalars(value) if _a_name(key, v))
             yield from _inside(value)
-    for result in row.trajectory.results:
+    for result in trajectory.results:
         yield from _inside(result.content)
 
 
 def _inside(value: Json) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            if isinstance(inner, str) and _personal(key) and _A_NAME.match(inner) and inner[:1].isupper():
+            if _personal(key) and _a_name(key, inner):
                 yield inner
             yield from _inside(inner)
     elif isinstance(value, list):
         for inner in value:
             yield from _inside(inner)
+
+
+def _a_name(key: str, value: Json) -> bool:
+    """Whether a value under a person's word looks like a name, and not like that person's number."""
+    named = isinstance(value, str) and value[:1].isupper() and _A_NAME.match(value) is not None
+    return named and not is_identifier(key, value)
 
 
 def _personal(key: str, about: str = "") -> bool:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from callwright.explore.row import Reflected
-from callwright.gate.grounding import judge, leaves
+from callwright.gate.grounding import examples_in, judge, leaves
 from callwright.gate.sources import Sources
-from callwright.types import canonical
+from callwright.types import JsonObject, canonical, scalars
 
 _LEAKS = re.compile(
     r"\b(?:reference|verified|correct iteration|right iteration|ground truth|gold|provided (?:solution|answer)|"
@@ -48,12 +48,27 @@ def _made_up(row: Reflected, known: Sources) -> str:
         if tool is None:
             return f"the right call is of {call.tool}, which is not on offer"
         given = call.arguments if isinstance(call.arguments, dict) else {}
+        if copied := _copied(given, row):
+            return copied
         for key, value in given.items():
             for path, name, leaf, part in leaves(key, value, tool.properties.get(key)):
                 if leaf not in (None, "") and not known.holds(leaf):
                     kind = judge(name, leaf, part, known)
                     said = f"{path.removeprefix('/')} of the right call is {canonical(leaf)[:80]}"
                     return f"{said}, which nothing before it contains ({kind})"
+    return ""
+
+
+def _copied(given: JsonObject, row: Reflected) -> str:
+    """A value that is only the error's own example: "use a code such as NO" does not mean NO."""
+    said = [r.failure.message for step in (*row.before.steps, row.wrong) for r in step.results if r.failure]
+    examples = {example for text in said for example in examples_in(text)}
+    for key, value in given.items():
+        if not isinstance(value, str) or value not in examples:
+            continue
+        results = [r for r in row.before.results if value not in scalars(r.arguments)]  # which only echo it
+        if not Sources(row.before.query, results=results).holds(value):
+            return f"{key} of the right call is {value!r}, which is only the error's own example"
     return ""
 
 
