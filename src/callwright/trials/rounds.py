@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 
 from callwright.evidence import Observation
 from callwright.flow import words
@@ -21,7 +22,8 @@ from callwright.trials.values import Request, Value
 from callwright.types import Json, Message, Tool, ToolResult
 
 _ASKED = 2  # providers of one input that are tried in vain
-_BROUGHT = 3  # tools beyond the candidates that are looked at, since they give what a candidate needs
+_BROUGHT = 3  # tools beyond the candidates that join them, since they give what a candidate needs
+_SOUGHT = 12  # inputs for which such a tool is looked for: 16 ms each among 16,000 tools of one source
 _BESIDE = 64  # tools of a catalogue that are looked through for one: those whose names share most words with the need
 
 
@@ -55,7 +57,7 @@ class Rounds:
     ) -> None:
         self._candidates = candidates
         self._others = {tool.name: tool for tool in others}
-        self._brought = 0
+        self._brought = self._sought = 0
         self._of = {one.tool.name: one for one in candidates}
         self._feeding = Feeding([one.tool for one in candidates])
         self._request = request
@@ -182,11 +184,11 @@ class Rounds:
         """Whether a tool that is no candidate gives an input that no candidate gave; it becomes the last candidate.
         What counts as giving it is what counts in retrieval (:mod:`callwright.retrieval.closure`)."""
         need = next((n for n in needs(one.tool, self._request.query) if n.field.path[0] == key), None)
-        if need is None or self._brought >= _BROUGHT or self._policy.depth < 1:
+        if need is None or self._brought >= _BROUGHT or self._sought >= _SOUGHT or self._policy.depth < 1:
             return False
+        self._sought += 1
         said = set(words(need.words))
-        pool = sorted(self._others.values(), key=lambda tool: -len(said & {*words(tool.name)}))
-        link = producer(need, pool[:_BESIDE])
+        link = producer(need, nlargest(_BESIDE, self._others.values(), lambda tool: len(said & {*words(tool.name)})))
         if link is None:
             return False
         self._brought += 1
