@@ -41,6 +41,14 @@ def train_planner(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@train.command("toolmvr", context_settings=_PASS)
+def train_toolmvr(context: typer.Context) -> None:
+    """Train on verified trajectories and reflections: rows, V alone, V and R together, held-out corrections."""
+    from callwright.training.toolmvr import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("desk", context_settings=_PASS)
 def bench_desk(context: typer.Context) -> None:
     """Strategies on the tasks of examples/desk."""

@@ -91,8 +91,8 @@ _RECOMPUTE = next(  # its name changed in transformers 5.2x
 )
 
 
-def _told(settings: Tuning, out: Path, steps: int, rate: float, gpu: bool = False) -> dict[str, Any]:
-    """What both trainers are told."""
+def told(settings: Tuning, out: Path, steps: int, rate: float, gpu: bool = False) -> dict[str, Any]:
+    """What every trainer is told."""
     return {
         "output_dir": str(out),
         "learning_rate": rate,
@@ -124,15 +124,15 @@ def sft(
     """
     resume = begin(out, resume) if checkpoints else False
     learn_only_top(model, settings.top)
-    told = [{"prompt": chat, "completion": [{"role": "assistant", "content": answer}]} for chat, answer in rows]
-    common = _told(settings, out, steps, settings.sft_rate)
+    pairs = [{"prompt": chat, "completion": [{"role": "assistant", "content": answer}]} for chat, answer in rows]
+    common = told(settings, out, steps, settings.sft_rate)
     config = SFTConfig(
         **{**common, "num_train_epochs": epochs},
         per_device_train_batch_size=settings.sft_batch,
         max_length=settings.context + settings.longest,
         save_strategy="steps" if checkpoints else "no",
     )
-    trainer = SFTTrainer(model, args=config, train_dataset=Dataset.from_list(told), processing_class=tokenizer,
+    trainer = SFTTrainer(model, args=config, train_dataset=Dataset.from_list(pairs), processing_class=tokenizer,
                          callbacks=[TimeLimit(seconds)])  # fmt: skip
     trainer.train(resume_from_checkpoint=resume or None)
     return [row["loss"] for row in trainer.state.log_history if "loss" in row]
@@ -171,7 +171,7 @@ def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int 
         raise ConfigError(f"{rows} replies a process cannot be cut into passes of {micro}", hint="set --micro")
     extra = {"use_vllm": True, "vllm_mode": "colocate", "vllm_max_model_length": settings.context + settings.longest}
     return GRPOConfig(
-        **_told(settings, out, settings.steps, settings.rate, gpu),
+        **told(settings, out, settings.steps, settings.rate, gpu),
         loss_type=settings.loss,
         epsilon=settings.low,
         epsilon_high=settings.high,

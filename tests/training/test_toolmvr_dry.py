@@ -1,0 +1,31 @@
+"""What a run would cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.training.toolmvr_case import bought
+
+from callwright.training.toolmvr_data import made, read, save
+from callwright.training.toolmvr_dry import cost, look
+from callwright.training.toolmvr_settings import CPU, QWEN
+
+
+def test_the_papers_run_in_rows_tokens_hours_and_memory() -> None:
+    text = "\n".join(cost(QWEN, None))
+    assert "11765 + 1176 rows an epoch (of 3625 R rows; ratio 10)" in text
+    assert "A100 hours" in text
+    assert "122 GB" in text
+    assert "sharding: zero3" in text
+    assert "11765 + 3625 rows" in "\n".join(cost(replace(QWEN, ratio=0.0), None))
+
+
+def test_the_rows_at_hand_are_counted_and_what_trl_is_told_is_shown(tmp_path: Path) -> None:
+    save(tmp_path / "data.jsonl", made(map(bought, range(12)), context=4000))
+    rows = read([tmp_path / "data.jsonl"])
+    text = look(CPU, rows, tmp_path)
+    verified = sum(r.kind == "V" and r.part == "train" for r in rows)
+    assert f"{verified} + {round(verified / 10)} rows an epoch" in text
+    assert "| ratio | 10.0 |" in text
+    assert "no hours" in "\n".join(cost(replace(CPU, model="mine"), rows))
