@@ -12,6 +12,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
 import torch
+from datasets import Dataset
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 from tests.training.toolmvr_case import TOY
 
@@ -41,14 +42,14 @@ def _by_hand(model: torch.nn.Module, row: Tokens) -> torch.Tensor:
 def test_the_loss_is_that_of_v_plus_lambda_times_that_of_r_over_the_learned_tokens(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_model(tokenizer).eval()
-    trainer = JointTrainer.__new__(JointTrainer)
-    trainer.args = config(TOY, tmp_path)
+    rows = Dataset.from_list([{"input_ids": [1], "labels": [1], "weight": 1.0}])
+    trainer = JointTrainer(model, args=config(TOY, tmp_path), train_dataset=rows, processing_class=tokenizer)
     with torch.no_grad():
         expected = (_by_hand(model, V) + 2.0 * _by_hand(model, R)) / 3
-        found = trainer.compute_loss(model, _batch(V, R))
-        accumulated = trainer.compute_loss(model, _batch(R), num_items_in_batch=3)
-    assert found.item() == pytest.approx(expected.item(), rel=1e-4)
-    assert isinstance(accumulated, torch.Tensor)
+        whole = trainer.compute_loss(model, _batch(V, R))
+        passes = [trainer.compute_loss(model, _batch(row), num_items_in_batch=3) for row in (V, R)]
+    assert whole.item() == pytest.approx(expected.item(), rel=1e-4)
+    assert sum(passes).item() == pytest.approx(expected.item(), rel=1e-4), "a step in passes is the same step"
 
 
 def test_rows_are_padded_on_the_right_and_padding_is_neither_seen_nor_learned() -> None:
