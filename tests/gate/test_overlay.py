@@ -39,6 +39,11 @@ GIVEN = {"genre": "Comedy", "year": "2000-2019", "page_size": 500}
         ("page size must be between 1 and 100", "page_size", "minimum", 1),
         ("page_size must be at most 100", "page_size", "maximum", 100),
         ("there is no 'Comedy'. Did you mean 'Comedies'?", "genre", "enum", ["Comedies"]),
+        ("unknown parameter 'genre', expected 'kind'", "genre", "forbid", None),
+        ("unknown parameter 'genre', expected 'kind'", "kind", "require", None),
+        ("Unexpected field 'genre'; did you mean 'kind'?", "kind", "require", None),
+        ("query.kind: Field required", "kind", "require", None),
+        ("body.kind: Field required; body.genre: Extra inputs are not permitted", "genre", "forbid", None),
         ('unknown year "2000-2019"; did you mean "2000s" or "2010s"?', "year", "enum", ["2000s", "2010s"]),
     ],
 )
@@ -100,6 +105,18 @@ def test_all_that_pydantic_says_is_found(written: Any) -> None:
     }
     fixed = overlay.apply(MOVIES)
     assert set(fixed.properties) == {"released", "genre", "page_size"}
+
+
+@pytest.mark.parametrize("form", ["integer", "YYYY-MM-DD", "Boolean"])
+def test_a_kind_of_value_that_was_expected_is_no_name(form: str) -> None:
+    overlay = overlay_from_error(f"unexpected parameter 'year', expected '{form}'", MOVIES, GIVEN)
+    assert overlay is None or all(change.change != "require" for change in overlay.changes)
+
+
+def test_a_name_that_is_suggested_is_no_value_of_the_old_one() -> None:
+    overlay = overlay_from_error("unknown parameter 'genre'; did you mean 'kind'?", MOVIES, GIVEN)
+    assert overlay is not None
+    assert {*overlay.apply(MOVIES).properties} == {"kind", "year", "page_size"}
 
 
 def test_applying_leaves_the_tool_itself_alone() -> None:

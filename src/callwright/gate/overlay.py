@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from callwright.overlay import Change, OverlayChange, keyword_set
@@ -34,6 +34,14 @@ _REQUIRED = tuple(
         rf"{_QUOTED} (?:must be (?:provided|specified)|cannot be (?:empty|blank|null|missing))",
     )
 )
+_RENAMED = re.compile(
+    rf"(?:unknown|unexpected|unrecogni[sz]ed|unsupported|no such) (?:query )?{_WHAT}(?: name)?:? {_QUOTED}[\])]?"
+    r"[,;.:?]? (?:expected|did you mean|perhaps you meant|you may have meant|use|try|it is now|"
+    r"(?:it )?(?:was|is|has been) (?:renamed|now called|replaced by)(?: to)?):? "
+    r"[`'\"‘“«](?P<now>[A-Za-z_][\w.\-]{0,60})[`'\"’”»]",
+    re.I,
+)
+_PLACE = re.compile(r"(?:query|body|path|header|cookie|form|params|args|kwargs)\.(?=\w)", re.I)  # pydantic's loc
 _OPTIONS = re.compile(
     r"(?:must be one of|should be one of|has to be one of|expected one of|not one of|allowed values(?: are)?|"
     r"valid (?:values|options|choices)(?: are)?|accepted values(?: are)?|choose from|permitted values(?: are)?|"
@@ -56,6 +64,7 @@ _TYPES = re.compile(
 )
 _TYPE_NAMES = {"int": "integer", "float": "number", "numeric": "number", "text": "string", "bool": "boolean"}
 _TYPE_NAMES |= {"list": "array"}
+_JSON_TYPES = frozenset("string number integer boolean array object null date datetime".split())
 _DIGITS = re.compile(
     r"(?:must|should|has to|needs to)(?: be| have| contain)?(?: exactly)?(?: a)? (?P<n>\d{1,2})[- ]digits?", re.I
 )
@@ -151,14 +160,29 @@ def _is_news(change: OverlayChange, tool: Tool) -> bool:
 def _key_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[OverlayChange]:
     for pattern in _FORBIDDEN:
         for found in pattern.finditer(text):
-            key = found["key"]
+            key = _placed(found["key"], arguments)
             if key in arguments:
                 yield OverlayChange(key, "forbid")
+    for found in _RENAMED.finditer(text):
+        old, now = _placed(found["key"], arguments), _known(_placed(found["now"], tool.properties), tool.properties)
+        if old in arguments and now not in arguments and not _is_a_form(now):
+            yield OverlayChange(old, "forbid")
+            yield OverlayChange(now, "require")
     for pattern in _REQUIRED:
         for found in pattern.finditer(text):
-            key = _known(found["key"], tool.properties)
+            key = _known(_placed(found["key"], tool.properties), tool.properties)
             if key not in arguments and (key in tool.properties or _like_a_key(found, text)):
                 yield OverlayChange(key, "require")
+
+
+def _is_a_form(said: str) -> bool:
+    """Whether what was expected is a kind of value (``integer``, ``YYYY-MM-DD``) and no other name."""
+    return said.isupper() or _TYPE_NAMES.get(said.lower(), said.lower()) in _JSON_TYPES
+
+
+def _placed(name: str, known: Container[str]) -> str:
+    """The key without the place of the request that FastAPI and pydantic put before it (``query.city``)."""
+    return name if name in known else _PLACE.sub("", name, count=1) if _PLACE.match(name) else name
 
 
 def _known(name: str, properties: Iterable[str]) -> str:
@@ -175,7 +199,10 @@ def _like_a_key(found: re.Match[str], text: str) -> bool:
 
 
 def _value_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[OverlayChange]:
+    renamed = [found.span() for found in _RENAMED.finditer(text)]
     for found in _SUGGESTED.finditer(text):
+        if any(low <= found.start() < high for low, high in renamed):
+            continue  # another name is suggested, not another value
         meant = _in_quotes(found["list"])
         key = _refused(text[: found.start()], arguments) or _subject(text, found.start(), tool, arguments)
         if meant and key and key not in meant:
