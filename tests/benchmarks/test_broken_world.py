@@ -18,7 +18,7 @@ NEEDED = {"final": "tmdb", "chains": "nestools"}
 
 def world(half: str) -> World:
     if half in NEEDED and not (data_root() / NEEDED[half]).exists():
-        pytest.skip(f"no {NEEDED[half]} in {data_root()}")
+        pytest.skip(f"needs shared data: {NEEDED[half]}")
     return read_world(half, FOLDER, data_root(), load_desk() if half == "final" else None)
 
 

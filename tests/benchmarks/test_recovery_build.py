@@ -66,7 +66,7 @@ async def test_published_samples_can_be_kept_unfiltered_and_say_what_is_wrong_wi
 async def test_all_nine_published_samples_load_and_can_be_run(tmp_path: Path) -> None:
     folder = data_root() / "refinetoolbench"
     if not folder.is_dir():
-        pytest.skip("the samples are not here")
+        pytest.skip("needs shared data: RefineToolBench")
     simulator = ScriptedModel({"simulate": {"error": "", "response": {"done": True}}})
     made = await made_of(from_published(folder, Building(simulator=simulator, strict=False)))
     assert len(made) == 9

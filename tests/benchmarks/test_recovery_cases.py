@@ -75,7 +75,7 @@ def test_a_folder_without_samples_says_where_they_are(tmp_path: Path) -> None:
 def test_the_published_samples_are_read_whole() -> None:
     folder = data_root() / "refinetoolbench"
     if not folder.is_dir():
-        pytest.skip("the samples are not here")
+        pytest.skip("needs shared data: RefineToolBench")
     cases = read_published(folder)
     assert [case.part for case in cases] == ["I1"] * 3 + ["I2"] * 3 + ["I3"] * 3
     assert all(case.gold.tool in {tool.name for tool in case.tools} for case in cases)

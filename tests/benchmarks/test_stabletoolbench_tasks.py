@@ -138,7 +138,7 @@ def test_the_digest_is_of_the_tasks_and_of_who_imitates(tmp_path: Path) -> None:
 def test_the_published_runs_of_gpt_35_are_read_whole() -> None:
     folder = data_root() / "stabletoolbench" / "gpt35_react_runs"
     if not folder.is_dir():
-        pytest.skip("the runs are not here")
+        pytest.skip("needs shared data: StableToolBench")
     found = read_answers(folder)
     assert len(found) == 400
     assert sum(bool(one.answer) and not one.given_up for one in found.values()) == 236

@@ -10,7 +10,7 @@ from tests.transcripts.trajectories import EXAMPLE
 from callwright.transcripts import FORMATS, WRITTEN, Transcript, read_record, write
 from callwright.transcripts.export import save_dataset, to_dataset
 
-datasets = pytest.importorskip("datasets")
+datasets = pytest.importorskip("datasets", reason="extra 'train' is not installed")
 
 
 @pytest.mark.parametrize("name", WRITTEN)

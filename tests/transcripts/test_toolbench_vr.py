@@ -75,7 +75,7 @@ def test_what_python_cannot_say_is_refused() -> None:
         write(Transcript(replace(EXAMPLE, steps=(half,))), FORMATS["toolbench-vr"])
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples of ToolBench-V and -R are not here")
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs shared data: ToolBench-V and -R")
 def test_the_published_samples_read_and_write_as_themselves() -> None:
     found = read_files(Path(SAMPLES))
     assert (len(found.transcripts), found.left_out) == (6, ())
