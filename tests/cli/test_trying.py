@@ -67,6 +67,21 @@ def test_as_json_it_holds_the_ranking_and_what_was_observed(home: Path) -> None:
     assert {o["tool"] for o in made["observations"]} == {"weather_report", "city_weather"}
 
 
+def test_what_was_proved_stands_first_where_it_is_asked_for_even_if_nothing_failed(home: Path) -> None:
+    tools = home / "tools.py"
+    tools.write_text(TOOLS.replace("return {}", 'return {"sky": "rain"}').replace("post_weather", "weather_now_post"))
+
+    def first(order: str) -> list[str]:
+        query = "weather now post"
+        done = callwright(
+            "tools", "try", f"{query} in Oslo", "--tools", tools, "--no-evidence", "--json", "--order", order
+        )
+        return [one["name"] for one in json.loads(done.stdout)["ranking"]]
+
+    assert first("doubt")[0] == "weather_now_post", "nothing speaks against it, and it could not be tried"
+    assert first("proof")[-1] == "weather_now_post"
+
+
 def test_where_nothing_works_the_exit_code_says_so(home: Path) -> None:
     done = callwright("tools", "try", "a stamp", "--tools", home / "tools.py", "--no-evidence", "--trials", "off")
     assert done.returncode == 3

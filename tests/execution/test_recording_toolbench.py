@@ -77,7 +77,7 @@ def test_the_published_files_are_read(folder: str, calls: int) -> None:
 
     path = data_root() / folder
     if not path.exists():
-        pytest.skip(f"no {folder} in {data_root()}")
+        pytest.skip(f"needs shared data: {folder}")
     held = Recording.read(path)
     assert len(held) == calls
     assert any("cut off" in problem for problem in held.problems)

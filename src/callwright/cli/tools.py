@@ -65,6 +65,12 @@ class Simulate(StrEnum):
     every = "every"
 
 
+class RankBy(StrEnum):
+    doubt = "doubt"
+    proof = "proof"
+    retrieved = "retrieved"
+
+
 @catalogue.command("try")
 def try_command(
     query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
@@ -83,6 +89,9 @@ def try_command(
     simulate: Annotated[
         Simulate, typer.Option(help="With --model: what it makes up a reply for; every is the paper's rule.")
     ] = Simulate.transient,
+    order: Annotated[
+        RankBy, typer.Option(help="Successes first: where a tool failed (doubt), everywhere (proof), or nowhere.")
+    ] = RankBy.doubt,
     evidence: Evidence = None,
     no_evidence: NoEvidence = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ranking and all observations as JSON.")] = False,
@@ -106,6 +115,7 @@ def try_command(
         planning="model" if model else "said",
         evaluation="model" if model else "evidence",
         simulate=simulate.value if model else "never",
+        order=order.value,
     )
     wanted = Wanted(query, settings.sources(), candidates, mode_named(mode), policy, model)
     with kept(settings.evidence()) as store:
