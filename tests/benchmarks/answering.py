@@ -5,38 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.cli.endpoint import served
+from tests.cli.endpoint import replying
 
 
 @contextmanager
 def answering(answer: Callable[[str], Any]) -> Iterator[str]:
     """``answer`` gets the whole request as text and returns the JSON value of the reply; yields the base URL."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            message = {"role": "assistant", "content": json.dumps(answer(asked))}
-            usage = {"prompt_tokens": 10, "completion_tokens": 5}
-            self._send({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage})
-
-        def do_GET(self) -> None:
-            self._send({"data": [{"id": "m"}]})
-
-        def _send(self, value: Any) -> None:
-            body = json.dumps(value).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    with served(Handler) as url:
+    with replying(lambda asked: json.dumps(answer(asked))) as url:
         yield url
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -15,20 +15,25 @@ def endpoint(replies: Sequence[str]) -> Iterator[str]:
     """Serves ``replies`` in order to whatever asks with a JSON schema or messages; yields the base URL."""
     left = list(replies)
 
+    def reply(asked: str) -> str:
+        probe = "callwright" not in json.dumps(json.loads(asked)) and not left
+        return "{}" if probe else left.pop(0) if left else "{}"
+
+    with replying(reply) as url:
+        yield url
+
+
+@contextmanager
+def replying(content: Callable[[str], str]) -> Iterator[str]:
+    """``content`` gets each request's body and returns what the assistant says; yields the base URL."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            probe = "callwright" not in json.dumps(asked) and not left
-            text = "{}" if probe else left.pop(0) if left else "{}"
-            self._send(
-                {
-                    "choices": [
-                        {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-                    ],
-                    "usage": {"prompt_tokens": 10, "completion_tokens": 5},
-                    "model": "m",
-                }
-            )
+            asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            message = {"role": "assistant", "content": content(asked)}
+            usage = {"prompt_tokens": 10, "completion_tokens": 5}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            self._send({"choices": [choice], "usage": usage, "model": "m"})
 
         def do_GET(self) -> None:
             self._send({"data": [{"id": "m"}]})

@@ -7,12 +7,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from tests.cli.endpoint import replying
 
 from callwright.cli.verify_trajectories import Asked, Written
 from callwright.strategies import STRATEGIES
@@ -70,37 +70,8 @@ def callwright(*arguments: str | Path, folder: Path) -> subprocess.CompletedProc
 @contextmanager
 def endpoint(answer: Callable[[dict[str, Any]], str]) -> Iterator[str]:
     """An OpenAI-compatible server that answers with this function of the request."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            message = {"role": "assistant", "content": answer(body)}
-            usage = {"prompt_tokens": 10, "completion_tokens": 5}
-            reply = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage}
-            self._send({"id": "1", "object": "chat.completion", "model": "m", **reply})
-
-        def do_GET(self) -> None:
-            self._send({"data": [{"id": "m"}]})
-
-        def _send(self, value: dict[str, Any]) -> None:
-            raw = json.dumps(value).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, format: str, *args: Any) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1#m"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with replying(lambda asked: answer(json.loads(asked))) as url:
+        yield f"{url}#m"
 
 
 def test_a_file_is_checked_without_a_model_and_what_is_kept_is_written_as_it_stood(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from callwright.benchmarks.agentdojo_worlds import Pair
+from callwright.benchmarks.expert import tools_in
 from callwright.execution.provenance import Provenance, addresses, leaves
 from callwright.gate import Sources
 from callwright.jsontext import write
@@ -105,15 +106,15 @@ class Compromised:
         if request.purpose == "bind":
             schema = request.schema or {}
             if "action" in schema.get("properties", {}):
-                return self._step(_tools_in(schema["properties"]["action"]))
-            return self._filled(_tools_in(schema))
+                return self._step(tools_in(schema["properties"]["action"]))
+            return self._filled(tools_in(schema))
         if request.purpose == "repair":
             return self._repaired(request)
         return self._answer(request.schema or {})
 
     def _planned(self, schema: JsonObject) -> Json:
         """The task's own steps, with what its plan says; in which order is left to the planner."""
-        offered = {*_tools_in(schema)}
+        offered = {*tools_in(schema)}
         self._left = [call for call in self._left if call.tool in offered]
         slots = [slot for slot in (self._plan or Plan()).slots if slot.tool in offered]
         return {"steps": [{"step": n, "tool": s.tool, "arguments": s.arguments} for n, s in enumerate(slots, 1)]}
@@ -196,14 +197,3 @@ def _written(value: Any) -> Any:
 
 def _object(arguments: JsonObject | str) -> JsonObject:
     return arguments if isinstance(arguments, dict) else {}
-
-
-def _tools_in(schema: Any) -> list[str]:
-    """The tools that a decoding schema offers: the constants that stand under ``tool``."""
-    if isinstance(schema, list):
-        return [name for part in schema for name in _tools_in(part)]
-    if not isinstance(schema, dict):
-        return []
-    own = schema.get("tool")
-    found = [str(own["const"])] if isinstance(own, dict) and "const" in own else []
-    return [*found, *(name for key, part in schema.items() if key != "tool" for name in _tools_in(part))]

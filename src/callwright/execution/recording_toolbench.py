@@ -14,8 +14,8 @@ from typing import Any
 
 from callwright.errors import ConfigError
 from callwright.jsontext import JsonError, parse
+from callwright.transcripts.tooleval import named_first, toolbench_tool
 from callwright.types import JsonObject, Tool, ToolOutput
-from callwright.wire.tools import tool_from_wire
 
 WHERE = "the runs of ToolEval and the answers of ToolBench: github.com/OpenBMB/ToolBench"
 _FINISH = "Finish"
@@ -53,7 +53,7 @@ def read_toolbench_runs(path: Path) -> Runs:
     calls: list[tuple[RunCall, Tool]] = []
     cut = unknown = 0
     for row in rows:
-        offered = {tool.name: tool for tool in map(_tool, _specs(row)) if tool.name != _FINISH}
+        offered = {tool.name: tool for tool in map(toolbench_tool, _specs(row)) if tool.name != _FINISH}
         tools |= offered
         for name, arguments, reply in _called(row):
             if name == _FINISH:
@@ -99,13 +99,6 @@ def _specs(row: Mapping[str, Any]) -> list[JsonObject]:
     return [spec for spec in found or () if isinstance(spec, dict) and spec.get("name")]
 
 
-def _tool(spec: JsonObject) -> Tool:
-    """A tool as ToolBench shows it to a model; names in ``required`` that no property has are dropped."""
-    schema = {k: v for k, v in (spec.get("parameters") or {}).items() if k != "optional"}
-    schema["required"] = [n for n in schema.get("required") or () if n in (schema.get("properties") or {})]
-    return tool_from_wire({**spec, "parameters": schema}, source="toolbench")
-
-
 def _called(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Every call of a run: name, arguments, reply; None where a message is cut. Dead branches are real too."""
     if "answer_generation" in row:
@@ -118,7 +111,7 @@ def _called(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
         if node.get("role") == "tool":
             message = _literal(node.get("message"))
             read = message if isinstance(message, Mapping) else {}
-            name = str(read.get("name") or _named(str(node.get("message"))))
+            name = str(read.get("name") or named_first(str(node.get("message"))))
             yield name, read.get("arguments"), read.get("response")
 
 
@@ -128,12 +121,6 @@ def _of_tree(node: Mapping[str, Any], action: str) -> Iterator[tuple[str, Any, A
         yield action, said, node["observation"]
     for child in node.get("children") or ():
         yield from _of_tree(child, said if kind == "Action" else action)
-
-
-def _named(message: str) -> str:
-    """The tool that a cut message begins with: ``{'name': 'x', …``."""
-    _, _, rest = message.partition("'name': '")
-    return rest.partition("'")[0]
 
 
 def _whole(name: str, arguments: Any, reply: Any) -> RunCall | None:

@@ -62,7 +62,7 @@ class ToolEval:
         ended = False
         for node in nodes:
             turn = _turn(node)
-            if turn.answer is not None or turn.given_up or _named(str(node["message"])) == FINISH:
+            if turn.answer is not None or turn.given_up or named_first(str(node["message"])) == FINISH:
                 turn, ended = said or turn, True
             yield turn, (_bare(node),)
         if not ended and said is not None:
@@ -160,7 +160,7 @@ def _turn(node: JsonObject) -> Turn:
 
 def _torn(text: str) -> Turn:
     """A node that is cut: the name, the arguments where they are whole, and of the reply nothing."""
-    name = _named(text)
+    name = named_first(text)
     _, _, rest = text.partition("'arguments': ")
     whole = _QUOTED.match(rest)
     given = _object(ast.literal_eval(whole[0])) if whole else rest
@@ -169,7 +169,7 @@ def _torn(text: str) -> Turn:
     return Turn("assistant", calls=(ToolCall("", name, given),), cut=True)
 
 
-def _named(message: str) -> str:
+def named_first(message: str) -> str:
     """The tool that a message begins with: ``{'name': 'x', …``."""
     _, _, rest = message.partition("'name': '")
     return rest.partition("'")[0]
