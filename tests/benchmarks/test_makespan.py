@@ -9,6 +9,7 @@ import pytest
 from callwright.benchmarks.desk_tasks import load_desk
 from callwright.benchmarks.makespan import STRATEGIES, main, measured, playable, report
 from callwright.benchmarks.task_sets import choose
+from callwright.errors import ConfigError
 
 for library in ("airportsdata", "astral", "currency_converter", "holidays", "pint"):
     pytest.importorskip(library, reason="needs the extra desk")
@@ -47,6 +48,27 @@ def test_rows_are_run_once_and_reported_on_the_tasks_of_all(
     said = capsys.readouterr().out
     assert "1 tasks" in said
     assert "| react | 1 of 1 |" in said
+
+
+def test_rows_of_another_pace_are_not_mixed_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = tmp_path / "rows.jsonl"
+    given = ["--per-token", "0", "--delay", "0", "--out", str(rows), "--strategies", "dag", "--tasks", "henrik-trip"]
+    assert main(["--latency", "0", *given]) == 0
+    capsys.readouterr()
+    assert main(["--latency", "7", *given, "--report"]) == 0
+    assert "No task was run" in capsys.readouterr().out
+
+
+def test_a_strategy_that_does_not_exist_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no strategy 'foo'"):
+        main(["--strategies", "dag,foo", "--out", str(tmp_path / "rows.jsonl")])
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
+def test_runs_that_took_no_time_to_the_hundredth_have_no_share() -> None:
+    row = {"task": "a", "success": True, "model_calls": 2, "completion_tokens": 9, "seconds": 0.0, "waited": 0.0}
+    told = report([{**row, "strategy": name, "least": 0.0} for name in ("dag", "react")])
+    assert "| react | 1 of 1 | 2.00 | 9.00 | 0.00 | 0.00 | – |" in told
 
 
 def test_without_rows_there_is_no_table() -> None:

@@ -238,12 +238,7 @@ def compare(
         sys.stdout.write(f"{task_set.digest}  {len(task_set.tasks)} tasks\n")
         return 0
     tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
-    for name in (*options.strategies.split(","), *_numbers(options.max_model_calls)):
-        open_strategy(name)  # one that does not exist would be an error row for each task
-        if name == "given":
-            raise ConfigError(
-                "a plan that somebody wrote is compared with nothing", hint="callwright run --plan FILE"
-            )
+    require_strategies([*options.strategies.split(","), *_numbers(options.max_model_calls)])
     started, rows, left = time.monotonic(), list[JsonObject](), 0
     for spec in options.model.split(",") if options.model else [None]:
         spent = time.monotonic() - started
@@ -254,6 +249,17 @@ def compare(
     _show(rows, options, shown)
     sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
     return 0
+
+
+def require_strategies(names: Iterable[str]) -> None:
+    """Raises ConfigError for a name that no strategy has, or one that cannot be compared: each task would leave an
+    error row."""
+    for name in names:
+        open_strategy(name)
+        if name == "given":
+            raise ConfigError(
+                "a plan that somebody wrote is compared with nothing", hint="callwright run --plan FILE"
+            )
 
 
 def _show(

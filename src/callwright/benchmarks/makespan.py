@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from callwright.benchmarks.comparison import Bench, run_task
+from callwright.benchmarks.comparison import Bench, require_strategies, run_task
 from callwright.benchmarks.delays import delay_of
 from callwright.benchmarks.desk_tasks import Desk, DeskTask, load_desk
 from callwright.benchmarks.expert import Expert
@@ -79,13 +79,20 @@ def report(rows: Sequence[JsonObject]) -> str:
     lines = [["strategy", "success", "steps", "tokens written", "seconds", "waited for tools", f"against {first}"]]
     for name, found in by.items():
         mine = [found[task] for task in shared]
-        change = paired_change([r["seconds"] for r in mine], [by[first][task]["seconds"] for task in shared])
         means = (fmean(r[key] for r in mine) for key in ("model_calls", "completion_tokens", "seconds", "waited"))
         won = f"{sum(r['success'] for r in mine)} of {len(mine)}"
-        against = "–" if name == first else f"{change.value:+.0%} ({change.low:+.0%} to {change.high:+.0%})"
+        against = "–" if name == first else _change(mine, [by[first][task] for task in shared])
         lines.append([name, won, *(f"{value:.2f}" for value in means), against])
     least = fmean(by[first][task]["least"] for task in shared)
     return f"{len(shared)} tasks; the longest chain of calls alone takes {least:.2f} s.\n\n{table(lines)}"
+
+
+def _change(ours: Sequence[JsonObject], theirs: Sequence[JsonObject]) -> str:
+    """By how much the seconds differ, as a share of theirs; "–" where theirs are none, to the hundredth."""
+    if not any(row["seconds"] for row in theirs):
+        return "–"
+    found = paired_change([row["seconds"] for row in ours], [row["seconds"] for row in theirs])
+    return f"{found.value:+.0%} ({found.low:+.0%} to {found.high:+.0%})"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -100,21 +107,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _paced(path: Path, pace: tuple[float, float, float]) -> list[JsonObject]:
+    """The rows of one pace: seconds of different ones are not comparable."""
+    return [row for row in read_rows(path) if tuple(row["pace"]) == pace]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, one after another, and print the table."""
     options: Any = _parser().parse_args(arguments)
-    strategies = options.strategies.split(",")
+    strategies, pace = options.strategies.split(","), (options.latency, options.per_token, options.delay)
+    require_strategies(strategies)
     if not options.report:
         desk = load_desk()
         tasks = choose(playable(desk.tasks), "all", tuple(filter(None, options.tasks.split(","))))
-        pace = (options.latency, options.per_token, options.delay)
-        done = {(row["task"], row["strategy"], tuple(row["pace"])) for row in read_rows(options.out)}
+        done = {(row["task"], row["strategy"]) for row in _paced(options.out, pace) if not row.get("error")}
         for task in tasks:
             for name in strategies:
-                if (task.id, name, pace) not in done:
+                if (task.id, name) not in done:
                     row = asyncio.run(measured(desk, task, name, pace))
                     append_row(options.out, {**row, "pace": pace})
-    rows = [row for row in read_rows(options.out) if row["strategy"] in strategies]
+    rows = [row for row in _paced(options.out, pace) if row["strategy"] in strategies]
     sys.stdout.write(report(rows) + "\n")
     return 0
 

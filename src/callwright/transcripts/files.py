@@ -87,7 +87,8 @@ def open_records(path: Path) -> Records:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {path}: {error}") from None
+        said = error.strerror if isinstance(error, OSError) else f"it is no UTF-8 text ({error.reason})"
+        raise ConfigError(f"cannot read {path}: {said}") from None
     try:
         value = parse(text)
     except JsonError as whole:
