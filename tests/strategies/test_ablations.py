@@ -1,13 +1,16 @@
-"""The layered strategy with one thing taken away: what is then shown, mended and repeated."""
+"""Strategies with something taken away: what is then shown, mended and repeated."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callwright import Limits, Orchestrator, Run
 from callwright.errors import Failure
+from callwright.execution.journal import Journal, read
+from callwright.execution.resume import journal_path
 from callwright.plan import Plan
 from callwright.protocols import Capabilities
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
@@ -155,3 +158,125 @@ async def test_ablations_run_with_plain_text_too(strategy: str) -> None:
     done = await run(strategy, model, airport(), population(), mode="text")
     assert [r.tool for r in done.results] == ["find_airport", "population"]
     assert all(r.schema is None for r in model.requests)
+
+
+def step(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"thought": "", "action": {"tool": tool, "arguments": arguments}}
+
+
+END = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
+AS_WRITTEN = ["react-no-repair", "dfsdt-no-repair"]
+
+
+def strict_airport(**more: Any) -> FakeTool:
+    properties = {"city": TEXT, "limit": {"type": "integer"}}
+    schema = {"type": "object", "properties": properties, "required": ["city"], "additionalProperties": False}
+    return airport(input_schema=schema, **more)
+
+
+@pytest.mark.parametrize("strategy", AS_WRITTEN)
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (step("find_airport", city="Oslo", limit="3"), "limit"),
+        (step("find_airport", City="Oslo"), "city"),
+        (step("find_airports", city="Oslo"), "find_airports"),
+    ],
+)
+async def test_as_written_what_is_refused_comes_back_as_an_error_and_may_be_tried_again(
+    strategy: str, wrong: Any, told: str
+) -> None:
+    tool = strict_airport()
+    model = ScriptedModel({"bind": [wrong, step("find_airport", city="Oslo"), END], "*": SAID})
+    done = await run(strategy, model, tool, population())
+    assert tool.calls == [{"city": "Oslo"}]
+    assert [r.ok for r in done.results] == [False, True]
+    second = model.requests[1].messages[-1].content
+    assert f"r1: {wrong['action']['tool']}(" in second
+    assert "FAILED" in second
+    assert told in second
+    assert done.cost.repairs == {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0}
+    assert {r.purpose for r in model.requests} == {"bind", "answer"}
+
+
+@pytest.mark.parametrize("strategy", AS_WRITTEN)
+async def test_as_written_a_call_leaves_with_all_that_the_model_wrote(strategy: str) -> None:
+    open_schema = {"type": "object", "properties": {"iata": TEXT, "year": TEXT}, "required": ["iata"]}
+    tool = population(input_schema=open_schema)
+    made_up = step("population", iata="XQZ99", year="N/A", mood="good")
+    await run(strategy, {"bind": [made_up, END], "*": SAID}, airport(), tool)
+    assert tool.calls == [{"iata": "XQZ99", "year": "N/A", "mood": "good"}]
+
+
+@pytest.mark.parametrize("strategy", AS_WRITTEN)
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure("unavailable", "503: try again", retryable=True),
+        Failure("tool_error", "unknown parameter 'city', expected 'town'"),
+    ],
+)
+async def test_as_written_only_the_model_repeats_a_call(strategy: str, failure: Failure) -> None:
+    once, twice = (airport(output=in_order(failure, {"iata": "OSL"})) for _ in range(2))
+    call = step("find_airport", city="Oslo")
+    await run(strategy, {"bind": [call, END], "*": SAID}, once, population())
+    assert len(once.calls) == 1
+    done = await run(strategy, {"bind": [call, call, END], "*": SAID}, twice, population())
+    assert twice.calls == [{"city": "Oslo"}, {"city": "Oslo"}]
+    assert [r.ok for r in done.results] == [False, True]
+
+
+async def test_as_written_who_hears_the_same_three_times_is_stopped() -> None:
+    tool = airport(output=Failure("tool_error", "no such city"))
+    model = ScriptedModel({"bind": step("find_airport", city="Oslo"), "*": SAID})
+    await run("react-no-repair", model, tool, population())
+    assert len(tool.calls) == 4, "the first brought something new, three did not"
+
+
+@pytest.mark.parametrize("strategy", AS_WRITTEN)
+async def test_as_written_the_answer_is_the_models_own(strategy: str) -> None:
+    claim = "9 million people live at OSL."
+    script = {
+        "bind": [step("find_airport", city="Bergen", zone=1), step("population", iata="OSL"), END],
+        "answer": {"statements": [{"text": claim, "results": ["r2"]}], "missing": []},
+    }
+    done = await run(strategy, ScriptedModel(script), strict_airport(), population())
+    assert done.answer.text == claim, "nothing mended or marked, and no failure told that the model did not tell"
+    assert [s.support for s in done.answer.statements] == ["unsupported"]
+    assert done.answer.edits == ()
+    nothing = {"bind": [END], "answer": {"statements": [{"text": claim, "results": []}], "missing": []}}
+    assert (await run(strategy, nothing, airport(), population())).answer.text == claim
+
+
+@pytest.mark.parametrize("strategy", AS_WRITTEN)
+async def test_as_written_a_run_cut_anywhere_is_replayed_to_the_same_end(strategy: str, tmp_path: Path) -> None:
+    failure = Failure("unavailable", "503: try again", retryable=True)
+    call = step("find_airport", city="Oslo")
+    script = [step("find_airport", city="Oslo", limit="3"), call, call, step("population", iata="OSL"), END]
+
+    def setup(model: ScriptedModel, tools: list[FakeTool]) -> Orchestrator:
+        return Orchestrator([fake_source(*tools)], model=model, strategy=strategy, journal=tmp_path)
+
+    def tools() -> list[FakeTool]:
+        return [strict_airport(output=in_order(failure, {"iata": "OSL"})), population()]
+
+    whole = await setup(ScriptedModel({"bind": script, "*": SAID}), tools()).run(QUERY)
+    _, events = read(journal_path(whole.id, tmp_path), every=True)
+    answers = [event.kind for event in events]
+    binds = [at for at, event in enumerate(events) if event.kind == "model" and event.data["purpose"] == "bind"]
+    results = [at for at, event in enumerate(events) if event.kind == "result"]
+    assert answers.count("result") == 3
+    for kept in (at for at, event in enumerate(events) if event.kind in ("model", "result", "call.refused")):
+        folder = tmp_path / str(kept)
+        with Journal.create(folder) as copy:
+            for event in events[:kept]:
+                copy(event)
+        asked = sum(at < kept for at in binds)
+        heard = sum(at < kept for at in results)
+        left = [failure, {"iata": "OSL"}][min(heard, 2) :] or [{"iata": "OSL"}]
+        model = ScriptedModel({"bind": script[asked:] or [END], "*": SAID})
+        again = await setup(model, [strict_airport(output=in_order(*left)), population()]).resume(copy.path)
+        assert again.answer == whole.answer, kept
+        assert [(r.id, r.tool, r.arguments, r.ok) for r in again.results] == [
+            (r.id, r.tool, r.arguments, r.ok) for r in whole.results
+        ], kept

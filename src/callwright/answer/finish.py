@@ -95,6 +95,23 @@ def finish(
     return Answer(_text("".join(texts), missing), tuple(statements), missing, tuple(edits))
 
 
+def finish_as_written(
+    query: str, results: Sequence[ToolResult], *, mode: ReplyMode = "text", char_limit: int = 6_000
+) -> Generator[ChatRequest, Reply, Answer]:
+    """The same question, asked once and whatever was found, and the model's answer in its own words: statements are
+    checked, so that their support is known, and none is mended, marked or withdrawn. For comparisons."""
+    facts = facts_of(query, results, ())
+    ids = [r.id for r in results]
+    reply = yield _question(query, results, (), mode, char_limit, ids)
+    drafts = read(reply, ids)
+    said = []
+    for draft in drafts.statements:
+        verdict = check(draft.text, facts, draft.results)
+        said.append(Statement(draft.text, verdict.support, verdict.citations, tuple(verdict.problems)))
+    text = "".join(draft.glue + draft.text if at else draft.text for at, draft in enumerate(drafts.statements))
+    return Answer(_text(text, drafts.missing), tuple(said), tuple(drafts.missing))
+
+
 def check_answer(text: str, query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()) -> Answer:
     """Check an answer that somebody else wrote, mending what can be mended without a model. Pure."""
     facts = facts_of(query, results, skips)

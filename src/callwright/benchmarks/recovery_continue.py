@@ -53,6 +53,9 @@ class Continued:
         return found
 
     async def run(self, job: Job) -> None:
+        prepare = getattr(self._inner, "prepare", None)
+        if prepare is not None:  # what takes the repair away takes it from the first call too
+            prepare(job)
         for result in self._results:
             job.executor.came.append(result)
             if result.ok:

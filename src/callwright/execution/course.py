@@ -19,15 +19,13 @@ from callwright.errors import Failure, Violation
 from callwright.execution.consent import Consent, proposed, refusal
 from callwright.execution.deadlines import Deadlines
 from callwright.execution.freeze import Freeze
-from callwright.execution.gaps import names_another, unknown_keys
+from callwright.execution.gaps import made_up, names_another, unknown_keys
 from callwright.execution.invoke import Caller, idempotency_key, invoke
 from callwright.execution.ledger import Answer, Ledger, in_doubt
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
-from callwright.gate.grounding import copies_example
 from callwright.gate.reflection import Reflecting, Tried
 from callwright.gate.repair import PLAIN, Asks, Repair
-from callwright.gate.spellings import calendar_day
 from callwright.jsontext import write
 from callwright.limits import Budget
 from callwright.trace import Trace
@@ -59,6 +57,7 @@ class Shared:
     seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
     mends: bool = True  # whether calls are mended at all
+    as_written: bool = False  # calls leave as the model wrote them, or fail as a tool's own do
     repairing: Repairing = "plain"
     freeze: Freeze = field(default_factory=Freeze)
 
@@ -106,14 +105,29 @@ class Course:
         self.shared.trace.add(
             "call.raw", id=call.id, tool=call.tool, arguments=call.arguments, slot=call.slot, by=self.by
         )
+        if self.shared.as_written:
+            await self._settle_as_written(call)
+            return
         checked = await self._check(call, ask=self.by == "model")
         if checked is None:
             return
-        if patient and (why := _made_up(checked, self.sources)):
+        if patient and (why := made_up(checked, self.sources)):
             self.held, self.lacks = checked, True
             self._skip(why, refused=True)
             return
         await self.once(checked)
+
+    async def _settle_as_written(self, call: ToolCall) -> None:
+        """What its schema accepts is called, as often as it is written; what not comes back as an error."""
+        verdict = self.gate.as_written(call)
+        if isinstance(verdict, CheckedCall):
+            self.result = await self._run(verdict)
+            return
+        self.shared.trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
+        given = verdict.arguments if verdict.arguments is not None else {}
+        self.result = ToolResult(
+            call.id, call.tool, given, None, Failure("tool_error", verdict.message), slot=call.slot
+        )
 
     async def once(self, call: CheckedCall) -> None:
         """Run a checked call unless the very same one was made before in this run, and this is no retry of it."""
@@ -400,19 +414,6 @@ def _resolved(call: CheckedCall, attempt: int, said: Answer) -> ToolResult:
     return ToolResult(
         call.id, call.tool.name, call.arguments, said.get("content"), failure, slot=call.slot, attempt=attempt
     )
-
-
-def _made_up(call: CheckedCall, sources: Sources) -> str:
-    """Why a call should wait: a required number or date that nothing seen so far says, or the example that the tool's
-    own description gives. A tool may yet say the value."""
-    for warning in call.warnings:
-        key = warning.path.removeprefix("/").split("/")[0]
-        number = isinstance(warning.got, int | float) and not isinstance(warning.got, bool)
-        day = isinstance(warning.got, str) and calendar_day(warning.got) is not None
-        copied = copies_example(warning.got, call.tool.properties.get(key), sources)
-        if warning.kind == "unsourced" and (number or day or copied) and key in call.tool.required:
-            return warning.message
-    return ""
 
 
 def _reason(violations: Sequence[Violation]) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from callwright.gate.diagnose import points_at_arguments
-from callwright.gate.sources import fold
+from callwright.gate.grounding import copies_example
+from callwright.gate.sources import Sources, fold
 from callwright.gate.spellings import calendar_day
 from callwright.lineage import inherited
-from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
+from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
 
 _TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")
 _POSSESSIVE = re.compile(r"['’](?:s|d|m|ll|re|ve)?$")
@@ -267,3 +268,16 @@ def _form(name: str) -> tuple[int, bool, bool]:
 def _texts(value: Json) -> list[str]:
     """Every text inside a JSON value."""
     return [leaf for leaf in scalars(value) if isinstance(leaf, str)]
+
+
+def made_up(call: CheckedCall, sources: Sources) -> str:
+    """Why a call should wait: a required number or date that nothing seen so far says, or the example that the tool's
+    own description gives. A tool may yet say the value."""
+    for warning in call.warnings:
+        key = warning.path.removeprefix("/").split("/")[0]
+        number = isinstance(warning.got, int | float) and not isinstance(warning.got, bool)
+        day = isinstance(warning.got, str) and calendar_day(warning.got) is not None
+        copied = copies_example(warning.got, call.tool.properties.get(key), sources)
+        if warning.kind == "unsourced" and (number or day or copied) and key in call.tool.required:
+            return warning.message
+    return ""

@@ -99,6 +99,26 @@ class Gate:
             return CheckedCall(call.id, entry.tool, arguments, edits, (), call.slot, SEAL)
         return self._grounded(call, entry, arguments, edits, sources)
 
+    def as_written(self, call: ToolCall) -> CheckedCall | Refusal:
+        """Let the call through as the model wrote it if its schema accepts it so, or say why not; nothing is mended,
+        dropped, or asked for its source. A key that the schema leaves open goes with it. Arguments in text are read
+        as strict JSON. For comparisons (:mod:`callwright.strategies.ablations`)."""
+        entry = self._entry(call.tool)
+        if entry is None:
+            return Refusal(call, None, None, (violations.unknown_tool(call.tool, self._tools),))
+        if entry.schema is None:
+            return self.check(call)
+        try:
+            arguments = parse(call.arguments) if isinstance(call.arguments, str) else call.arguments
+        except JsonError as exc:
+            said = f"The arguments are not a JSON object: {exc}."
+            return Refusal(call, entry.tool, None, (Violation("not_json", said, "", "", "object", call.arguments),))
+        if not isinstance(arguments, dict):
+            return Refusal(call, entry.tool, None, (_not_object(arguments),))
+        if not entry.schema.accepts(arguments):
+            return Refusal(call, entry.tool, arguments, violations.from_errors(entry.schema, arguments))
+        return CheckedCall(call.id, entry.tool, arguments, (), (), call.slot, SEAL)
+
     def _entry(self, name: str) -> _Entry | None:
         tool = self._tools.get(name)
         if tool is None:

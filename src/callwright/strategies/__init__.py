@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from callwright.errors import ConfigError
 from callwright.execution.freeze import Level
-from callwright.strategies.ablations import WithoutRecovery, WithoutRepair, WithoutSketch
+from callwright.strategies.ablations import (
+    DFSDTAsWritten,
+    ReActAsWritten,
+    WithoutRecovery,
+    WithoutRepair,
+    WithoutSketch,
+)
 from callwright.strategies.code import Code, ToolMVR
 from callwright.strategies.compiler import Compiler
 from callwright.strategies.dag import DAG, Edges, Given
@@ -27,6 +33,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "layered-no-sketch": WithoutSketch,
     "layered-no-repair": WithoutRepair,
     "layered-no-recovery": WithoutRecovery,
+    "react-no-repair": ReActAsWritten,
+    "dfsdt-no-repair": DFSDTAsWritten,
 }
 
 
@@ -61,11 +69,13 @@ __all__ = [
     "STRATEGIES",
     "Code",
     "Compiler",
+    "DFSDTAsWritten",
     "Edges",
     "Given",
     "Job",
     "Layered",
     "ReAct",
+    "ReActAsWritten",
     "Reflecting",
     "Strategy",
     "ToolMVR",

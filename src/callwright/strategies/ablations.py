@@ -1,5 +1,5 @@
 """The ablations of RETO, section 4.2.4 (Figure 5): the layered strategy without its sketch, and without its repair;
-and one of what goes beyond the paper.
+one of what goes beyond the paper; and ReAct and DFSDT as their papers have them, without our gate and repair.
 
 Each takes one thing away and leaves the rest as it is: executor, prompts, limits, the second pass, the answer.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from callwright.execution.freeze import Level
 from callwright.plan import Plan
+from callwright.strategies.dfsdt import DFSDT
 from callwright.strategies.job import Job
 from callwright.strategies.layered import Layered
+from callwright.strategies.react import ReAct
 from callwright.strategies.recovery import Recovery
 
 _STEPS = 5  # the paper's L (A.1): the layers that a sketch has at most
@@ -60,6 +62,43 @@ class WithoutRepair(WithoutRecovery):
 
     name = "layered-no-repair"
 
-    async def run(self, job: Job) -> None:
+    def prepare(self, job: Job) -> None:
         job.executor.without_repair()
+
+    async def run(self, job: Job) -> None:
+        self.prepare(job)
+        await super().run(job)
+
+
+class ReActAsWritten(ReAct):
+    """ReAct as in its paper and in ToolBench: what the model writes is called as it is written.
+
+    A call of a tool that is not offered, or with arguments that its schema refuses, comes back as a failed result, as
+    a tool's own error does; the model sees it and may try again in its next turn, within the same limits. Nothing is
+    mended, dropped, held back or repeated by the executor, the same call may be made again, and the answer is the
+    model's own words. Questions, limits, leave to write and accounting are those of :class:`ReAct`; so is the reading
+    of results (an error inside a success is shown as a failure), which can only help it.
+    """
+
+    name = "react-no-repair"
+
+    def prepare(self, job: Job) -> None:
+        job.take_as_written()
+
+    async def run(self, job: Job) -> None:
+        self.prepare(job)
+        await super().run(job)
+
+
+class DFSDTAsWritten(DFSDT):
+    """DFSDT with calls and answer as written, like :class:`ReActAsWritten`; a step that says and brings nothing new
+    ends its branch."""
+
+    name = "dfsdt-no-repair"
+
+    def prepare(self, job: Job) -> None:
+        job.take_as_written()
+
+    async def run(self, job: Job) -> None:
+        self.prepare(job)
         await super().run(job)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Generator, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from callwright.answer import abstain, check_answer, finish
+from callwright.answer import abstain, check_answer, finish, finish_as_written
 from callwright.evidence import Known
 from callwright.execution.bind import Bound, View, question, read
 from callwright.execution.executor import Executor
@@ -16,7 +16,7 @@ from callwright.limits import Limits
 from callwright.plan import Plan, Slot
 from callwright.protocols import ChatRequest, Planner
 from callwright.trace import Trace
-from callwright.types import Answer, Message, Reply, Tool, ToolCall, ToolResult
+from callwright.types import Answer, Message, Reply, Tool, ToolCall, ToolResult, canonical
 
 
 class Reserve(Protocol):
@@ -44,6 +44,12 @@ class Job:
     known: Known = field(default_factory=dict)  # how often tools work
     answer: str | None = None  # the model's own, where the strategy has it write one; else it is asked for at the end
     given_up: str | None = None  # why the model said that it cannot be done
+    as_written: bool = False  # what the model writes is called and answered so: nothing is mended or taken back
+
+    def take_as_written(self) -> None:
+        """Call what the model writes, and answer with what it says (:meth:`Executor.as_written`)."""
+        self.as_written = True
+        self.executor.as_written()
 
     async def bind(
         self,
@@ -115,11 +121,14 @@ class Job:
         self.record_plan(actor="", turn=turn)
 
     async def step(self, call: ToolCall, number: int, allowed: Collection[str]) -> list[ToolResult]:
-        """One call behind all others: the plan grows by its slot, unless its tool is none of those ``allowed``."""
+        """One call behind all others: the plan grows by its slot, unless its tool is none of those ``allowed``.
+        Returns what it brought; of calls as written, what no earlier call had brought in the same words."""
         slot = Slot(step_id(call, number), call.tool, frozenset(s.id for s in self.plan.slots[-1:]))
         if call.tool in allowed:
             self.plan = self.plan.grown(slot)
-        return await self.executor.settle([replace(call, slot=slot.id)], allowed)
+        known = {_told(result) for result in self.executor.came} if self.as_written else ()
+        results = await self.executor.settle([replace(call, slot=slot.id)], allowed)
+        return [result for result in results if _told(result) not in known]
 
     def finish(self) -> Generator[ChatRequest, Reply, Answer]:
         """The questions of the Finish step; none where the model wrote its answer already, or gave up."""
@@ -130,6 +139,8 @@ class Job:
             return check_answer(self.answer, self.query, results, skips)
         mend = 1 if self.questions.calls_left > 1 else 0  # a refused second question must not lose the first answer
         limits, mode = self.limits, self.questions.mode
+        if self.as_written:
+            return (yield from finish_as_written(self.query, results, mode=mode, char_limit=limits.result_chars))
         return (yield from finish(self.query, results, skips, mode=mode, char_limit=limits.result_chars, mend=mend))
 
     def record_plan(self, **answer: Any) -> None:
@@ -143,6 +154,12 @@ class Job:
             edges=self.plan.edges,
             layers=[[slot.id for slot in layer] for layer in self.plan.layers],
         )
+
+
+def _told(result: ToolResult) -> str:
+    """What two calls have in common that were the same and came to the same."""
+    said = result.failure.message if result.failure is not None else result.content
+    return canonical([result.tool, result.arguments, result.ok, said])
 
 
 def step_id(call: ToolCall, number: int) -> str:
