@@ -61,6 +61,13 @@ async def test_as_a_call_the_error_meets_the_gate_and_the_repair_first() -> None
     assert (row["corrected"], row["repairs"]["tier2"]) == (True, 1)
 
 
+@pytest.mark.parametrize("strategy", ["react-no-repair", "dfsdt-no-repair", "layered-no-repair"])
+async def test_as_a_call_the_error_is_mended_by_nobody_where_the_strategy_has_no_repair(strategy: str) -> None:
+    row, model = await row_of({"bind": [FINISHED, FINISHED], "*": ANSWER}, strategy, entry="call")
+    assert "repair" not in {request.purpose for request in model.requests}
+    assert not row["corrected"]
+
+
 @pytest.mark.parametrize("strategy", ["react+reflect", "layered+reflect"])
 async def test_as_a_call_the_error_is_reflected_on_where_the_strategy_reflects(strategy: str) -> None:
     mended = [{"name": "weather", "arguments": {"city": "Oslo"}}]

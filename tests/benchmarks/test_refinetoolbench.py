@@ -75,5 +75,6 @@ def test_the_whole_command_builds_runs_and_judges_over_http(
     said = capsys.readouterr().out
     assert "2 cases of 2 attempts." in said
     assert "| react | 2/2 | 0/2 = 0 %" in said
-    assert "| m | react, m | 100.0 (1) | 100.0 (1) | 100.0 (2) | 0.0 (1) | 0.0 (1) | 0.0 (2) | 0 |" in said
+    assert " | react, m | 100.0 (1) | 100.0 (1) | 100.0 (2) | 0.0 (1) | 0.0 (1) | 0.0 (2) | 0/2 = 0 %" in said
+    assert "κ 0.00 | 2/2 = 100 % (34–100) | – | 0 |" in said, "beside its agreement with code"
     assert len(read_rows(judged_rows(Path(out)))) == 2

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from callwright import Limits, Orchestrator, Run
-from callwright.errors import Failure
+from callwright.errors import ConfigError, Failure
 from callwright.execution.journal import Journal, read
 from callwright.execution.resume import journal_path
 from callwright.plan import Plan
 from callwright.protocols import Capabilities
+from callwright.strategies import open_strategy
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.types import READ_LOCAL
 
@@ -224,6 +225,12 @@ async def test_as_written_only_the_model_repeats_a_call(strategy: str, failure: 
     done = await run(strategy, {"bind": [call, call, END], "*": SAID}, twice, population())
     assert twice.calls == [{"city": "Oslo"}, {"city": "Oslo"}]
     assert [r.ok for r in done.results] == [False, True]
+
+
+@pytest.mark.parametrize("strategy", [*AS_WRITTEN, "layered-no-repair"])
+def test_what_mends_nothing_is_given_no_other_repair(strategy: str) -> None:
+    with pytest.raises(ConfigError, match="mends no call"):
+        open_strategy(f"{strategy}+reflect")
 
 
 async def test_as_written_who_hears_the_same_three_times_is_stopped() -> None:

@@ -69,7 +69,9 @@ class Bench(Generic[T]):
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
-        return replace(self.limits, model_calls=self.model_calls.get(strategy, self.limits.model_calls))
+        plain = strategy.removesuffix("-no-repair")  # what is taken away from a strategy leaves it its limits
+        of_plain = self.model_calls.get(plain, self.limits.model_calls)
+        return replace(self.limits, model_calls=self.model_calls.get(strategy, of_plain))
 
     @cached_property
     def config(self) -> str:
@@ -224,14 +226,15 @@ def compare(
     load: Callable[[], TaskSet[T]],
     limits: Limits = LIMITS,
     shown: Callable[[Sequence[JsonObject]], str] = report,
+    drawn: Callable[[Sequence[JsonObject], Path], Sequence[Path]] = write_plots,
 ) -> int:
     """What a command does with the options of :func:`parser`: report, digest, or run what is missing.
 
     ``limits`` are of one run. Its seconds are wall-clock: too few of them measure what else the machine is doing.
-    ``shown`` makes the tables of the rows.
+    ``shown`` makes the tables of the rows, ``drawn`` the plots in the folder ``--plots``.
     """
     if options.report:
-        _show(read_rows(options.out), options, shown)
+        _show(read_rows(options.out), options, shown, drawn)
         return 0
     task_set = load()
     if options.digest:
@@ -246,7 +249,7 @@ def compare(
         of_one = argparse.Namespace(**{**vars(options), "model": spec, "limit_seconds": limit})
         done, still = asyncio.run(_measure(task_set, tasks, of_one, limits))
         rows, left = rows + done, left + still
-    _show(rows, options, shown)
+    _show(rows, options, shown, drawn)
     sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
     return 0
 
@@ -263,10 +266,13 @@ def require_strategies(names: Iterable[str]) -> None:
 
 
 def _show(
-    rows: Sequence[JsonObject], options: argparse.Namespace, shown: Callable[[Sequence[JsonObject]], str]
+    rows: Sequence[JsonObject],
+    options: argparse.Namespace,
+    shown: Callable[[Sequence[JsonObject]], str],
+    drawn: Callable[[Sequence[JsonObject], Path], Sequence[Path]],
 ) -> None:
     sys.stdout.write(shown(rows) + "\n")
-    for path in write_plots(rows, options.plots) if options.plots else ():
+    for path in drawn(rows, options.plots) if options.plots else ():
         sys.stderr.write(f"written: {path}\n")
 
 

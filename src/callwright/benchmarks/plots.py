@@ -40,7 +40,7 @@ class Point:
 def points(rows: Iterable[Row]) -> list[Point]:
     """A point for each (strategy, model, configuration), in the order of the report."""
     groups = grouped(rows)
-    forms = _forms(groups)
+    forms = forms_of(groups)
     return [
         _point(strategy, model, forms[config], list(found.values()))
         for (model, config), strategies in groups.items()
@@ -48,7 +48,7 @@ def points(rows: Iterable[Row]) -> list[Point]:
     ]
 
 
-def _forms(groups: Mapping[tuple[str, str], Mapping[str, ByTask]]) -> dict[str, str]:
+def forms_of(groups: Mapping[tuple[str, str], Mapping[str, ByTask]]) -> dict[str, str]:
     """Configuration -> what tells it apart from the others: the form of its replies, its label, else its digest."""
     firsts = {config: next(iter(next(iter(found.values())).values())) for (_, config), found in groups.items()}
     if len(firsts) < 2:
@@ -80,7 +80,7 @@ def write_plots(rows: Iterable[Row], folder: Path) -> list[Path]:
 
 
 def _tokens(found: Sequence[Point], path: Path) -> Path:
-    figure, axes = _axes("Success against tokens", "tokens per task, prompt and completion (logarithmic)")
+    figure, axes = new_axes("Success against tokens", "tokens per task, prompt and completion (logarithmic)")
     models = list(dict.fromkeys(point.model for point in found))
     for colour, series in _coloured(found):
         for point in (p for p in found if p.series == series):
@@ -89,15 +89,15 @@ def _tokens(found: Sequence[Point], path: Path) -> Path:
             )
             _draw(axes, point, point.tokens, colour, _MARKERS[models.index(point.model) % len(_MARKERS)], label)
     axes.set_xscale("log")
-    _plain_ticks(axes, [edge for p in found for edge in (p.tokens.low, p.tokens.high)])
-    return _save(figure, axes, path)
+    plain_ticks(axes, [edge for p in found for edge in (p.tokens.low, p.tokens.high)])
+    return save_svg(figure, axes, path)
 
 
 def _sizes(found: Sequence[Point], path: Path) -> Path:
     known = all(point.size is not None for point in found)
     place = {model: float(n) for n, model in enumerate(dict.fromkeys(p.model for p in found), 1)}
     centre = {p.model: p.size if known and p.size else place[p.model] for p in found}
-    figure, axes = _axes(
+    figure, axes = new_axes(
         "Success by model size", "billions of parameters (logarithmic)" if known else "model, in order"
     )
     coloured = _coloured(found)
@@ -116,7 +116,7 @@ def _sizes(found: Sequence[Point], path: Path) -> Path:
     axes.set_xticks(list(names), [f"{x:g}\n{name}" if known else name for x, name in names.items()])
     axes.set_xticks([], minor=True)
     axes.margins(x=0.2)
-    return _save(figure, axes, path)
+    return save_svg(figure, axes, path)
 
 
 def _beside(x: float, aside: float, logarithmic: bool) -> float:
@@ -142,19 +142,20 @@ def _draw(axes: Any, point: Point, at: Interval, colour: str, marker: str, label
     )
 
 
-def _axes(title: str, below: str) -> tuple[Any, Any]:
+def new_axes(title: str, below: str, beside: str = "tasks solved, % (95 % interval)") -> tuple[Any, Any]:
+    """A figure and its axes, from 0 to 100 upwards. Raises MissingExtra without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("drawing plots", "bench") from None
     figure = Figure(figsize=(9.0, 4.8), layout="constrained")
     axes = figure.add_subplot()
-    axes.set(title=title, xlabel=below, ylabel="tasks solved, % (95 % interval)", ylim=(0, 100))
+    axes.set(title=title, xlabel=below, ylabel=beside, ylim=(0, 100))
     axes.grid(alpha=0.25)
     return figure, axes
 
 
-def _plain_ticks(axes: Any, values: Sequence[float]) -> None:
+def plain_ticks(axes: Any, values: Sequence[float]) -> None:
     """1, 2 and 5 times the powers of ten around the values, written out."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -164,7 +165,7 @@ def _plain_ticks(axes: Any, values: Sequence[float]) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _save(figure: Any, axes: Any, path: Path) -> Path:
+def save_svg(figure: Any, axes: Any, path: Path) -> Path:
     """The same rows give the same file."""
     from matplotlib import rc_context
 

@@ -7,6 +7,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from callwright.benchmarks.comparison import compare, parser
@@ -15,7 +16,8 @@ from callwright.benchmarks.judge import recovered
 from callwright.benchmarks.judge_desk import say
 from callwright.benchmarks.judge_rows import Item, Judge, content_of, judge_missing
 from callwright.benchmarks.recovery_desk import FaultyTasks, faulty_tasks
-from callwright.benchmarks.recovery_report import judged_table, recovery_report
+from callwright.benchmarks.recovery_plots import write_recovery_plots
+from callwright.benchmarks.recovery_report import item_key, judged_table, recovery_report
 from callwright.benchmarks.rows import read_rows
 from callwright.errors import CallwrightError
 from callwright.execution.run_trajectory import trajectory_of
@@ -24,7 +26,11 @@ from callwright.trace import read_jsonl
 from callwright.trajectory import Trajectory
 from callwright.types import JsonObject, digest
 
-STRATEGIES = "react,dfsdt,layered"
+STRATEGIES = "react-no-repair,react,dfsdt,layered,layered+reflect"
+JUDGED = (
+    "By a judge (Tool-MVR, Table 7): % of so many verdicts. What its figures are worth stands to their right: how "
+    "often it agrees with the objective verdicts on the same runs (95 % interval, Cohen's kappa) and repeats itself."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,18 +38,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.judge:
-            left = asyncio.run(_judge(options, faulty_tasks(load_desk(options.desk), options.set)))
+            left = asyncio.run(_judge(options, _tasks(options)))
             sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
-            sys.stdout.write(judged_table(read_rows(judged_rows(options.out))) + "\n")
+            sys.stdout.write(judged_section(options.out) + "\n")
             return 0
-        code = compare(options, lambda: faulty_tasks(load_desk(options.desk), options.set), shown=recovery_report)
+        tasks = partial(_tasks, options)
+        code = compare(options, tasks, shown=recovery_report, drawn=write_recovery_plots)
+        if options.report and judged_rows(options.out).exists():
+            sys.stdout.write(f"\n{judged_section(options.out)}\n")
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    if options.report and judged_rows(options.out).exists():
-        judged = judged_table(read_rows(judged_rows(options.out)))
-        sys.stdout.write(f"\nBy a judge (Tool-MVR, Table 7):\n\n{judged}\n")
     return code
+
+
+def _tasks(options: argparse.Namespace) -> FaultyTasks:
+    return faulty_tasks(load_desk(options.desk), options.set)
+
+
+def judged_section(results: Path) -> str:
+    """The judge's table of the runs in a file of results, beside its agreement with the objective verdicts there."""
+    return f"{JUDGED}\n\n{judged_table(read_rows(judged_rows(results)), read_rows(results))}"
 
 
 def judged_rows(results: Path) -> Path:
@@ -63,9 +78,8 @@ def error_items(tasks: FaultyTasks, rows: Sequence[JsonObject], folder: Path) ->
         run = trajectory_of(read_jsonl(trace), task.id)
         at = tasks.met_at(task, run)
         if at is not None:
-            key = f"{task.id} {row['strategy']} {row['model']} {row['config']}"
             head = {"system": f"{row['strategy']}, {row['model']}", "part": task.kind}
-            items.append(error_item(key, run, at, **head))
+            items.append(error_item(item_key(row), run, at, **head))
     return items
 
 

@@ -15,7 +15,7 @@ from callwright.benchmarks.judge import recovered
 from callwright.benchmarks.judge_desk import say
 from callwright.benchmarks.judge_rows import Item, Judge, content_of, judge_missing
 from callwright.benchmarks.published import published_recovery
-from callwright.benchmarks.recovery import add_judge, judged_rows
+from callwright.benchmarks.recovery import add_judge, judged_rows, judged_section
 from callwright.benchmarks.recovery_build import (
     Building,
     Made,
@@ -27,7 +27,8 @@ from callwright.benchmarks.recovery_build import (
 )
 from callwright.benchmarks.recovery_cases import PARTS, ErrorCase, digest_of, read_cases, write_cases
 from callwright.benchmarks.recovery_continue import Entry, ErrorCases, followed
-from callwright.benchmarks.recovery_report import judged_table, recovery_report
+from callwright.benchmarks.recovery_plots import write_recovery_plots
+from callwright.benchmarks.recovery_report import item_key, recovery_report
 from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.task_sets import sha256
 from callwright.errors import CallwrightError, ConfigError
@@ -49,9 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.judge:
             left = asyncio.run(_judge(options))
             sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
-            sys.stdout.write(judged_table(read_rows(judged_rows(options.out))) + "\n")
+            sys.stdout.write(judged_section(options.out) + "\n")
             return 0
-        return compare(options, lambda: _cases(options), shown=recovery_report)
+        code = compare(options, lambda: _cases(options), shown=recovery_report, drawn=write_recovery_plots)
+        if options.report and judged_rows(options.out).exists():
+            sys.stdout.write(f"\n{judged_section(options.out)}\n")
+        return code
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
@@ -102,9 +106,8 @@ def case_items(cases: ErrorCases, rows: Sequence[JsonObject], folder: Path) -> l
         trace = trace if trace.exists() else folder / "traces" / trace.name
         if row.get("error") or row["task"] not in by_id or not trace.is_file():
             continue
-        key = f"{row['task']} {row['strategy']} {row['model']} {row['config']}"
         head = {"system": f"{row['strategy']}, {row['model']}", "part": row["part"]}
-        items.append(_item(key, by_id[row["task"]], trace, cases.entry, **head))
+        items.append(_item(item_key(row), by_id[row["task"]], trace, cases.entry, **head))
     return items
 
 

@@ -40,7 +40,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
 
 def open_strategy(spec: str | Strategy) -> Strategy:
     """A strategy by name, or the given one; ``NAME+reflect`` and ``NAME+reflect-after`` are the same strategy with
-    another repair (:mod:`~callwright.strategies.reflecting`). Raises ConfigError for an unknown name."""
+    another repair (:mod:`~callwright.strategies.reflecting`). Raises ConfigError for an unknown name, and for a
+    repair of a strategy that is there to have none."""
     if not isinstance(spec, str):
         return spec
     name, _, repair = spec.partition("+")
@@ -48,6 +49,10 @@ def open_strategy(spec: str | Strategy) -> Strategy:
         known = f"strategies: {', '.join(STRATEGIES)}; each also with +{' or +'.join(REFLECT)}"
         raise ConfigError(f"there is no strategy {spec!r}", hint=known)
     made = STRATEGIES[name]()
+    if repair and hasattr(made, "prepare"):
+        raise ConfigError(
+            f"the strategy {name} mends no call, so none of them by +{repair}", hint=f"--strategy {name}"
+        )
     return mended_by(made, REFLECT[repair]) if repair else made
 
 
