@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from tests.benchmarks.test_desk import player
-from tests.benchmarks.test_recovery_desk import FAULTY, TASKS, row_of
+from tests.benchmarks.test_recovery_desk import row_of, task_of
 
 from callwright.benchmarks.judge_rows import Judge, judge_missing
 from callwright.benchmarks.recovery import error_items, judged_rows, main
+from callwright.benchmarks.recovery_desk import FaultyTasks
 from callwright.benchmarks.rows import append_row, read_rows
 from callwright.testing import ScriptedModel
 
@@ -17,11 +18,11 @@ BOTH = {"content": "", "error_recognition": "Pass", "error_correction": "Pass"}
 
 
 async def test_a_judge_is_shown_the_error_apart_from_what_followed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    faulty: FaultyTasks, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    task = TASKS["beatrice-lopez"]
-    append_row(tmp_path / "rows.jsonl", await row_of(task, player(task), traces=tmp_path / "traces"))
-    items = error_items(FAULTY, read_rows(tmp_path / "rows.jsonl"), tmp_path)
+    task = task_of(faulty, "beatrice-lopez")
+    append_row(tmp_path / "rows.jsonl", await row_of(faulty, task, player(task), traces=tmp_path / "traces"))
+    items = error_items(faulty, read_rows(tmp_path / "rows.jsonl"), tmp_path)
     model = ScriptedModel({"judge": BOTH})
     assert await judge_missing(Judge(model), items, judged_rows(tmp_path / "rows.jsonl"), runs=1) == 0
     shown = model.requests[0].messages[-1].content
@@ -40,6 +41,6 @@ def test_the_digest_of_the_assignment_is_printed_before_any_run(capsys: pytest.C
     assert capsys.readouterr().out == "3b6b24ffd3489c75  22 tasks\n"
 
 
-def test_a_run_that_never_met_its_error_is_not_judged(tmp_path: Path) -> None:
+def test_a_run_that_never_met_its_error_is_not_judged(faulty: FaultyTasks, tmp_path: Path) -> None:
     row = {"task": "drone-case+misnamed", "strategy": "react", "model": "m", "config": "c", "met": False}
-    assert error_items(FAULTY, [{**row, "trace": str(tmp_path / "none")}], tmp_path) == []
+    assert error_items(faulty, [{**row, "trace": str(tmp_path / "none")}], tmp_path) == []

@@ -6,22 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.benchmarks.test_desk import DESK, player
+from tests.benchmarks.test_desk import player
 
 from callwright.benchmarks.comparison import Bench, run_task
 from callwright.benchmarks.desk_tasks import DeskTask
-from callwright.benchmarks.recovery_desk import faulty_tasks
+from callwright.benchmarks.recovery_desk import FaultyTasks
 from callwright.planning import open_planner
 from callwright.testing import ScriptedModel
 
-FAULTY = faulty_tasks(DESK)
-TASKS = {task.id: task for task in FAULTY.tasks}
 FINISHED = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
 
 
-async def row_of(task: DeskTask, script: Any, strategy: str = "react", traces: Path | None = None) -> dict[str, Any]:
-    bench = Bench(FAULTY, ScriptedModel(script), planner=open_planner("all-in-one"), traces=traces)
-    return await run_task(bench, task, strategy)
+def task_of(faulty: FaultyTasks, name: str) -> DeskTask:
+    return next(task for task in faulty.tasks if task.id == name)
+
+
+async def row_of(faulty: FaultyTasks, task: DeskTask, script: Any, traces: Path | None = None) -> dict[str, Any]:
+    bench = Bench(faulty, ScriptedModel(script), planner=open_planner("all-in-one"), traces=traces)
+    return await run_task(bench, task, "react")
 
 
 @pytest.mark.parametrize(
@@ -31,27 +33,29 @@ async def row_of(task: DeskTask, script: Any, strategy: str = "react", traces: P
         *("zurich-metres+error_200", "may-in-norway+renamed", "distance-by-code+hint_400"),
     ],
 )
-async def test_who_does_as_the_server_says_recognised_and_corrected_it(name: str) -> None:
-    row = await row_of(TASKS[name], player(TASKS[name]))
+async def test_who_does_as_the_server_says_recognised_and_corrected_it(faulty: FaultyTasks, name: str) -> None:
+    task = task_of(faulty, name)
+    row = await row_of(faulty, task, player(task))
     assert (row["met"], row["recognised"], row["corrected"], row["reasons"]) == (True, True, True, [])
 
 
-async def test_who_goes_round_the_fault_never_met_it() -> None:
-    row = await row_of(TASKS["drone-case+misnamed"], {"bind": FINISHED, "*": {"statements": [], "missing": ["all"]}})
+async def test_who_goes_round_the_fault_never_met_it(faulty: FaultyTasks) -> None:
+    script = {"bind": FINISHED, "*": {"statements": [], "missing": ["all"]}}
+    row = await row_of(faulty, task_of(faulty, "drone-case+misnamed"), script)
     assert (row["met"], row["recognised"], row["corrected"]) == (False, False, False)
 
 
-async def test_who_stops_after_the_error_and_invents_recognised_nothing() -> None:
-    task = TASKS["zurich-metres+error_200"]
+async def test_who_stops_after_the_error_and_invents_recognised_nothing(faulty: FaultyTasks) -> None:
+    task = task_of(faulty, "zurich-metres+error_200")
     wrong = next(call for call in task.gold_calls if call.get("fails"))
     call = {"thought": "", "action": {"tool": wrong["tool"], "arguments": wrong["arguments"]}}
     script = {"bind": [call, FINISHED], "repair": "no", "*": {"statements": [], "missing": []}}
-    row = await row_of(task, script)
+    row = await row_of(faulty, task, script)
     assert (row["met"], row["corrected"], row["mendable"]) == (True, False, True)
 
 
-async def test_an_error_that_no_call_mends_is_told_apart() -> None:
-    task = TASKS["kenji-offline"]
-    assert FAULTY.gold[task.id] == ()
-    row = await row_of(task, player(task))
+async def test_an_error_that_no_call_mends_is_told_apart(faulty: FaultyTasks) -> None:
+    task = task_of(faulty, "kenji-offline")
+    assert faulty.gold[task.id] == ()
+    row = await row_of(faulty, task, player(task))
     assert (row["met"], row["corrected"], row["mendable"], row["told"]) == (True, False, False, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from callwright.training.data_trajectories import dta_example, literal, read_stabletoolbench_runs, steps_example
+from callwright.training.data_trajectories import dta_example, read_stabletoolbench_runs, steps_example
 from callwright.types import Tool
 
 SYSTEM = (
@@ -86,7 +86,13 @@ def test_react_runs_are_read_in_the_order_of_their_calls(tmp_path: Path) -> None
     assert len(made.tools) == 3
 
 
-def test_literals_of_both_kinds_are_read_and_nothing_is_run() -> None:
-    assert literal('[{"a": true}]') == [{"a": True}]
-    assert literal("[{'a': True}]") == [{"a": True}]
-    assert literal("__import__('os')") is None
+def test_calls_are_read_as_json_and_as_python_and_nothing_is_run(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    written = [
+        '[{"name": "find_for_shop", "arguments": {"all": true}}]',
+        "[{'name': 'find_for_shop', 'arguments': {'all': True}}]",
+        f"[{{'name': 'find_for_shop', 'arguments': __import__('os').mkdir({str(made)!r})}}]",
+    ]
+    found = [dta_example("x", dta_row(("user", "q"), ("assistant", f"Function Call: {call}"))) for call in written]
+    assert [one is not None for one in found] == [True, True, False]
+    assert not made.exists()

@@ -98,6 +98,17 @@ def test_what_is_spoken_can_be_spoken_again() -> None:
         assert spoken(once, code=code) == once
 
 
+@pytest.mark.parametrize(
+    "call", [ToolCall("c", "a-b", {"x": 1}), ToolCall("c", "class", {}), ToolCall("c", "f", "x=")]
+)
+def test_what_python_cannot_say_gets_no_program_and_is_refused_by_name(call: ToolCall) -> None:
+    for calls in ((call,), (ToolCall("d", "day", {}), call)):
+        coded = spoken(Trajectory("t", "q", (), (Step("Look.", calls),), "Done."), code=True)
+        assert coded.steps[0].code == ""
+        with pytest.raises(ConfigError, match=f"{call.tool!r} cannot be called in Python"):
+            write(Transcript(coded), FORMATS["toolbench-vr"])
+
+
 def test_a_last_thought_without_a_call_is_the_answer() -> None:
     assert spoken(Trajectory("t", "q", (), (Step("It is four."),))).answer == "It is four."
 

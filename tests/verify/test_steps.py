@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from callwright.errors import Failure
 from callwright.trajectory import Step, Trajectory
 from callwright.types import READ, WRITE, Tool, ToolCall, ToolResult
-from callwright.verify.steps import RULES, findings, writes_by
+from callwright.verify.steps import RULES, step_faults, writes_by
 
 
 def tool(name: str, *keys: str, effects: Any = READ, **parts: Any) -> Tool:
@@ -43,7 +43,7 @@ def trajectory(
 
 
 def kinds(of: Trajectory) -> list[tuple[str, int]]:
-    return [(finding.kind, finding.step) for finding in findings(of)]
+    return [(fault.kind, fault.step) for fault in step_faults(of)]
 
 
 GOOD = trajectory(
@@ -71,7 +71,7 @@ def test_arguments_that_convert_without_loss_are_not_wrong() -> None:
 
 
 def test_an_identifier_that_nothing_contains() -> None:
-    (found,) = findings(trajectory(("get_orders", {"person_id": "p-12345"}, [])))
+    (found,) = step_faults(trajectory(("get_orders", {"person_id": "p-12345"}, [])))
     assert (found.kind, found.step, found.call) == ("identifier_from_nowhere", 0, "c0")
     assert '"p-12345"' in found.reason
 
@@ -99,7 +99,7 @@ def test_an_identifier_that_something_before_contains_is_from_there(before: dict
     orders = tool("get_orders", "person_id", **before.get("example", {}))
     made = replace(made, tools=(FIND, orders))
     made = replace(made, steps=(replace(made.steps[0], shown=before.get("shown", "")), made.steps[1]))
-    assert findings(made, ["identifier_from_nowhere"]) == ()
+    assert step_faults(made, ["identifier_from_nowhere"]) == ()
 
 
 def test_an_identifier_that_comes_later_is_from_nowhere() -> None:
@@ -133,7 +133,7 @@ def test_equal_arguments_are_equal_however_they_are_written() -> None:
     ],
 )
 def test_a_call_that_had_to_be_made_again_is_no_repetition(made: Any) -> None:
-    assert findings(trajectory(*made, query="Books of Ada and Bob"), ["repeated_call", "trial_and_error"]) == ()
+    assert step_faults(trajectory(*made, query="Books of Ada and Bob"), ["repeated_call", "trial_and_error"]) == ()
 
 
 def test_the_same_failing_call_is_a_repetition() -> None:
@@ -174,7 +174,7 @@ def test_a_failed_call_after_which_its_tool_succeeded_was_a_trial() -> None:
         query="What did Ada order?",
     )
     assert kinds(made) == [("trial_and_error", 0)]
-    assert "no such person" in findings(made)[0].reason
+    assert "no such person" in step_faults(made)[0].reason
 
 
 def test_a_status_200_with_an_error_inside_is_a_failure_too() -> None:
@@ -195,7 +195,7 @@ def test_two_things_that_were_both_asked_for_are_no_trial() -> None:
 
 
 def test_a_failure_that_nothing_made_good_is_no_trial() -> None:
-    assert findings(trajectory(("find_person", {"name": "Eve"}, NOT_FOUND)), ["trial_and_error"]) == ()
+    assert step_faults(trajectory(("find_person", {"name": "Eve"}, NOT_FOUND)), ["trial_and_error"]) == ()
 
 
 def test_a_result_of_which_nothing_is_used() -> None:
@@ -224,18 +224,18 @@ def test_a_result_of_which_nothing_is_used() -> None:
 )
 def test_a_result_is_used_if_anything_of_it_is(content: Any, answer: str) -> None:
     made = trajectory(("list_books", {}, content), query="Tell me of Ada", answer=answer)
-    assert findings(made, ["unused_result"]) == ()
+    assert step_faults(made, ["unused_result"]) == ()
 
 
 def test_what_a_call_changed_is_its_use() -> None:
     made = trajectory(("add_note", {"text": "milk"}, {"number": 99}), answer="Done.")
-    assert findings(made, ["unused_result"]) == ()
+    assert step_faults(made, ["unused_result"]) == ()
 
 
 @pytest.mark.parametrize("ending", [{"answer": None}, {"answer": "I cannot.", "given_up": True}])
 def test_nothing_is_said_of_use_where_nothing_was_answered(ending: dict[str, Any]) -> None:
     made = trajectory(("list_books", {}, ["Genesis", "Exodus"]))
-    assert findings(replace(made, **ending), ["unused_result", "contradiction", "unsupported"]) == ()
+    assert step_faults(replace(made, **ending), ["unused_result", "contradiction", "unsupported"]) == ()
 
 
 @pytest.mark.parametrize(
@@ -251,22 +251,22 @@ def test_an_answer_that_says_other_than_its_result(query: str, answer: str, kind
     """Proved is only what nobody says: what stands elsewhere may be there by right."""
     made = [("get_weather", {"city": c}, {"city": c, "celsius": n}) for c, n in (("Oslo", 12), ("Rome", 24))]
     judged = replace(trajectory(*made, query=query, answer=answer), tools=(tool("get_weather", "city"),))
-    found = findings(judged, ["contradiction", "attribution", "unsupported"])
+    found = step_faults(judged, ["contradiction", "attribution", "unsupported"])
     assert [(f.kind, f.step, f.call) for f in found] == ([(kind, -1, "")] if kind else [])
 
 
 def test_an_answer_that_says_what_no_result_contains() -> None:
     made = replace(GOOD, answer="Ada ordered a lamp for 18.37. It was sent by Zorblatt Couriers on order QX-99812.")
-    assert {f.kind for f in findings(made)} == {"unsupported"}
+    assert {f.kind for f in step_faults(made)} == {"unsupported"}
 
 
 def test_findings_stand_in_the_order_of_the_rounds_and_may_be_chosen() -> None:
     made = trajectory(
         ("seek", {}, None), ("get_orders", {"person_id": "p-1"}, [1]), ("get_orders", {"person_id": "p-1"}, [1])
     )
-    found = findings(made)
+    found = step_faults(made)
     assert [f.step for f in found] == sorted(f.step for f in found)
-    assert {f.kind for f in findings(made, ["repeated_call"])} == {"repeated_call"}
+    assert {f.kind for f in step_faults(made, ["repeated_call"])} == {"repeated_call"}
 
 
 def test_what_a_tool_declares_counts_before_its_name() -> None:
@@ -295,6 +295,6 @@ CALLS = st.tuples(
 def test_any_trajectory_is_judged_and_every_finding_points_at_a_call_in_it(made: Any, answer: str | None) -> None:
     judged = trajectory(*made, answer=answer)
     calls = {(step, call.id) for step, call, _ in judged.pairs()} | {(-1, "")}
-    found = findings(judged)
-    assert found == findings(judged)
+    found = step_faults(judged)
+    assert found == step_faults(judged)
     assert all((f.step, f.call) in calls and f.reason and f.kind in RULES for f in found)

@@ -12,7 +12,6 @@ answer, for every reader alike; the set's coding tools are not ours, so their ta
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ import orjson
 from callwright.benchmarks.nestful_math import run_sequence
 from callwright.benchmarks.refine_score import classify, same, same_calls
 from callwright.benchmarks.refine_task import Found, Score, Task
+from callwright.jsontext import JsonError, literal
 from callwright.protocols import ChatRequest
 from callwright.training.data import object_schema, read_json, read_lines
 from callwright.training.data_nested import NESTFUL_WHERE, wrapper_folder
@@ -251,12 +251,10 @@ def _listed(value: Json) -> list[JsonObject]:
 
 def _value(value: Json) -> Json:
     """The answer as a value: the published copies give it as itself, as JSON text or as a Python literal."""
-    for read in (orjson.loads, ast.literal_eval):
-        try:
-            return read(value) if isinstance(value, str) else value
-        except (ValueError, SyntaxError):
-            continue
-    return value
+    try:
+        return literal(value) if isinstance(value, str) else value
+    except JsonError:
+        return value
 
 
 def _tool_v2(spec: JsonObject) -> Tool:

@@ -81,9 +81,14 @@ async def _made(desk: Desk, which: str) -> FaultyTasks:
     source = desk.faulty([])
     tools: dict[str, Tool] = {tool.name: tool for tool in await source.open()}
     await source.aclose()
-    written = tuple(task for task in desk.tasks if task.faults)
-    chosen = (*(written if which != "injected" else ()), *(injected(desk.tasks, tools) if which != "written" else ()))
+    chosen = assigned(desk, which, tools)
     return FaultyTasks(desk, chosen, {task.id: await _gold(desk, task) for task in chosen})
+
+
+def assigned(desk: Desk, which: str, tools: Mapping[str, Tool]) -> tuple[DeskTask, ...]:
+    """The tasks of :func:`faulty_tasks`, the written ones first. ``tools``: the desk's functions, by name."""
+    written = tuple(task for task in desk.tasks if task.faults)
+    return (*(written if which != "injected" else ()), *(injected(desk.tasks, tools) if which != "written" else ()))
 
 
 async def _gold(desk: Desk, task: DeskTask) -> tuple[Gold, ...]:

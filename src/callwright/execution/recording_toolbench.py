@@ -6,14 +6,13 @@ ToolBench's answers hold replies as they came, cut only beyond 1,024 or 2,048 ch
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from callwright.errors import ConfigError
-from callwright.jsontext import JsonError, parse
+from callwright.jsontext import JsonError, literal, parse
 from callwright.transcripts.tooleval import named_first, toolbench_tool
 from callwright.types import JsonObject, Tool, ToolOutput
 
@@ -109,7 +108,7 @@ def _called(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
         node = waiting.pop()
         waiting += node.get("next") or ()
         if node.get("role") == "tool":
-            message = _literal(node.get("message"))
+            message = _value(node.get("message"))
             read = message if isinstance(message, Mapping) else {}
             name = str(read.get("name") or named_first(str(node.get("message"))))
             yield name, read.get("arguments"), read.get("response")
@@ -124,20 +123,16 @@ def _of_tree(node: Mapping[str, Any], action: str) -> Iterator[tuple[str, Any, A
 
 
 def _whole(name: str, arguments: Any, reply: Any) -> RunCall | None:
-    given = _literal(arguments) if arguments != "" else {}
-    answered = _literal(reply)
+    given = _value(arguments) if arguments != "" else {}
+    answered = _value(reply)
     if not isinstance(given, dict) or not isinstance(answered, dict):
         return None
     return RunCall(name, given, ToolOutput(answered))
 
 
-def _literal(text: Any) -> Any:
-    """A JSON value or a Python literal; None where the text is neither."""
-    if not isinstance(text, str):
-        return text
-    for read in (parse, ast.literal_eval):
-        try:
-            return read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-    return None
+def _value(text: Any) -> Any:
+    """What a text says as JSON or a Python literal; None where it is neither."""
+    try:
+        return literal(text) if isinstance(text, str) else text
+    except JsonError:
+        return None

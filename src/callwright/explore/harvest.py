@@ -19,7 +19,7 @@ from callwright.gate import Gate, Refusal
 from callwright.trace import Event
 from callwright.trajectory import Step, Trajectory
 from callwright.types import ToolCall, ToolResult, canonical
-from callwright.verify.steps import findings
+from callwright.verify.steps import step_faults
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ def harvest(events: Sequence[Event], id: str = "") -> list[Reflected]:
     rows += _stood_in(events, ways, run)
     known = {_key(row) for row in rows}
     rows += [row for row in _by_itself(run) if _key(row) not in known]
-    idle = {found.call for found in findings(run) if found.kind == "unused_result"}
+    idle = {found.call for found in step_faults(run) if found.kind == "unused_result"}
     idle = {canonical([c.tool, c.arguments]) for c in run.calls if c.id in idle}
     served = [row for row in rows if not any(canonical([c.tool, c.arguments]) in idle for c in row.right)]
     return [replace(row, reflection=row.reflection or by_rule(row)) for row in served]
@@ -136,7 +136,7 @@ def _made_good(bad: _Way, by: _Way | None, run: Trajectory, step: str) -> Iterat
 
 def _by_itself(run: Trajectory) -> Iterator[Reflected]:
     """Failed calls that the model made again by itself, with other arguments, in a later round."""
-    for found in (f for f in findings(run) if f.kind == "trial_and_error"):
+    for found in (f for f in step_faults(run) if f.kind == "trial_and_error"):
         step = run.steps[found.step]
         wrong = next((call for call in step.calls if call.id == found.call), None)
         later = [c for s in run.steps[found.step + 1 :] for c, r in s.pairs if r is not None and r.ok]

@@ -21,6 +21,7 @@ _FALSE_FLAGS = ("success", "ok", "succeeded", "isSuccess")
 _TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_FALSE_FLAGS, "message", "msg"})
 _BAD_WORDS = frozenset({"error", "fail", "failed", "failure", "fault", "exception", "ko", "nok", "invalid", "denied"})
 _NO_ERROR = frozenset({"", "none", "null", "no error", "ok", "0", "false", "success"})
+_GOOD_STATUS = re.compile(r"ok|success(?:ful)?|true|2\d\d", re.I)
 _BLAMELESS = frozenset({"auth", "rate_limit", "unavailable", "timeout", "egress", "not_executable", "cancelled"})
 _RETRYABLE = frozenset({"rate_limit", "unavailable", "timeout"})
 _LABELS = re.compile(
@@ -46,8 +47,13 @@ _KIND_WORDS: tuple[tuple[FailureKind, str], ...] = (
 )
 _KINDS = tuple((kind, re.compile(pattern, re.I)) for kind, pattern in _KIND_WORDS)
 _SAYS_ERROR = re.compile(
-    r"\b(?:error|exception|invalid|missing|required|must be|should be|not found|does ?n[o']t exist|failed|cannot|"
+    r"\b(?:error|exception|invalid|missing|required|must be|should be|not found|does ?n[o']t exists?|failed|cannot|"
     r"unable|unexpected|not allowed|not supported|exceeds?|bad request)\b",
+    re.I,
+)
+_REFUSES_VALUE = re.compile(  # a whole message: "unrecognized genre: 20", "unknown service 'all'"
+    r"\s*(?:unrecogni[sz]ed|unknown|unsupported|illegal|malformed|no such) [\w-]+(?: ?[:=] ?| )"
+    r"""(?:'[^'\n]{1,80}'|"[^"\n]{1,80}"|[\w.+-]{1,80})[.!]?\s*\Z""",
     re.I,
 )
 _BEGINS_WITH_ERROR_KEY = re.compile(r"""\s*[\[{]\s*['"](?:errors?|message|msg|detail|exception)['"]""", re.I)
@@ -186,8 +192,13 @@ def _error_of(value: JsonObject) -> str:
         return _first_text(value, _MESSAGE_KEYS) or canonical(value)[:400]
     if set(value) <= {"message", "msg", *_STATUS_KEYS, "path", "timestamp"}:
         said = _first_text(value, ("message", "msg"))
-        return said if said and _SAYS_ERROR.search(said) else ""
+        return said if _SAYS_ERROR.search(said) or (_refuses(said) and not _good_status(value)) else ""
     return ""
+
+
+def _refuses(said: str) -> bool:
+    """Whether a message that is all of a reply says of a value that it is none, or why nobody is served."""
+    return _REFUSES_VALUE.match(said) is not None or (len(said) <= 200 and _kind(said, None) != "error_payload")
 
 
 def _said(value: Json) -> str:
@@ -222,6 +233,12 @@ def _status(value: JsonObject) -> int | None:
         if isinstance(stated, int) and not isinstance(stated, bool) and 400 <= stated <= 599:
             return stated
     return None
+
+
+def _good_status(value: JsonObject) -> bool:
+    """Whether any status in it says that all went well."""
+    stated = [value[key] for key in _STATUS_KEYS if key in value]
+    return any(_GOOD_STATUS.fullmatch(str(one).strip()) for one in stated)
 
 
 def _bad_status(value: JsonObject) -> bool:

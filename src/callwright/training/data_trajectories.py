@@ -5,13 +5,11 @@ What was called later need not have used what came earlier, so these examples ar
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from callwright.jsontext import parse
+from callwright.jsontext import JsonError, literal
 from callwright.training.data import PlanExample, Source, example_from_calls, read_json
 from callwright.types import Json, JsonObject, Tool
 
@@ -90,26 +88,24 @@ def dta_example(id: str, row: JsonObject) -> PlanExample | None:
 def _listed_tools(system: str) -> list[JsonObject]:
     """The tool list that ends the system prompt, JSON or a Python literal."""
     start = system.rfind("APIs:")
-    found = literal(system[system.find("[", max(start, 0)) :])
+    found = _value(system[system.find("[", max(start, 0)) :])
     return [spec for spec in found if isinstance(spec, dict) and "name" in spec] if isinstance(found, list) else []
 
 
 def _parallel_calls(text: str) -> list[str]:
     """Tool names after ``Function Call:``, one per parallel call."""
     _, found, calls = text.partition("Function Call:")
-    value = literal(calls) if found else None
+    value = _value(calls) if found else None
     listed = value if isinstance(value, list) else [value]
     return [str(c["name"]) for c in listed if isinstance(c, dict) and "name" in c]
 
 
-def literal(text: str) -> Json | Any:
-    """A JSON value or Python literal; None where it is neither."""
-    for read in (parse, ast.literal_eval):
-        try:
-            return read(text.strip())
-        except (ValueError, SyntaxError):
-            continue
-    return None
+def _value(text: str) -> Json:
+    """What a text says as JSON or a Python literal; None where it is neither."""
+    try:
+        return literal(text.strip())
+    except JsonError:
+        return None
 
 
 SOURCES = (

@@ -8,7 +8,6 @@ on the assistant messages that are context only: none in a V record, all but the
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +19,7 @@ from callwright.errors import ConfigError
 from callwright.jsontext import JsonError, literal
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts.messages import tools_of
-from callwright.transcripts.transcript import Head, failure_in, json_text, program, text_of
+from callwright.transcripts.transcript import Head, failure_in, json_text, program, text_of, unsayable
 from callwright.transcripts.turns import Messages, Round, Turn
 from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult
 from callwright.wire.tools import tool_to_openai
@@ -120,9 +119,7 @@ def written(one: Round) -> str:
 
 def _python(calls: Sequence[ToolCall]) -> None:
     for call in calls:
-        why = "" if call.tool.isidentifier() and not keyword.iskeyword(call.tool) else "its name is no name there"
-        why = "its arguments are no object" if isinstance(call.arguments, str) else why
-        if why:
+        if why := unsayable(call):
             raise ConfigError(f"{call.tool!r} cannot be called in Python: {why}", hint="write openai instead")
 
 

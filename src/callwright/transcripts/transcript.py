@@ -9,6 +9,7 @@ trajectory lost a step has lost that step's messages and nothing else.
 from __future__ import annotations
 
 import json
+import keyword
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -217,8 +218,16 @@ def _is_json(text: str) -> bool:
 
 
 def program(calls: Sequence[ToolCall]) -> str:
-    """A program that makes these calls and prints what each returns."""
-    return "\n".join(f"print({call})" for call in pythonic.written(calls))
+    """A program that makes these calls and prints what each returns; "" where one of them is :func:`unsayable`."""
+    return "" if any(map(unsayable, calls)) else "\n".join(f"print({call})" for call in pythonic.written(calls))
+
+
+def unsayable(call: ToolCall) -> str:
+    """Why a call cannot be written in Python, or ""."""
+    if isinstance(call.arguments, str):
+        return "its arguments are no object"
+    named = call.tool.isidentifier() and not keyword.iskeyword(call.tool)
+    return "" if named else "its name is no name there"
 
 
 def spoken(trajectory: Trajectory, *, code: bool = False) -> Trajectory:
@@ -226,8 +235,8 @@ def spoken(trajectory: Trajectory, *, code: bool = False) -> Trajectory:
 
     Calls are numbered from ``call_1``; results have no seconds, slots or attempts, and failures are told as results
     tell them; what is thought without a call belongs to the next call or the answer, and is the answer where neither
-    follows. With ``code``, as ToolBench-V writes, every round has its program, and no text has space around it; else
-    no round has one.
+    follows. With ``code``, as ToolBench-V writes, every round that Python can say has its program, and no text has
+    space around it; else no round has one.
     """
     count, steps, thought = 0, [], ""
     for step in trajectory.steps:

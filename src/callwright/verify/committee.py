@@ -35,10 +35,6 @@ class Decision:
     cast: int
     tie: bool = False
 
-    @property
-    def unanimous(self) -> bool:
-        return self.cast > 0 and self.votes == self.cast
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:

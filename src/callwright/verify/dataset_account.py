@@ -11,7 +11,7 @@ from callwright.gate import Sources, diagnose
 from callwright.gate.check import arguments_of
 from callwright.transcripts import Transcript
 from callwright.types import JsonObject, Tool, ToolCall, ToolResult, canonical
-from callwright.verify.steps import Finding, findings
+from callwright.verify.steps import StepFault, step_faults
 
 DefectKind = Literal[
     "unnamed_value",  # an argument is the word for a thing that the request does not name: "a specific country"
@@ -43,7 +43,7 @@ DefectKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One finding in a row. ``step`` and ``call`` name the call, -1 and "" the request or the answer."""
+    """One fault in a row. ``step`` and ``call`` name the call, -1 and "" the request or the answer."""
 
     kind: DefectKind
     reason: str
@@ -61,9 +61,9 @@ class Account:
         self.tools = {tool.name: tool for tool in self.trajectory.tools}
 
     @cached_property
-    def found(self) -> tuple[Finding, ...]:
+    def found(self) -> tuple[StepFault, ...]:
         """What :mod:`callwright.verify.steps` finds."""
-        return findings(self.trajectory)
+        return step_faults(self.trajectory)
 
     @property
     def gold(self) -> bool:

@@ -2,7 +2,7 @@
 
 The Execution Checker's part that needs no model (Tool-MVR, 3.2.3; minimality and alignment of Table 1). Pure and
 deterministic. A rule speaks only where the trajectory itself shows the fault: what nobody can tell from it (a call
-that may have changed the world, a result that the answer may have put in other words) is no finding.
+that may have changed the world, a result that the answer may have put in other words) is no fault.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from callwright.jsontext import JsonError, mend
 from callwright.trajectory import Trajectory
 from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
 
-FindingKind = Literal[
+StepFaultKind = Literal[
     "unknown_tool",  # the call names no tool on offer
     "wrong_arguments",  # the tool's schema refuses them, or does not know a key
     "identifier_from_nowhere",  # neither the request, an earlier result nor a tool's own text contains it
@@ -49,19 +49,19 @@ _EMPTY_WORDS = frozenset("true false none null error response data result result
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StepFault:
     """One fault. ``reason`` is a sentence for people and for a model.
 
     ``step`` is the number of its round, from 0, and ``call`` the id of the call there; -1 and "" for the answer.
     """
 
-    kind: FindingKind
+    kind: StepFaultKind
     step: int
     call: str
     reason: str
 
 
-def findings(trajectory: Trajectory, kinds: Collection[FindingKind] = ()) -> tuple[Finding, ...]:
+def step_faults(trajectory: Trajectory, kinds: Collection[StepFaultKind] = ()) -> tuple[StepFault, ...]:
     """Everything that the rules find, in the order of the rounds. ``kinds``: these only."""
     account = _Account(trajectory)
     found = [f for kind, rule in RULES.items() if not kinds or kind in kinds for f in rule(account)]
@@ -90,8 +90,8 @@ class _Made:
     def key(self) -> str:
         return canonical([self.call.tool, self.arguments])
 
-    def finding(self, kind: FindingKind, reason: str) -> Finding:
-        return Finding(kind, self.step, self.call.id, reason)
+    def fault(self, kind: StepFaultKind, reason: str) -> StepFault:
+        return StepFault(kind, self.step, self.call.id, reason)
 
 
 class _Account:
@@ -131,13 +131,13 @@ def _made(number: int, step: int, call: ToolCall, result: ToolResult | None, too
     return _Made(step, call, tool, arguments, result)
 
 
-def _unknown_tools(account: _Account) -> Iterator[Finding]:
+def _unknown_tools(account: _Account) -> Iterator[StepFault]:
     for made in account.made:
         if made.tool is None:
-            yield made.finding("unknown_tool", f"{made.call.tool!r} is none of the tools on offer")
+            yield made.fault("unknown_tool", f"{made.call.tool!r} is none of the tools on offer")
 
 
-def _wrong_arguments(account: _Account) -> Iterator[Finding]:
+def _wrong_arguments(account: _Account) -> Iterator[StepFault]:
     """What the gate refuses, or mends only by dropping or renaming a key. Conversions without loss are no fault."""
     gate = Gate(account.trajectory.tools)
     for made in account.made:
@@ -147,12 +147,12 @@ def _wrong_arguments(account: _Account) -> Iterator[Finding]:
         if isinstance(verdict, Refusal) and made.result is None and verdict.violations[0].kind == "truncated":
             continue  # who wrote it down may have cut it
         if isinstance(verdict, Refusal):
-            yield made.finding("wrong_arguments", verdict.message)
+            yield made.fault("wrong_arguments", verdict.message)
         elif keys := [edit.path.removeprefix("/") for edit in verdict.edits if edit.rule in _MISNAMED]:
-            yield made.finding("wrong_arguments", f"{made.call.tool} has no argument {', '.join(keys)}")
+            yield made.fault("wrong_arguments", f"{made.call.tool} has no argument {', '.join(keys)}")
 
 
-def _identifiers(account: _Account) -> Iterator[Finding]:
+def _identifiers(account: _Account) -> Iterator[StepFault]:
     """By the gate's own judgement (:mod:`callwright.gate.grounding`). An error that names an identifier gives it; a
     result that nobody wrote down may have given any."""
     sources, shown = account.asked.copy(), [step.shown for step in account.trajectory.steps]
@@ -164,7 +164,7 @@ def _identifiers(account: _Account) -> Iterator[Finding]:
             for path, name, leaf, part in leaves(key, value, properties.get(key)):
                 if judge(name, leaf, part, sources) == "identifier":
                     said = f"{path.removeprefix('/')} is {canonical(leaf)}, which nothing before this call contains"
-                    yield made.finding("identifier_from_nowhere", said)
+                    yield made.fault("identifier_from_nowhere", said)
         if made.result is None and not shown[made.step]:
             return
         if made.result is not None:
@@ -173,7 +173,7 @@ def _identifiers(account: _Account) -> Iterator[Finding]:
                 sources.add_text(f"{made.result.failure.message} {canonical(made.result.content)}")
 
 
-def _repeated(account: _Account) -> Iterator[Finding]:
+def _repeated(account: _Account) -> Iterator[StepFault]:
     """The same call again. Not where it had to be made again, or where something may have changed meanwhile."""
     last: dict[str, int] = {}
     for place, made in enumerate(account.made):
@@ -185,7 +185,7 @@ def _repeated(account: _Account) -> Iterator[Finding]:
         first, between = account.made[earlier], account.made[earlier + 1 : place]
         if not _worth_repeating(first, made, between):
             again = "again, and the same came back" if made.result and first.result else "again"
-            yield made.finding("repeated_call", f"{made.call.tool} was called with these arguments {again}")
+            yield made.fault("repeated_call", f"{made.call.tool} was called with these arguments {again}")
 
 
 def _worth_repeating(first: _Made, again: _Made, between: Iterable[_Made]) -> bool:
@@ -209,7 +209,7 @@ def writes_by(tool: Tool | None) -> bool | None:
     return True if kind in _WRITES else False if kind in _READS else None
 
 
-def _trials(account: _Account) -> Iterator[Finding]:
+def _trials(account: _Account) -> Iterator[StepFault]:
     """Failed calls after which the same tool succeeded; not those of two things that the request asked for both, and
     not a repetition that the failure itself called for."""
     for place, made in enumerate(account.made):
@@ -221,7 +221,7 @@ def _trials(account: _Account) -> Iterator[Finding]:
         if better is not None:
             why = " ".join(made.result.failure.message.split())[:160]
             said = f"it failed ({why}); {better.call.tool} succeeded in round {better.step + 1} with other arguments"
-            yield made.finding("trial_and_error", said)
+            yield made.fault("trial_and_error", said)
 
 
 def _both_asked(one: _Made, other: _Made, account: _Account) -> bool:
@@ -238,7 +238,7 @@ def _both_asked(one: _Made, other: _Made, account: _Account) -> bool:
     )
 
 
-def _unused(account: _Account) -> Iterator[Finding]:
+def _unused(account: _Account) -> Iterator[StepFault]:
     """Results of which nothing was used. A call that changes something is used by what it does."""
     trajectory = account.trajectory
     if trajectory.answer is None or trajectory.given_up:
@@ -256,7 +256,7 @@ def _unused(account: _Account) -> Iterator[Finding]:
             and not news & _told([trajectory.answer, *later, *code])
             and not _counted(made.result.content, account)
         ):
-            yield made.finding("unused_result", "no later call and not the answer uses a value of what it returned")
+            yield made.fault("unused_result", "no later call and not the answer uses a value of what it returned")
 
 
 def _told(texts: Iterable[str]) -> frozenset[str]:
@@ -306,19 +306,19 @@ def _lengths(value: Json) -> Iterator[int]:
             yield from _lengths(inner)
 
 
-def _contradictions(account: _Account) -> Iterator[Finding]:
+def _contradictions(account: _Account) -> Iterator[StepFault]:
     return _problems(account, "contradiction")
 
 
-def _attributions(account: _Account) -> Iterator[Finding]:
+def _attributions(account: _Account) -> Iterator[StepFault]:
     return _problems(account, "attribution")
 
 
-def _unsupported(account: _Account) -> Iterator[Finding]:
+def _unsupported(account: _Account) -> Iterator[StepFault]:
     return _problems(account, "unsupported")
 
 
-def _problems(account: _Account, kind: FindingKind) -> Iterator[Finding]:
+def _problems(account: _Account, kind: StepFaultKind) -> Iterator[StepFault]:
     """What the check of the answer (:mod:`callwright.answer`) found; nothing where no call had a result."""
     if not any(made.ok for made in account.made):
         return
@@ -326,10 +326,10 @@ def _problems(account: _Account, kind: FindingKind) -> Iterator[Finding]:
     for text, verdict in account.statements:
         for problem in verdict.problems:
             if _kind_of(problem, said) == kind:
-                yield Finding(kind, -1, "", f"{problem}: {_short(text)!r}")
+                yield StepFault(kind, -1, "", f"{problem}: {_short(text)!r}")
 
 
-def _kind_of(problem: str, said: Sources) -> FindingKind:
+def _kind_of(problem: str, said: Sources) -> StepFaultKind:
     if is_unheard(problem):
         return "unsupported"
     stated, nowhere, _ = problem.partition(f" {NOWHERE};")
@@ -341,7 +341,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
-RULES: dict[FindingKind, Callable[[_Account], Iterator[Finding]]] = {
+RULES: dict[StepFaultKind, Callable[[_Account], Iterator[StepFault]]] = {
     "unknown_tool": _unknown_tools,
     "wrong_arguments": _wrong_arguments,
     "identifier_from_nowhere": _identifiers,
@@ -352,4 +352,4 @@ RULES: dict[FindingKind, Callable[[_Account], Iterator[Finding]]] = {
     "attribution": _attributions,
     "unsupported": _unsupported,
 }
-"""Every rule by the kind of its findings."""
+"""Every rule by the kind of its faults."""

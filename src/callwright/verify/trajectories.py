@@ -68,7 +68,7 @@ def faults(trajectory: Trajectory, cut: Collection[int] = ()) -> tuple[Fault, ..
 
     ``cut``: rounds of which the source keeps only a part. Nothing is concluded from what is not there.
     """
-    told = steps.findings(trajectory)
+    told = steps.step_faults(trajectory)
     found = (*_form(trajectory), *_execution(trajectory, told), *_meaning(trajectory, told))
     return tuple(f for f in found if not cut or not (f.step in cut or f.kind in _NEEDS_ALL))
 
@@ -102,7 +102,7 @@ def _no_python(code: str) -> str:
     return ""
 
 
-def _execution(t: Trajectory, told: Sequence[steps.Finding]) -> Iterator[Fault]:
+def _execution(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault]:
     found = [f for f in told if f.kind not in _MEANING]
     for one in found:
         yield Fault("execution", one.kind, one.reason, one.step, one.kind not in SUSPICIONS)
@@ -114,7 +114,7 @@ def _execution(t: Trajectory, told: Sequence[steps.Finding]) -> Iterator[Fault]:
             yield Fault("execution", "failed_call", f"{call.tool} failed and nothing made up for it: {said}", at)
 
 
-def _meaning(t: Trajectory, told: Sequence[steps.Finding]) -> Iterator[Fault]:
+def _meaning(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault]:
     if t.answer is None or t.given_up:
         return
     for one in told:
