@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from callwright.catalog import open_catalog
-from callwright.errors import Failure
+from callwright.errors import ConfigError, Failure
 from callwright.explore.exploration import Explorer, Harvested, Sampling, by_action, rows_of
 from callwright.explore.harvest import harvest
 from callwright.explore.learner import Point
-from callwright.explore.row import record
+from callwright.explore.row import record, row_of
 from callwright.explore.trying import Trying
 from callwright.protocols import Capabilities, ChatRequest
 from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.transcripts import FORMATS, Transcript, read_record, write
 from callwright.trials import TrialPolicy
 from callwright.types import JsonObject
 from callwright.verify.budget import Budget, Meter
@@ -225,13 +226,120 @@ async def test_a_learner_of_programs_is_asked_as_the_rows_it_was_trained_on(worl
     ended = "<thought>n</thought>\n<final_answer>Cold.</final_answer>"
     found = await explored(Coded, [program, computed, ended, "Let me think."])
     assert [one["category"] for one in found] == [
-        "calling: execution failure", "not carried out", "no call", "no call",
+        "calling: execution failure", "calling: program: NameError", "no call", "no call",
     ]  # fmt: skip
-    (row,) = rows_of([finding(found)])
+    row, _ = rows_of([finding(found)])
     again = record(row)
     assert again["messages"][-1]["no_loss"] is False
     assert "<execute>" in again["messages"][-1]["content"]
     assert [m["no_loss"] for m in again["messages"] if m["role"] == "assistant"] == [True, True, False]
+
+
+class Coded:
+    """The world of a Python-call agent: round one leaves a variable."""
+
+    def __init__(self, world: Any, second: str = "print(forecast(iata='OSL', day='2024-12-25'))") -> None:
+        codes = ("x = find_airport(city='Oslo')\nprint(x)", second)
+        steps = zip(world.trajectory.steps, codes, strict=True)
+        self.world, self.tools = world, world.tools
+        self.trajectory = replace(world.trajectory, steps=tuple(replace(s, code=code) for s, code in steps))
+
+
+def program(*lines: str) -> str:
+    return "<thought>next</thought>\n<execute>\n" + "\n".join(lines) + "\n</execute>"
+
+
+DAY = "day='2024-12-25'"
+
+
+@pytest.mark.parametrize(
+    ("code", "category"),
+    [
+        (f"y = x['iata']\nprint(forecast(iata=y, {DAY}))", "right"),
+        (f"print(forecast(iata=x['code'], {DAY}))", "calling: program: KeyError"),
+        (f"print(forecast(iata=code, {DAY}))", "calling: program: NameError"),
+        (f"y = forecast(iata='Os' + 'lo', {DAY})\nprint(y)", "calling: execution failure"),
+        (f"y = forecast(iata='Os' + 'lo', {DAY})\nprint(y['high'])", "calling: program: KeyError"),
+        (f"y = forecast(iata='Os' + 'lo', {DAY})", "cannot be told"),
+        (f"print(forecast(iata='FC' + 'O', {DAY}))", "planning: other argument values"),
+        ("for d in ['1', '2', '3']:\n    print(forecast(iata='OSL', day=d))", "calling: too many calls"),
+        (f"y = forecast(iata='Oslo', {DAY})\nif 'error' in y:\n    y = forecast(iata=x['iata'], {DAY})\nprint(y)",
+         "as good"),
+        (f"y = forecast(iata=x['iata'], {DAY})\nprint(y['wind'])", "right, and stumbled"),
+        ("print(x['iata'])", "no call"),
+        ("print(book(city=x['iata']))", "not carried out"),
+        ("while True:\n    x = 1", "not carried out"),
+    ],
+)  # fmt: skip
+async def test_a_program_that_computes_its_arguments_is_run_and_judged_by_what_it_called(
+    world: Any, code: str, category: str
+) -> None:
+    (one,) = await explored(Coded(world), [program(code)])
+    assert one["category"] == category, one["why"]
+    assert (one["row"] is not None) == category.startswith(("calling", "planning"))
+    assert one["error"] == (category if one["row"] else "")
+
+
+async def test_the_wrong_program_is_kept_as_written_with_what_the_sandbox_gave_back(world: Any) -> None:
+    code = f"y = x['code']\nprint(forecast(iata=y, {DAY}))"
+    (row,) = rows_of([finding(await explored(Coded(world), [program(code)]))])
+    assert (row.wrong.code, row.wrong.calls) == (code, ())
+    assert "KeyError: code" in row.reflection
+    assert row.right[0].arguments == RIGHT
+    written = record(row)["messages"]
+    assert code in written[-3]["content"]
+    assert written[-2]["content"].startswith("Observation:\nTraceback (most recent call last):")
+    assert "KeyError: code" in written[-2]["content"]
+    assert [m["no_loss"] for m in written if m["role"] == "assistant"] == [True, True, False]
+    assert row_of(record(row)).wrong.code == code
+    with pytest.raises(ConfigError, match="the error is the program's own"):
+        record(row, "openai")
+
+
+async def test_of_a_failure_that_was_not_printed_the_row_says_only_what_was_seen(world: Any) -> None:
+    code = f"y = forecast(iata='Os' + 'lo', {DAY})\nprint(y['high'])"
+    (row,) = rows_of([finding(await explored(Coded(world), [program(code)]))])
+    assert "KeyError: high" in row.reflection
+    assert "no station" not in row.reflection
+
+
+async def test_a_verified_program_that_computes_stays_the_program_it_is(world: Any) -> None:
+    right = f"print(forecast(iata=x['iata'], {DAY}))"
+    coded = Coded(world, right)
+    (row,) = rows_of([finding(await explored(coded, [program(f"print(forecast(iata='Oslo', {DAY}))")]))])
+    assert (row.program, row.right[0].arguments) == (right, RIGHT)
+    assert "iata taken from what came before" in row.reflection
+    last = record(row)["messages"][-1]["content"]
+    assert right in last
+    assert row_of(record(row)).program == right
+    with pytest.raises(ConfigError, match="computes its arguments"):
+        record(row, "trl")
+
+
+async def test_a_verified_program_of_which_only_the_print_out_is_known_is_run_first(world: Any) -> None:
+    right = f"y = x['iata']\nprint(forecast(iata=y, {DAY}))"
+    coded = Coded(world, right)
+    bare = read_record(write(Transcript(coded.trajectory), FORMATS["toolbench-vr"])).trajectory
+    assert bare.steps[1].calls[0].arguments == {"iata": "y", "day": "2024-12-25"}, (
+        "what is written, not what is called"
+    )
+    coded.trajectory = bare
+    wrong = program(f"print(forecast(iata='Oslo', {DAY}))")
+    found = await explored(coded, [wrong, program(f"z = x['iata']\nprint(forecast(iata=z, {DAY}))")])
+    assert [one["category"] for one in found] == ["calling: execution failure", "right"]
+    (row,) = rows_of([finding(found)])
+    assert (row.program, row.right[0].arguments) == (right, RIGHT)
+
+
+async def test_where_the_verified_program_fails_now_nothing_is_asked(world: Any) -> None:
+    coded = Coded(world, f"print(forecast(iata=nowhere['iata'], {DAY}))")
+    coded.trajectory = read_record(write(Transcript(coded.trajectory), FORMATS["toolbench-vr"])).trajectory
+    learner = ScriptedModel([], name="learner")
+    async with open_catalog([fake_source(*world.tools)]) as catalog:
+        explorer = Explorer(learner, Trying(catalog.call, TrialPolicy()), catalog.tools, Sampling(samples=1))
+        made = await explorer.judge(Point(coded.trajectory, SECOND), Meter())
+    assert (made.category, made.found["actions"]) == ("the verified call does otherwise now", [])
+    assert "nowhere" in made.why
 
 
 async def test_harvested_rows_are_judged_alike_and_a_model_rewrites_what_the_rule_wrote(world: Any) -> None:

@@ -25,6 +25,9 @@ def test_only_rounds_that_came_back_well_are_points(world: Any) -> None:
     assert [p.at for p in points([failed], 9, 0)] == [2, 3]
     text = replace(t, steps=(replace(t.steps[0], calls=(ToolCall("c1", "find_airport", "Oslo"),)),))
     assert list(points([text], 9, 0)) == []
+    coded = replace(text, steps=(replace(text.steps[0], code="print(find_airport(city=c))"),))
+    assert [p.at for p in points([coded], 9, 0)] == [0], "a program can be run to know what it calls"
+    assert list(points([coded], 9, 0, "calls")) == []
 
 
 def test_the_learner_sees_what_came_before_and_nothing_of_what_came_after(world: Any) -> None:
@@ -58,6 +61,21 @@ def test_a_reply_is_read_in_the_form_that_was_asked_for(world: Any) -> None:
     assert wanted(Reply("{"), point, "calls", "schema").none
     two = "<thought>t</thought><execute>a = news(city='Oslo')\nprint(forecast(iata='OSL', day=str(1)))</execute>"
     made = wanted(Reply(two), point, "code", "text")
-    assert [c.tool for c in made.calls] == ["news", "forecast"]
-    assert (made.thought, made.computed, made.none) == ("t", True, "")
-    assert wanted(Reply("<execute>print(1)</execute>"), point, "code", "text").none
+    assert (made.thought, made.runs, made.calls, made.none) == ("t", True, (), "")
+    assert "day=str(1)" in made.code
+    plain = wanted(Reply("<execute>print(news(city='Oslo'))</execute>"), point, "code", "text")
+    assert ([c.tool for c in plain.calls], plain.runs) == (["news"], False)
+    assert wanted(Reply("<final_answer>Cold.</final_answer>"), point, "code", "text").none
+    half = Reply("<execute>print(news(city='Os", finish_reason="length")
+    assert wanted(half, point, "code", "text").none == "its reply was cut off"
+
+
+def test_samples_that_say_the_same_are_one_action_however_they_are_written(world: Any) -> None:
+    point = Point(world.trajectory, 1)
+
+    def key(code: str) -> str:
+        return wanted(Reply(f"<execute>{code}</execute>"), point, "code", "text").key
+
+    assert key("print(news(city='Oslo'))") == key('news( city = "Oslo" )')
+    assert key("print(news(city='Oslo'))") != key("print(news(city='Rome'))")
+    assert key("x = news(city=a)") != key("x = news(city=b)")

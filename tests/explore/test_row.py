@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.errors import ConfigError, Failure
-from callwright.explore.row import Reflected, record, row_of
+from callwright.explore.row import Reflected, from_kept, kept, record, row_of
+from callwright.jsontext import parse
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, read_record, write
-from callwright.types import Tool, ToolCall, ToolResult
+from callwright.types import Tool, ToolCall, ToolResult, canonical
 
 LAYOUTS = ("toolbench-vr", "openai", "trl")
 WORDS = st.text("abcdefgh ijk.", min_size=1, max_size=30).map(str.strip).filter(bool)
@@ -52,6 +53,19 @@ def test_a_row_is_the_same_after_it_was_written_and_read(row: Reflected, layout:
     assert again.wrong.ok == row.wrong.ok
     assert len(again.before.steps) == len(row.before.steps)
     assert again.before.query == row.before.query
+
+
+@given(rows(), st.booleans())
+def test_a_journal_keeps_all_of_a_row(row: Reflected, coded: bool) -> None:
+    if coded:
+        shown = replace(row.wrong, code="x = search(a=b)", shown="NameError: b")
+        row = replace(row, wrong=shown, program="print(search(a=x['id']))")
+    again = from_kept(parse(canonical(kept(row))))
+    assert kept(again) == kept(row)
+    assert replace(again, before=row.before) == row
+    assert again.before.steps == row.before.steps
+    with pytest.raises(ConfigError, match="cannot be read"):
+        from_kept({k: v for k, v in kept(row).items() if k != "steps"})
 
 
 @given(rows())

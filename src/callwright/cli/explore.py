@@ -157,7 +157,7 @@ def _read(paths: Any) -> list[Trajectory]:
 async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: Wanted, extent: Extent) -> Sweep:
     from callwright.catalog import open_catalog
     from callwright.cli.verifying import swept
-    from callwright.explore.exploration import Explorer, Sampling
+    from callwright.explore.exploration import VERSION, Explorer, Sampling
 
     async with AsyncExitStack() as stack:
         catalog = await stack.enter_async_context(open_catalog(sources)) if sources else None
@@ -179,6 +179,7 @@ async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: 
         names = {"learner": learner.name, "reflector": wanted.reflector, "judge": wanted.judge}
         about = {**names, "imitator": wanted.imitator, "sandbox": list(wanted.sandbox), **(wanted.sampling or {})}
         about["tools"] = {tool.name: tool.digest for tool in explorer.tools}
+        about["rows"] = VERSION
         about.pop("points")  # more of them are more rows, not other ones
         rows = explorer.rows(trajectories)
         return await swept("explore", about, rows, explorer.judge, extent, told_as="explore")
@@ -212,7 +213,7 @@ def _open(stack: AsyncExitStack, spec: str | None) -> ChatModel | None:
 
 async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent: Extent) -> Sweep:
     from callwright.cli.verifying import swept
-    from callwright.explore.exploration import Harvested
+    from callwright.explore.exploration import VERSION, Harvested
     from callwright.explore.privacy import Privacy
     from callwright.types import to_json
 
@@ -221,7 +222,7 @@ async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent
     print(privacy.report(), file=sys.stderr)
     async with AsyncExitStack() as stack:
         judged = Harvested(_open(stack, wanted.reflector))
-        about = {"reflector": wanted.reflector, "filters": to_json(filters)}
+        about = {"rows": VERSION, "reflector": wanted.reflector, "filters": to_json(filters)}
         return await swept("harvest", about, judged.rows(rows), judged.judge, extent, told_as="harvest")
 
 

@@ -11,24 +11,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from callwright import prompts
-from callwright.errors import Failure
 from callwright.explore import reflection
-from callwright.explore.learner import Action, Form, Point, asked, form_of, points, wanted
-from callwright.explore.row import Reflected, record, row_of
+from callwright.explore.learner import Action, Form, Point, asked, form_of, known, points, wanted
+from callwright.explore.programs import Attempts, Done, NotCarriedOut, Programs
+from callwright.explore.row import Reflected, from_kept, kept
 from callwright.explore.sourced import unsourced
+from callwright.explore.syntax import computes
 from callwright.explore.trying import Trying
 from callwright.explore.wrong import Serves, Wrong, checked, empty, failed, same, serves, taken, unserving
 from callwright.gate import Gate
 from callwright.jsontext import JsonError, mend
 from callwright.protocols import ChatModel, ChatRequest
+from callwright.sandbox import require_sandbox
+from callwright.strategies.code import CALLS
 from callwright.trajectory import Step, Trajectory
-from callwright.types import Json, JsonObject, Tool, ToolResult, canonical, to_json
+from callwright.types import JsonObject, Tool, ToolCall, ToolResult, canonical, to_json
 from callwright.verify.budget import Meter
 from callwright.verify.sweep import Finding, Row, Sweep, key_of
 from callwright.wire.schemas import closed_object
 
-LAYOUT = "openai"  # of rows in the journal: it has words for every call
+VERSION = 2  # of what a journal keeps of an action
 _TOKENS = 200
+_TRIED = 300  # characters of an action in the report
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,15 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one action: a row, or why there is none. ``times``: how many samples were this action."""
+    """What became of one action: a row, or why there is none. ``error``: which one it is, also where no row follows
+    from it, "" where it is none; ``tried`` what was called; ``times``: how many samples were this action."""
 
     category: str
     why: str = ""
     times: int = 1
     row: Reflected | None = None
+    error: str = ""
+    tried: str = ""
 
 
 @dataclass(slots=True)
@@ -58,6 +65,18 @@ class _Control:
 
     results: tuple[ToolResult, ...] | None = None
     unknown: bool = False  # it may not be made here
+
+
+@dataclass(slots=True)
+class _At:
+    """A point as its samples share it."""
+
+    point: Point
+    gate: Gate
+    programs: Programs
+    meter: Meter
+    control: _Control = field(default_factory=_Control)
+    program: str = ""  # the verified round's, where it computes its arguments
 
 
 @dataclass
@@ -76,82 +95,123 @@ class Explorer:
     judge_model: ChatModel | None = None
 
     def rows(self, trajectories: Iterable[Trajectory]) -> list[Row[Point]]:
-        """The points as rows of a sweep."""
-        found = points(trajectories, self.sampling.points, self.sampling.seed)
+        """The points as rows of a sweep. Raises MissingExtra where programs are asked for and nothing runs them."""
+        how = self.sampling
+        found = list(points(trajectories, how.points, how.seed, how.form))
+        if any(self._form(point) == "code" for point in found):
+            require_sandbox()
         return [Row(p.id, key_of(to_json(p.trajectory), p.at), p) for p in found]
 
     async def judge(self, point: Point, meter: Meter) -> Finding:
         """Sample, try and judge one point."""
         gate = Gate(self._offered(point.trajectory))
-        control = _Control()
+        at = _At(point, gate, Programs(gate, self.trying), meter)
+        if why := await self._settled(at):
+            return Finding(False, "the verified call does otherwise now", why, {"actions": [], "tool": _tools(point)})
         made = []
-        for action, times in await self._sampled(point, meter):
-            outcome = await self._outcome(point, action, gate, control, meter)
+        for action, times in await self._sampled(at.point, meter):
+            outcome = await self._outcome(action, at)
             made.append(replace(outcome, times=times))
         kept = [one for one in made if one.row is not None]
         category = kept[0].category if kept else made[0].category if made else "no sample"
         why = f"{len(kept)} of {len(made)} different actions are errors"
-        return Finding(bool(kept), category, why, {"actions": [_told(one) for one in made]})
+        found = {"actions": [_told(one) for one in made], "tool": _tools(at.point)}
+        return Finding(bool(kept), category, why, found)
+
+    def _form(self, point: Point) -> Form:
+        return self.sampling.form or form_of(point.trajectory)
 
     def _offered(self, trajectory: Trajectory) -> list[Tool]:
         known: Mapping[str, Tool] = {tool.name: tool for tool in self.tools}
         return [known.get(tool.name, tool) for tool in trajectory.tools]
 
+    async def _settled(self, at: _At) -> str:
+        """Find out what the verified round calls, where only a run of its program tells; why it is of no use now."""
+        point = at.point
+        if self._form(point) != "code":
+            return ""
+        names = {tool.name for tool in point.trajectory.tools}
+        if computes(point.right.code, names):
+            at.program = point.right.code
+        if known(point.right, point.trajectory):
+            return ""
+        most = max(CALLS, len(point.right.calls))
+        try:
+            done = await at.programs.run(point.before, point.right.code, point.right.thought, at.meter, most)
+        except NotCarriedOut as no:
+            return f"it is not known what the round called, and it cannot be tried: {no}"
+        if done.stop or not done.step.ok:
+            return f"its program fails now: {reflection.feedback(done.step)[-300:]}"
+        steps = list(point.trajectory.steps)
+        steps[point.at] = done.step
+        at.point = replace(point, trajectory=replace(point.trajectory, steps=tuple(steps)))
+        at.control.results = done.step.results
+        return ""
+
     async def _sampled(self, point: Point, meter: Meter) -> list[tuple[Action, int]]:
         """The different actions of all samples, each with how often it came."""
         how, mode = self.sampling, (await self.learner.capabilities()).mode
-        form = how.form or form_of(point.trajectory)
+        form = self._form(point)
         found: dict[str, tuple[Action, int]] = {}
         for number in range(how.samples):
             request = asked(point, form, mode, how.temperature, how.seed + number)
             reply = await meter.metered(self.learner).complete(request)
             action = wanted(reply, point, form, mode)
-            key = canonical([action.none, [(c.tool, c.arguments) for c in action.calls]])
-            first, times = found.get(key, (action, 0))
-            found[key] = first, times + 1
+            first, times = found.get(action.key, (action, 0))
+            found[action.key] = first, times + 1
         return list(found.values())
 
-    async def _outcome(self, point: Point, action: Action, gate: Gate, control: _Control, meter: Meter) -> Outcome:
+    async def _outcome(self, action: Action, at: _At) -> Outcome:
         if action.none:
             return Outcome("no call", action.none)
-        if action.computed:
-            return Outcome("not carried out", "its program computes arguments, and is not run here")
-        if same(action.calls, point.right.calls, gate):
+        if not action.runs and same(action.calls, at.point.right.calls, at.gate):
             return Outcome("right", "the verified call")
-        wrong, results = await self._tried(point, action, gate, meter)
-        if isinstance(wrong, str):
-            return Outcome("not carried out" if wrong.startswith("not ") else "failed for another reason", wrong)
-        found = wrong or await self._unserving(point, action, results, meter)
+        try:
+            done = await self._tried(action, at)
+        except NotCarriedOut as no:
+            return Outcome("not carried out", str(no), tried=_written(action))
+        if done.foreign:
+            return Outcome("not carried out", f"its program was ended here: {_last(done)}", tried=_written(action))
+        outcome = await self._judged(done, at)
+        return replace(outcome, tried=_written(action))
+
+    async def _judged(self, done: Done, at: _At) -> Outcome:
+        """What actions are that were carried out."""
+        step, point, gate = done.step, at.point, at.gate
+        if not step.calls and not done.stop:
+            return Outcome("no call", "its program calls nothing")
+        if done.stop and _all_made(step, point, gate):
+            return Outcome("right, and stumbled", f"the verified calls were made: {_last(done)}")
+        if not done.stop and same(step.calls, point.right.calls, gate):
+            return Outcome("right", "the verified call")
+        said = done.wrong or failed(step.results, gate.tools)
+        if isinstance(said, str) and said:
+            return Outcome("failed for another reason", said)
+        if step.code and not done.stop and serves(step.results, point, taken(point)) in ("equal", "serves"):
+            return Outcome("as good", "the program found its way by itself")
+        wrong = said if isinstance(said, Wrong) and reflection.heard(step, said.feedback) else done.fault
+        if said and wrong is None:
+            return Outcome("cannot be told", "a call of the program failed, and what it printed does not say so")
+        found = wrong or await self._unserving(point, step.calls, step.results, at.meter)
         if isinstance(found, Outcome):
             return found
-        if not found.refused and (why := await self._doubt(point, found, gate, control, meter)):
+        named = f"{found.kind}: {found.error}"
+        if not found.refused and (why := await self._doubt(point, found, gate, at.control, at.meter)):
             return Outcome("the verified call does otherwise now", why)
-        step = Step(action.thought, action.calls, results, action.code)
-        row = Reflected(point.before, step, "", point.right.calls, found.kind, found.error)
-        return await self._reflected(row, meter)
+        row = Reflected(point.before, step, "", point.right.calls, found.kind, found.error, program=at.program)
+        return replace(await self._reflected(row, at.meter), error=named)
 
-    async def _tried(
-        self, point: Point, action: Action, gate: Gate, meter: Meter
-    ) -> tuple[Wrong | str | None, tuple[ToolResult, ...]]:
-        """What is wrong with the calls, None where they succeeded, else why nothing follows; and what came back."""
-        wrong: Wrong | None = None
-        results = []
+    async def _tried(self, action: Action, at: _At) -> Done:
+        """The action carried out. Raises NotCarriedOut."""
+        if action.runs:
+            return await at.programs.run(at.point.before, action.code, action.thought, at.meter)
+        made = Attempts(at.gate, self.trying, at.point.trajectory.query, at.meter)
         for call in action.calls:
-            verdict = checked(gate, call)
-            if isinstance(verdict, Wrong):
-                given = call.arguments if isinstance(call.arguments, dict) else {}
-                failure = Failure("tool_error", verdict.feedback)
-                results.append(ToolResult(call.id, call.tool, given, failure=failure))
-                wrong = wrong or verdict
-            else:
-                results.append(await self.trying.call(verdict, point.trajectory.query, meter))
-        came = tuple(results)
-        if wrong is not None:
-            return wrong, came
-        return failed(came, gate.tools) or None, came
+            await made.make(call)
+        return Done(Step(action.thought, tuple(made.calls), tuple(made.results), action.code), made.wrong)
 
     async def _unserving(
-        self, point: Point, action: Action, results: Sequence[ToolResult], meter: Meter
+        self, point: Point, calls: Sequence[ToolCall], results: Sequence[ToolResult], meter: Meter
     ) -> Wrong | Outcome:
         """The planning error of calls that succeeded, or what they are instead."""
         nothing = empty(results, self._offered(point.trajectory))
@@ -164,7 +224,7 @@ class Explorer:
             return Outcome("as good", "its result holds what the later rounds take from the verified one")
         if how == "untold":
             return Outcome("cannot be told", "nothing of the verified result is taken later, and no model was asked")
-        return unserving(action.calls, point, nothing)
+        return unserving(calls, point, nothing)
 
     async def _asked_whether(
         self, point: Point, results: Sequence[ToolResult], meter: Meter, model: ChatModel
@@ -235,8 +295,8 @@ class Harvested:
 
     def rows(self, found: Iterable[Reflected]) -> list[Row[Reflected]]:
         """Each different row once."""
-        made = {key_of(told := record(row, LAYOUT)): (row, told) for row in found}
-        return [Row(f"{row.before.id}@{len(row.before.steps) + 1}", key, row) for key, (row, _) in made.items()]
+        made = {key_of(kept(row)): row for row in found}
+        return [Row(f"{row.before.id}@{len(row.before.steps) + 1}", key, row) for key, row in made.items()]
 
     async def judge(self, row: Reflected, meter: Meter) -> Finding:
         """The row with a reflection that stands, or why it is dropped."""
@@ -249,7 +309,7 @@ class Harvested:
 
 def rows_of(made: Iterable[Finding]) -> list[Reflected]:
     """The rows of findings, in order."""
-    return [row_of(one["row"]) for f in made for one in f.found.get("actions", ()) if one["row"] is not None]
+    return [from_kept(one["row"]) for f in made for one in f.found.get("actions", ()) if one["row"] is not None]
 
 
 def by_action(made: Sweep) -> Sweep:
@@ -264,13 +324,35 @@ def by_action(made: Sweep) -> Sweep:
 
 
 def _reason(one: JsonObject) -> str:
-    row = row_of(one["row"])
+    row = from_kept(one["row"])
     return " ".join(reflection.feedback(row.wrong).split())[:160]
 
 
 def _told(one: Outcome) -> JsonObject:
-    row: Json = record(one.row, LAYOUT) if one.row is not None else None
-    return {"category": one.category, "why": one.why, "times": one.times, "row": row}
+    row = kept(one.row) if one.row is not None else None
+    said = {"category": one.category, "error": one.error, "why": one.why, "tried": one.tried}
+    return {**said, "times": one.times, "row": row}
+
+
+def _tools(point: Point) -> str:
+    """Which tools the right action calls: what errors are counted by."""
+    return ", ".join(dict.fromkeys(call.tool for call in point.right.calls))
+
+
+def _written(action: Action) -> str:
+    text = action.code or "; ".join(f"{c.tool}({canonical(c.arguments)})" for c in action.calls)
+    return text if len(text) <= _TRIED else f"{text[: _TRIED - 1]}…"
+
+
+def _last(done: Done) -> str:
+    """The last line of what a program is shown."""
+    return next((line for line in reversed(done.step.shown.splitlines()) if line.strip()), "")
+
+
+def _all_made(step: Step, point: Point, gate: Gate) -> bool:
+    """Whether each of the right calls was made and came back well: the correction would make them once more."""
+    made = [call for call, result in step.pairs if result is not None and result.ok]
+    return all(any(same([call], [right], gate) for call in made) for right in point.right.calls)
 
 
 def _shown(results: Sequence[ToolResult]) -> str:

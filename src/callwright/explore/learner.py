@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from callwright.dialects.program import STOPS
+from callwright.dialects.program import STOPS, read_round
 from callwright.errors import ConfigError
 from callwright.execution.bind import View, question, read
+from callwright.explore.syntax import expressions, plain
 from callwright.protocols import ChatRequest, ReplyMode
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, Transcript, spoken, write
 from callwright.transcripts.toolbench_vr import said
-from callwright.types import Message, Reply, ToolCall
+from callwright.types import Message, Reply, ToolCall, canonical
 
 Form = Literal["code", "calls"]
 """How the learner is asked: for a program, as in Table 17 and in the rows that it was trained on; or for a call."""
@@ -45,30 +45,47 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the learner wants to do. ``none`` says why that is no call, "" where it is one; ``computed``: its program
-    makes the arguments, so that what is called shows only when it runs."""
+    """What the learner wants to do. ``none`` says why that is nothing, "" where it is something; ``runs``: it is a
+    program that is more than calls with literal arguments, so that what is called shows only when it runs."""
 
     calls: tuple[ToolCall, ...] = ()
     thought: str = ""
     code: str = ""
     none: str = ""
-    computed: bool = False
+    runs: bool = False
+
+    @property
+    def key(self) -> str:
+        """Equal for samples that are the same action."""
+        return canonical([self.none, self.code if self.runs else [(c.tool, c.arguments) for c in self.calls]])
 
 
-def points(trajectories: Iterable[Trajectory], each: int, seed: int) -> Iterator[Point]:
+def points(trajectories: Iterable[Trajectory], each: int, seed: int, form: Form | None = None) -> Iterator[Point]:
     """At most ``each`` points of a trajectory, by chance, the same ones for the same seed whatever else is explored.
 
-    Only rounds all of whose calls came back well can be points: nothing else is known to be right.
+    Only rounds that can be known to be right are points: those all of whose calls came back well, and programs of
+    which only the print-out is on record, which are run before anything is held against them. ``form``: how the
+    learner is asked, by default as the trajectory was made.
     """
     for trajectory in trajectories:
-        able = [at for at, step in enumerate(trajectory.steps) if step.ok and _plain(step)]
+        coded = (form or form_of(trajectory)) == "code"
+        steps = enumerate(trajectory.steps)
+        able = [at for at, step in steps if known(step, trajectory) or (coded and _runnable(step))]
         chance = random.Random(f"{seed} {trajectory.id} {trajectory.key}")
         for at in sorted(chance.sample(able, min(each, len(able)))):
             yield Point(trajectory, at)
 
 
-def _plain(step: Step) -> bool:
-    return all(isinstance(call.arguments, dict) for call in step.calls)
+def known(step: Step, trajectory: Trajectory) -> bool:
+    """Whether it is on record what the round called, with which arguments, and that all of it came back well. Of a
+    program that computes its arguments, who only read it knows the expressions."""
+    unknown = expressions(step.code, {tool.name for tool in trajectory.tools})
+    given = [call.arguments for call in step.calls]
+    return step.ok and all(isinstance(one, dict) and not unknown & set(map(str, one.values())) for one in given)
+
+
+def _runnable(step: Step) -> bool:
+    return bool(step.code and step.calls) and all(result.ok for result in step.results)
 
 
 def form_of(trajectory: Trajectory) -> Form:
@@ -90,30 +107,13 @@ def wanted(reply: Reply, point: Point, form: Form, mode: ReplyMode) -> Action:
         if not made.code:
             ends = made.answer is not None or made.given_up
             return Action(none="it ended here" if ends else "its reply is in no form that was asked for")
-        none = "" if made.calls else "its program makes no call that can be read"
-        return Action(_numbered(made.calls), made.text, made.code, none, _computes(made.code, point.trajectory))
+        if reply.finish_reason == "length" and read_round(reply.text).ending != "closed":
+            return Action(none="its reply was cut off")
+        names = {tool.name for tool in point.trajectory.tools}
+        calls = _numbered(made.calls) if plain(made.code, names) else ()
+        return Action(calls, made.text, made.code, runs=not calls)
     bound = read(_view(point), mode, reply)
     return Action(_numbered(bound.calls), none="" if bound.calls else bound.malformed or "it ended here")
-
-
-def _computes(code: str, trajectory: Trajectory) -> bool:
-    """Whether an argument of a tool's call is anything but a literal."""
-    names = {tool.name for tool in trajectory.tools}
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-    own = [n for n in calls if isinstance(n.func, ast.Name) and n.func.id in names]
-    return not all(_literal(value) for n in own for value in (*n.args, *(keyword.value for keyword in n.keywords)))
-
-
-def _literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _numbered(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from callwright import prompts
 from callwright.dialects.pythonic import written
-from callwright.errors import Failure
 from callwright.execution.render import signatures
 from callwright.explore.row import Reflected
+from callwright.explore.syntax import literals
 from callwright.jsontext import JsonError, mend
 from callwright.protocols import ChatRequest
 from callwright.trajectory import Step
@@ -39,7 +39,7 @@ def question(row: Reflected, *, schema: bool) -> ChatRequest:
         query=row.before.query,
         before="\n".join(_told(n, step) for n, step in enumerate(row.before.steps, 1)) or "(nothing yet)",
         wrong=_told(len(row.before.steps) + 1, row.wrong),
-        right="\n".join(written(row.right)),
+        right=row.program or "\n".join(written(row.right)),
     )
     wanted = closed_object(analysis=_TEXT, strategy=_TEXT) if schema else None
     return ChatRequest(messages, purpose="reflection", schema=wanted, max_tokens=_TOKENS)
@@ -61,7 +61,10 @@ def read(reply: Reply) -> str:
 
 
 def feedback(step: Step) -> str:
-    """What came back of a round, as it is told: the failure's words, or the beginning of what was returned."""
+    """What came back of a round, as it is told: what its program printed, the failure's words, or the beginning of
+    what was returned."""
+    if step.code and step.shown:
+        return step.shown
     texts = [r.failure.message if r.failure is not None else _short(r.content, _SHOWN) for r in step.results]
     return "\n".join(texts) or step.shown
 
@@ -69,7 +72,10 @@ def feedback(step: Step) -> str:
 def _told(number: int, step: Step) -> str:
     calls = step.code or "\n".join(_call(call) for call in step.calls)
     thought = f"Thought: {step.thought}\n" if step.thought else ""
-    return f"Round {number}\n{thought}Call: {calls}\nFeedback: {feedback(step)[:_SHOWN]}"
+    came = feedback(step)
+    if len(came) > _SHOWN:  # of a program's the end says why it stopped
+        came = f"{came[:_SHOWN]}…" if not step.code else f"{came[: _SHOWN // 2]} … {came[-_SHOWN // 2 :]}"
+    return f"Round {number}\n{thought}Call: {calls}\nFeedback: {came}"
 
 
 def _call(call: ToolCall) -> str:
@@ -77,10 +83,13 @@ def _call(call: ToolCall) -> str:
 
 
 def _analysis(row: Reflected) -> Iterator[str]:
-    wrong, right = _pair(row)
-    failure = next((r.failure for r in row.wrong.results if r.failure is not None), None)
-    if failure is not None and failure.kind != "empty":
-        yield f"The call of {wrong.tool} failed: {_sentence(_said(failure))}"
+    pair, failure = _pair(row), _seen(row.wrong)
+    if pair is None or (failure is None and row.kind == "calling" and row.wrong.code):
+        yield f"The program stopped: {_sentence(_exception(row.wrong.shown))}"
+        return
+    wrong, right = pair
+    if failure is not None:
+        yield f"The call of {wrong.tool} failed: {_sentence(_short(failure, _SHOWN))}"
     elif row.error == "nothing found":
         yield f"The call of {wrong.tool} was carried out and found nothing: its arguments miss what is asked for."
     else:
@@ -89,8 +98,27 @@ def _analysis(row: Reflected) -> Iterator[str]:
         tool = row.before.tool(right.tool)
         about = _sentence(_short(tool.description, _DOCUMENTED)) if tool is not None and tool.description else ""
         yield f"The tool for this is {right.tool}{': ' + about if about else '.'}"
-        return
-    yield from _differences(wrong, right, row.before.tool(right.tool))
+    elif not row.program:
+        yield from _differences(wrong, right, row.before.tool(right.tool))
+
+
+def _seen(step: Step) -> str | None:
+    """The failure of a round as the caller saw it; None where it saw none."""
+    failure = next((r.failure for r in step.results if r.failure is not None and r.failure.kind != "empty"), None)
+    return failure.message if failure is not None and heard(step, failure.message) else None
+
+
+def heard(step: Step, message: str) -> bool:
+    """Whether the caller was told this of a round: of what a program's calls returned it sees what the program
+    prints."""
+    if not (step.code and step.shown):
+        return True
+    return any(form in step.shown for form in (message, repr(message)[1:-1], canonical(message)[1:-1]))
+
+
+def _exception(shown: str) -> str:
+    """How a traceback ends."""
+    return next((line for line in reversed(shown.splitlines()) if line.strip()), "it says no more")
 
 
 def _differences(wrong: ToolCall, right: ToolCall, tool: Tool | None) -> Iterator[str]:
@@ -115,18 +143,33 @@ def _documented(key: str, tool: Tool | None) -> str:
 
 
 def _strategy(row: Reflected) -> Iterator[str]:
-    wrong, right = _pair(row)
-    if canonical([wrong.tool, wrong.arguments]) == canonical([right.tool, right.arguments]):
+    if row.program:
+        yield f"I call {', and then '.join(_computed(call, row.program) for call in row.right)}."
+        return
+    wrong, right = _pair(row) or (None, row.right[0])
+    if wrong is not None and canonical([wrong.tool, wrong.arguments]) == canonical([right.tool, right.arguments]):
         yield f"I call {right.tool} once more."
         return
     given = right.arguments if isinstance(right.arguments, dict) else {}
     told = ", ".join(f"{key} = {_short(value, _VALUE)}" for key, value in given.items())
-    verb = "I call it again" if wrong.tool == right.tool else f"I call {right.tool}"
+    verb = "I call it again" if wrong is not None and wrong.tool == right.tool else f"I call {right.tool}"
     yield f"{verb} with {told}." if told else f"{verb} without arguments."
 
 
-def _pair(row: Reflected) -> tuple[ToolCall, ToolCall]:
-    """The call that went wrong and the right one: the first that is unlike, of the same tool where there is one."""
+def _computed(call: ToolCall, program: str) -> str:
+    """A call of a program in words: what it says itself, and what it takes from what came before."""
+    said, given = literals(program), call.arguments if isinstance(call.arguments, dict) else {}
+    told = [f"{key} = {_short(v, _VALUE)}" for key, v in given.items() if canonical(v) in said]
+    taken = [key for key, v in given.items() if canonical(v) not in said]
+    told += [f"{' and '.join(taken)} taken from what came before"] if taken else []
+    return f"{call.tool} with {', '.join(told)}" if told else f"{call.tool} without arguments"
+
+
+def _pair(row: Reflected) -> tuple[ToolCall, ToolCall] | None:
+    """The call that went wrong and the right one: the first that is unlike, of the same tool where there is one. None
+    where nothing was called."""
+    if not row.wrong.calls:
+        return None
     right = {canonical([c.tool, c.arguments]) for c in row.right}
     ill = {r.id for r in row.wrong.results if not r.ok}
     calls: Sequence[ToolCall] = [c for c in row.wrong.calls if c.id in ill] or [
@@ -134,10 +177,6 @@ def _pair(row: Reflected) -> tuple[ToolCall, ToolCall]:
     ]
     wrong = calls[0] if calls else row.wrong.calls[0]
     return wrong, next((c for c in row.right if c.tool == wrong.tool), row.right[0])
-
-
-def _said(failure: Failure) -> str:
-    return " ".join(failure.message.split())[:_SHOWN]
 
 
 def _sentence(text: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from callwright.explore.row import Reflected
+from callwright.explore.syntax import literals
 from callwright.gate.grounding import examples_in, judge, leaves
 from callwright.gate.sources import Sources
 from callwright.types import JsonObject, canonical, scalars
@@ -42,7 +43,9 @@ def unsourced(row: Reflected) -> str:
 
 
 def _made_up(row: Reflected, known: Sources) -> str:
-    """The first value of the right call that could only be guessed."""
+    """The first value of the right call that could only be guessed. Of a program's only those that stand in it: the
+    others it computes."""
+    said = literals(row.program) if row.program else None
     for call in row.right:
         tool = row.before.tool(call.tool)
         if tool is None:
@@ -52,16 +55,21 @@ def _made_up(row: Reflected, known: Sources) -> str:
             return copied
         for key, value in given.items():
             for path, name, leaf, part in leaves(key, value, tool.properties.get(key)):
+                if said is not None and canonical(leaf) not in said:
+                    continue
                 if leaf not in (None, "") and not known.holds(leaf):
                     kind = judge(name, leaf, part, known)
-                    said = f"{path.removeprefix('/')} of the right call is {canonical(leaf)[:80]}"
-                    return f"{said}, which nothing before it contains ({kind})"
+                    told = f"{path.removeprefix('/')} of the right call is {canonical(leaf)[:80]}"
+                    return f"{told}, which nothing before it contains ({kind})"
     return ""
 
 
 def _copied(given: JsonObject, row: Reflected) -> str:
     """A value that is only the error's own example: "use a code such as NO" does not mean NO."""
-    said = [r.failure.message for step in (*row.before.steps, row.wrong) for r in step.results if r.failure]
+    steps = (*row.before.steps, row.wrong)
+    said = [r.failure.message for step in steps for r in step.results if r.failure] + [
+        s.shown for s in steps if s.shown
+    ]
     examples = {example for text in said for example in examples_in(text)}
     for key, value in given.items():
         if not isinstance(value, str) or value not in examples:
@@ -86,7 +94,7 @@ def sources(row: Reflected) -> Sources:
         for call in step.calls:
             known.add_text(call.tool)
             known.add_text(canonical(call.arguments))
-        for result in step.results:
+        for result in () if step.shown else step.results:  # of a program only its print-out was seen
             known.add_result(result)
             if result.failure is not None:
                 known.add_text(f"{result.failure.message}\n{canonical(result.content)}")

@@ -164,7 +164,7 @@ class _Rounds:
         """What was called before the agent began, as rounds of its own."""
         executor = self._job.executor
         shown = {function.tool.name: function for function in self._functions.values()}
-        made: list[tuple[str, JsonObject | str, Json]] = [(r.tool, r.arguments, _value(r)) for r in executor.came]
+        made: list[tuple[str, JsonObject | str, Json]] = [(r.tool, r.arguments, value_of(r)) for r in executor.came]
         made += [(r.call.tool, r.call.arguments, {"error": r.message}) for r in executor.refusals]
         for tool, given, value in made:
             name, arguments = _as_written(shown.get(tool), tool, given)
@@ -198,7 +198,7 @@ class _Rounds:
             ran, turn, self._behind = Ran(told["shown"], told["stop"]), told["turn"], True
         else:
             ran = await self._run(made.code, calls)
-            ran, turn = replace(ran, printed=_shown(ran, job.limits.result_chars)), job.ledger.turn("")
+            ran, turn = replace(ran, printed=observation(ran, job.limits.result_chars)), job.ledger.turn("")
         job.trace.add("round", **_told(made), calls=calls.made, shown=ran.printed, stop=ran.stop, actor="", turn=turn)
         if ran.stop in LOST:
             self._done, self._behind = [], False
@@ -242,7 +242,7 @@ class _Calls:
         number = len(job.plan.slots) + 1
         self.made.append({"tool": call.tool, "arguments": call.arguments, "slot": step_id(call, number)})
         results = await job.step(call, number, {tool.name for tool in job.tools})
-        value = _value(results[0]) if results else self._not_made(call)
+        value = value_of(results[0]) if results else self._not_made(call)
         self.returned.append(value)
         return value
 
@@ -253,7 +253,7 @@ class _Calls:
         before = skip.reason.rpartition(" ")[2] if skip is not None and not skip.refused else ""
         same = next((r for r in executor.results if r.id == before), None)
         if same is not None:
-            return _value(same)
+            return value_of(same)
         return {"error": skip.reason if skip is not None else f"{call.tool} was not called"}
 
 
@@ -368,14 +368,14 @@ def _told(made: Round) -> JsonObject:
     return {"thought": made.thought, "code": made.code, "answer": made.answer, "given_up": made.given_up}
 
 
-def _value(result: ToolResult) -> Json:
+def value_of(result: ToolResult) -> Json:
     """What a program is given for a result: what the tool said, also where that is an error of its own."""
     if result.failure is None or result.content is not None:
         return result.content
     return {"error": result.failure.message}
 
 
-def _shown(ran: Ran, chars: int) -> str:
+def observation(ran: Ran, chars: int) -> str:
     """What the model reads of a program that has run."""
     printed, most = ran.printed.rstrip("\n"), max(_SHORT, int(chars * _OBSERVED))
     if len(printed) > most:

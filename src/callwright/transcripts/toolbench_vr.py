@@ -133,7 +133,10 @@ def observed(text: str, calls: Sequence[ToolCall]) -> Turn:
 
 
 def printed(step: Step) -> str:
-    """What :func:`observed` reads as these results. ConfigError where only some calls of the round have one."""
+    """What came back of a round: what its program printed where that is on record, else what :func:`observed` reads
+    as these results. ConfigError where only some calls of the round have one."""
+    if step.code and step.shown:
+        return step.shown
     results = [result for _, result in step.pairs if result is not None]
     if results and len(results) < len(step.calls):
         raise ConfigError(

@@ -263,4 +263,8 @@ def _spoken_step(step: Step, names: dict[str, str], code: bool) -> Step:
             told = result_of(names[call.id], text_of(result))
             arguments = call.arguments if isinstance(call.arguments, dict) else {}
             results.append(replace(told, tool=call.tool, arguments=arguments))
-    return Step(step.thought, calls, tuple(results), (step.code or program(calls)) if code else "")
+    if not code:
+        return Step(step.thought, calls, tuple(results))
+    return Step(
+        step.thought, calls, tuple(results), step.code or program(calls), step.shown.strip() if step.code else ""
+    )

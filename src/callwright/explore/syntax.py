@@ -1,0 +1,71 @@
+"""What a program says of its calls without being run."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Collection
+
+from callwright.strategies.code import CALLS
+from callwright.types import canonical
+
+
+def plain(code: str, tools: Collection[str]) -> bool:
+    """Whether a program is nothing but a round's calls with literal arguments, printed or not: read is run."""
+    calls = [_called(statement, tools) for statement in _parsed(code)]
+    return 0 < len(calls) <= CALLS and all(call is not None and _literal_call(call) for call in calls)
+
+
+def computes(code: str, tools: Collection[str]) -> bool:
+    """Whether an argument of a tool's call is anything but a literal."""
+    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
+    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
+    return not all(_literal_call(call) for call in calls)
+
+
+def expressions(code: str, tools: Collection[str]) -> frozenset[str]:
+    """The arguments of tools' calls that are no literals, as they are written: what a reader of a program that does
+    not run it takes for their values."""
+    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
+    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
+    given = (value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords)))
+    return frozenset(ast.get_source_segment(code, value) or "" for value in given if not _literal(value))
+
+
+def literals(code: str) -> frozenset[str]:
+    """The values that stand in a program as they are, each as JSON."""
+    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
+    return frozenset(
+        canonical(n.value) for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str | int | float)
+    )
+
+
+def _parsed(code: str) -> list[ast.stmt]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _called(statement: ast.stmt, tools: Collection[str]) -> ast.Call | None:
+    """The tool's call that a statement is, bare or inside of ``print``."""
+    node: ast.expr | None = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+        node = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tools
+    return node if named and isinstance(node, ast.Call) else None
+
+
+def _literal_call(call: ast.Call) -> bool:
+    named = all(keyword.arg is not None for keyword in call.keywords)
+    return named and all(_literal(value) for value in (*call.args, *(keyword.value for keyword in call.keywords)))
+
+
+def _literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
