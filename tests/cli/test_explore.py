@@ -44,7 +44,7 @@ def test_a_learners_errors_become_rows_that_convert_reads_and_a_second_run_asks_
     with endpoint(answer) as url:
         wanted = ["v.jsonl", "--tools", "tools.py", "--model", url, "--out", "r.jsonl", "--report", "r.md"]
         done = callwright(*wanted, folder=tmp_path)
-        again = callwright(*wanted, "--to", "trl", folder=tmp_path)
+        again = callwright(*wanted[:-1], "r.html", "--to", "trl", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sorted(asked) == [0, 1, 2, 3], "the second run goes on from the first"
     assert "3 rows written" in done.stderr
@@ -52,6 +52,9 @@ def test_a_learners_errors_become_rows_that_convert_reads_and_a_second_run_asks_
     report = (tmp_path / "r.md").read_text()
     for kind in ("planning: other argument values", "calling: execution failure", "calling: ", "right"):
         assert kind in report
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("<h4>Reflection (by rule)</h4>") == 3
+    assert "planning: other argument values" in page
     rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     assert all("prompt" in row for row in rows), "the last layout that was asked for"
     found = [row_of(row) for row in rows]

@@ -81,6 +81,38 @@ def test_what_is_found_is_told_shown_and_written_and_the_source_stays(tools: Pat
     assert "2 from the journal; 0 calls" in again.stdout
 
 
+HOSTILE_TOOLS = '''
+from callwright.catalog import tool
+from callwright.errors import ToolError
+from callwright.types import READ_LOCAL
+
+@tool(effects=READ_LOCAL)
+def weather(city: str) -> dict[str, object]:
+    """Weather </pre><script>alert(1)</script>"""
+    if city == "Tokyo":
+        raise ToolError("use <img src=x onerror=alert(1)> \\x1b[31m instead")
+    return {"city": city, "sky": "</td><script>alert(2)</script>\\x1b]0;title\\x07"}
+'''
+
+
+def test_a_report_named_html_is_a_page_on_which_nothing_of_a_tool_runs(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(HOSTILE_TOOLS)
+    page = tmp_path / "pages" / "report.html"
+    done = callwright("verify", "apis", "--tools", "tools.py", "--report", page, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    html = page.read_text()
+    assert html.count("<script") == 1, "ours"
+    assert "alert(1)&lt;/script&gt;" in html, "what the tool says is shown"
+    assert "<img" not in html
+    assert "\x1b" not in html
+    assert "It refuses with" in html, "the documentation as it would be offered"
+    assert f"report: {page}" in done.stderr
+    refused = callwright("verify", "apis", "--tools", "tools.py", "--report", tmp_path / "tools.py" / "x.html",
+                         folder=tmp_path)  # fmt: skip
+    assert refused.returncode == 1
+    assert "choose another --report" in refused.stderr
+
+
 def test_every_command_that_offers_tools_takes_the_overlay(tools: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "o.json"
     callwright("verify", "apis", "--tools", tools, "--apply", overlay, "--no-diff", folder=tmp_path)

@@ -25,6 +25,12 @@ def test_a_set_is_scored_and_its_clean_rows_are_written_as_they_stood(tmp_path: 
     assert "| unknown_tool | 1 | 50.0% | alignment | defect |" in said.stdout
     assert [r for _, r in open_records(clean).rows] == [GOOD_ROW]
     assert "| rows | 2 |" in report.read_text(encoding="utf-8")
+    page = tmp_path / "report.html"
+    said = RUN.invoke(app, [*command[:-1], str(page), "--journal", str(tmp_path / "j.jsonl")])
+    assert said.exit_code == 0, said.output
+    html = page.read_text(encoding="utf-8")
+    assert "unknown_tool (defect)" in html
+    assert html.count("<h4>The row</h4>") == 2
 
 
 def test_a_folder_is_cleaned_file_for_file(tmp_path: Path) -> None:

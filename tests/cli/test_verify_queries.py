@@ -34,6 +34,12 @@ def test_by_rule_each_verdict_has_its_reason_and_the_kept_are_written(tmp_path: 
     (kept,) = map(json.loads, out.read_text().splitlines())
     assert (kept["id"], kept["tools"]) == ("fine", ["weather"])
     assert kept["quality"] >= 8
+    page = tmp_path / "report.html"
+    done = callwright("verify", "queries", rows, "--tools", tools, "--report", page, folder=tmp_path)
+    assert "3 from the journal" in done.stdout
+    html = page.read_text()
+    assert "Quality of the requests that can be answered" in html
+    assert html.count("What is the weather in Oslo?") == 2, "every request with its text"
 
 
 def test_judges_are_asked_about_the_rest_and_their_agreement_is_told(tmp_path: Path) -> None:

@@ -85,8 +85,11 @@ def test_a_file_is_checked_without_a_model_and_what_is_kept_is_written_as_it_sto
     assert "0 model calls" in done.stdout
     assert [json.loads(line) for line in out.read_text().splitlines()] == [GOOD]
     assert "| kept | by rule | 1 |" in report.read_text()
-    again = callwright(source, "--out", out, folder=tmp_path)
+    again = callwright(source, "--out", out, "--report", tmp_path / "report.html", folder=tmp_path)
     assert "3 from the journal" in again.stdout
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("What was done") == 3
+    assert "execution: repeated_call (proved)" in page
 
 
 def test_judges_decide_on_what_the_rules_let_pass(tmp_path: Path) -> None:

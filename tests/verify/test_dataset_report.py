@@ -10,13 +10,13 @@ FOUND = rates([Judged("a", (Defect("no_answer", ""), Defect("contradiction", "")
 
 
 def test_shares_stand_under_the_papers_columns() -> None:
-    head, _, line = quality("mine", FOUND).splitlines()
+    head, _, line = quality("mine", FOUND).markdown().splitlines()
     assert head == "| data | rows | Speci | Coher | Solva | Request | Align | Suffi | Minim | Calls |"
     assert line.startswith("| mine | 2 | 100.0%")
     assert "| 50.0% | 100.0% | 50.0% |" in line
 
 
 def test_a_class_says_what_it_counts_as_and_why() -> None:
-    table = classes(FOUND)
+    table = classes(FOUND).markdown()
     assert "| no_answer | 1 | 50.0% | sufficiency | defect | 50 of 50 |" in table
     assert "| contradiction | 1 | 50.0% | sufficiency | suspicion | never read |" in table

@@ -259,9 +259,10 @@ def _concluded(made: Sweep, extent: Extent, layout: str, out: Path | None) -> No
     from callwright.cli.verifying import tell
     from callwright.errors import ConfigError
     from callwright.explore.exploration import by_action, rows_of
+    from callwright.explore.page import report
     from callwright.explore.row import record
 
-    tell(by_action(made), extent)
+    tell(by_action(made), extent, lambda: report(made, extent.budget))
     if out is None:
         return
     rows = rows_of(made.findings)

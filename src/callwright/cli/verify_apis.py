@@ -70,7 +70,7 @@ def verify_apis(
               "stand_in": stand_in}  # fmt: skip
     with kept(settings.evidence()) as store:
         made, offered = asyncio.run(_verified(sources, wanted, extent, store))
-    tell(made, extent)
+    tell(made, extent, lambda: _report(made, offered, extent))
     tell_agreement([one.found.get("votes", {}) for one in made.findings])
     _conclude(made, offered, wanted, apply, diff and not as_json)
 
@@ -110,6 +110,23 @@ async def _verified(sources: list[str], wanted: dict[str, Any], extent: Any, sto
         about = {k: v for k, v in wanted.items() if k != "only"}
         made = await swept("apis", about, verifier.rows(), verifier.judge, extent, verifier.levels)
         return made, tools
+
+
+def _report(made: Any, offered: Any, extent: Any) -> Any:
+    """The page; documentation before and after is not folded."""
+    from callwright.verify.evidence import documentation, of_tool, tool_reasons
+    from callwright.verify.page import Stage, report_of
+
+    tools = {tool.name: tool for tool in offered}
+    stage = Stage(
+        "Tools, verified by calling them",
+        lambda one: tuple(of_tool(one)),
+        tool_reasons,
+        votes=lambda one: one.found.get("votes", {}),
+        shown=lambda one: tuple(documentation(one, tools.get(one.id))),
+        budget=extent.budget,
+    )
+    return report_of(made, stage)
 
 
 def _conclude(made: Any, tools: Any, wanted: dict[str, Any], apply: Path | None, diff: bool) -> None:

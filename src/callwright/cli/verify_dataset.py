@@ -13,7 +13,9 @@ from callwright.cli.verifying import Anew, AsJson, Concurrency, JournalFile, Min
 if TYPE_CHECKING:
     from callwright.cli.verifying import Extent
     from callwright.transcripts import Read
+    from callwright.verify.dataset_report import Grid
     from callwright.verify.sweep import Sweep
+    from callwright.viewer import Report
 
 
 def verify_dataset(
@@ -46,7 +48,7 @@ def verify_dataset(
         print(f"left out: {problem}", file=sys.stderr)
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
     made = asyncio.run(_verified(found, model or [], strict, extent))
-    tell(made, extent)
+    tell(made, extent, lambda: _report(source.stem, found, made, extent))
     _tell_rates(source.stem, made, extent)
     if clean is not None:
         print(f"{_write_clean(found, made, clean)} rows written to {clean}", file=sys.stderr)
@@ -70,19 +72,43 @@ async def _verified(found: Read, models: list[str], strict: bool, extent: Extent
         return await swept("dataset", about, verifier.rows(), verifier.judge, extent)
 
 
-def _tell_rates(name: str, made: Sweep, extent: Extent) -> None:
-    """Table 1's columns and every class of finding, after the report."""
+def _grids(name: str, made: Sweep) -> list[Grid]:
+    """Table 1's columns, and every class of finding."""
     from callwright.verify.dataset import rates
     from callwright.verify.dataset_report import classes, quality
     from callwright.verify.dataset_rows import judged
 
     found = rates(map(judged, made.findings))
-    text = f"{quality(name, found)}\n\n{classes(found)}"
+    return [quality(name, found), classes(found)]
+
+
+def _tell_rates(name: str, made: Sweep, extent: Extent) -> None:
+    """Both tables after the report; the page has them already."""
+    text = "\n\n".join(grid.markdown() for grid in _grids(name, made))
     if not extent.as_json:
         print(f"\n{text}")
-    if extent.report is not None:
+    if extent.report is not None and not extent.wants_page:
         with extent.report.open("a", encoding="utf-8") as file:
             file.write(f"\n{text}\n")
+
+
+def _report(name: str, found: Read, made: Sweep, extent: Extent) -> Report:
+    from callwright.verify.dataset_rows import key
+    from callwright.verify.evidence import of_row, row_reasons
+    from callwright.verify.page import Stage, report_of
+    from callwright.viewer import Table
+
+    rows = {key(transcript): transcript.trajectory for _, transcript in found.transcripts}
+    titles = ("Rows without a defect", "Every class of finding")
+    notes = ("Every rate of defects is a lower bound: 100 % means that no rule spoke.", "")
+    stage = Stage(
+        f"Data set {name}",
+        lambda one: tuple(of_row(one, rows.get(one.key))),
+        row_reasons,
+        parts=[Table(t, g.heads, g.rows, n) for t, g, n in zip(titles, _grids(name, made), notes, strict=True)],
+        budget=extent.budget,
+    )
+    return report_of(made, stage)
 
 
 def _write_clean(found: Read, made: Sweep, clean: Path) -> int:

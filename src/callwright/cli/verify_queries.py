@@ -51,7 +51,7 @@ def verify_queries(
     settings = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile)
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
     made, asked = asyncio.run(_verified(requests, settings.sources(), judge or [], least, _day(today), limit, extent))
-    tell(made, extent)
+    tell(made, extent, lambda: _report(made, asked, least, extent))
     tell_agreement([one.found.get("votes", {}) for one in made.findings])
     if out is not None:
         _write(made, asked, out)
@@ -89,6 +89,25 @@ async def _verified(
         verifier = QueryVerifier(named(models), least, today)
         about = {"judges": judges, "least": least, "today": today and today.isoformat()}
         return await swept("queries", about, verifier.rows(asked), verifier.judge, extent), asked
+
+
+def _report(made: Any, asked: Any, least: int, extent: Any) -> Any:
+    """The page, with how often each quality was given."""
+    from callwright.verify.evidence import of_request, request_reasons
+    from callwright.verify.page import Stage, histogram, report_of
+    from callwright.verify.queries import QueryVerifier
+
+    known = {row.key: row.item for row in QueryVerifier().rows(asked)}
+    scores = [one.found["quality"] for one in made.findings if "quality" in one.found]
+    stage = Stage(
+        "Requests",
+        lambda one: tuple(of_request(one, known[one.key].query, [tool.name for tool in known[one.key].tools])),
+        request_reasons,
+        votes=lambda one: one.found.get("votes", {}),
+        parts=[histogram("Quality of the requests that can be answered", scores, least)],
+        budget=extent.budget,
+    )
+    return report_of(made, stage)
 
 
 def _write(made: Any, asked: Any, out: Path) -> None:

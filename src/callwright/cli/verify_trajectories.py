@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from callwright.verify.budget import BudgetSpent, Meter
     from callwright.verify.sweep import Row, Sweep
     from callwright.verify.trajectories import Checked
+    from callwright.viewer import Report
 
 
 class Written(StrEnum):
@@ -98,7 +99,7 @@ def verify_trajectories(
                    "dry_run": dry_run, "tools": settings.sources()}  # fmt: skip
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
     made = asyncio.run(_verified(source, requests, layout, settings, wanted, extent))
-    tell(made, extent)
+    tell(made, extent, lambda: _report(made, extent))
     _agreed(made)
     if out is not None:
         _write(made, out)
@@ -257,6 +258,21 @@ def _requests(path: Path) -> list[dict[str, Any]]:
     if wrong:
         raise ConfigError(f"record {wrong} of {path} has no query", hint='a line of text, or {"query": "…"}')
     return rows
+
+
+def _report(made: Sweep, extent: Extent) -> Report:
+    from callwright.verify.evidence import of_trajectory, trajectory_reasons
+    from callwright.verify.page import Stage, report_of
+    from callwright.verify.trajectories import votes
+
+    stage = Stage(
+        "Trajectories",
+        lambda one: tuple(of_trajectory(one)),
+        trajectory_reasons,
+        votes=lambda one: next(iter(votes([one])), {}),
+        budget=extent.budget,
+    )
+    return report_of(made, stage)
 
 
 def _agreed(made: Sweep) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,9 @@ import typer
 from callwright.types import JsonObject, digest
 
 if TYPE_CHECKING:
-    from callwright.verify.budget import Cost
+    from callwright.verify.budget import Budget, Cost
     from callwright.verify.sweep import Finding, Judge, Levels, Row, Sweep
+    from callwright.viewer import Report
 
 T = TypeVar("T")
 
@@ -31,7 +32,9 @@ JournalFile = Annotated[
     ),
 ]
 Anew = Annotated[bool, typer.Option("--anew", help="Judge everything again, whatever the journal holds.")]
-ReportFile = Annotated[Path | None, typer.Option("--report", help="Write the report here too, as Markdown.")]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", help="Write the report here too: a page (.html), else Markdown.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print every finding as JSON, one a line.")]
 
 
@@ -48,6 +51,18 @@ class Extent:
     report: Path | None = None
     as_json: bool = False
 
+    @property
+    def budget(self) -> Budget:
+        """What may be spent. Raises ConfigError."""
+        from callwright.verify.budget import Budget
+
+        return Budget(self.calls, self.model_calls, self.minutes)
+
+    @property
+    def wants_page(self) -> bool:
+        """Whether the report is to be a page."""
+        return self.report is not None and self.report.suffix.lower() in (".html", ".htm")
+
 
 async def swept(
     stage: str,
@@ -63,12 +78,11 @@ async def swept(
 
     Raises ConfigError for a journal of other settings, ModelError where no model answers.
     """
-    from callwright.verify.budget import Budget
     from callwright.verify.sweep import opened, sweep
 
     whole = {"stage": stage, **about}
     path = extent.journal or _default(stage, whole)
-    budget = Budget(extent.calls, extent.model_calls, extent.minutes)
+    budget = extent.budget
     with opened(path, whole, anew=extent.anew) as journal, _progress(told_as or f"verify {stage}", len(rows)) as told:
         made = await sweep(
             rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told, levels=levels
@@ -77,16 +91,30 @@ async def swept(
     return made
 
 
-def tell(made: Sweep, extent: Extent) -> None:
-    """Print the report: a table, or every finding as a line of JSON; and write it where that was asked for."""
+def tell(made: Sweep, extent: Extent, report: Callable[[], Report] | None = None) -> None:
+    """Print the report: a table, or every finding as a line of JSON; and write it where that was asked for, as
+    Markdown or as the page of ``report``. Raises ConfigError where it cannot be written."""
+    from callwright.errors import ConfigError
     from callwright.verify.report import markdown
+    from callwright.viewer import report_page
 
     if extent.as_json:
         _print_lines(made)
     else:
         _print_table(made)
-    if extent.report is not None:
-        extent.report.write_text(markdown(made) + "\n", encoding="utf-8")
+    if extent.report is None:
+        return
+    if extent.wants_page and report is None:
+        raise ConfigError(f"there is no page of this stage for {extent.report}", hint="--report FILE.md")
+    text = report_page(report()) if extent.wants_page and report is not None else markdown(made) + "\n"
+    try:
+        extent.report.parent.mkdir(parents=True, exist_ok=True)
+        extent.report.write_text(text, encoding="utf-8", errors="replace")  # a reply may hold lone surrogates
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write the report {extent.report}: {error.strerror}", hint="choose another --report"
+        ) from None
+    print(f"report: {extent.report}", file=sys.stderr)
 
 
 def tell_agreement(rows: Sequence[Mapping[str, str]]) -> None:

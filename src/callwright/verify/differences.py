@@ -30,13 +30,14 @@ def _plain(line: str) -> str:
 
 def _change(tool: Tool, change: OverlayChange) -> Iterator[str]:
     name = f"{change.key}.{change.change}" if change.key else change.change
-    before = _before(tool, change)
-    if before is not None and before != "":
-        yield f"- {name}: {_shown(before)}"
+    old = before(tool, change)
+    if old is not None and old != "":
+        yield f"- {name}: {_shown(old)}"
     yield f"+ {name}: {_shown(change.value)}" + (f"   # {' '.join(change.because.split())}" if change.because else "")
 
 
-def _before(tool: Tool, change: OverlayChange) -> Json:
+def before(tool: Tool, change: OverlayChange) -> Json:
+    """What the documentation says where the change says otherwise; None for nothing."""
     if not change.key:
         return tool.description if change.change == "description" else tool.output_schema
     part = tool.properties.get(change.key)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from callwright.plan import Plan
 from callwright.trace import Event
 from callwright.types import to_json
+from callwright.viewer.document import document
 from callwright.viewer.graph import plan_svg
 from callwright.viewer.story import CallStory, Stage, Story, read_story
 
@@ -35,7 +35,7 @@ def page(events: Iterable[Event]) -> str:
         _section("Answer step", "".join(_question(q, story.texts) for q in story.closing)) if story.closing else "",
         _section("Tools in view", _tools(story)),
     ]
-    return _document(query, body)
+    return document(query, body)
 
 
 def plan_page(query: str, plan: Plan) -> str:
@@ -54,17 +54,7 @@ def plan_page(query: str, plan: Plan) -> str:
         f"<header><h1>{escape(query)}</h1></header>",
         _section("Plan", f"<div class=scroll>{svg}</div><p>Critical path: {escape(chain)}</p><ol>{rows}</ol>"),
     ]
-    return _document(query, parts)
-
-
-def _document(query: str, body: Sequence[str]) -> str:
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(query[:80])} - Callwright</title><style>{style}</style></head>"
-        f"<body>{''.join(body)}</body></html>"
-    )
+    return document(query, parts)
 
 
 def _facts(story: Story) -> str:

@@ -1,0 +1,51 @@
+"""An exploration as a page: errors by kind, why other actions were dropped, then every sample with its reflection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from callwright.explore.exploration import by_action
+from callwright.explore.reflection import feedback
+from callwright.explore.row import row_of
+from callwright.trajectory import Trajectory
+from callwright.types import JsonObject, ToolCall, canonical
+from callwright.verify.budget import Budget
+from callwright.verify.evidence import told
+from callwright.verify.page import Stage, report_of
+from callwright.verify.sweep import Finding, Sweep
+from callwright.verify.trajectories import process
+from callwright.viewer import Lines, Part, Report, Table
+
+
+def report(made: Sweep, budget: Budget) -> Report:
+    """The report of :func:`callwright.explore.exploration.by_action`'s rows, each kept one with what it holds."""
+    rows = by_action(made)
+    records = iter([one["row"] for f in made.findings for one in f.found.get("actions", ()) if one["row"]])
+    shown = tuple(replace(one, found={"row": next(records)}) if one.kept else one for one in rows.findings)
+    stage = Stage("Exploration: a learner's errors", lambda one: tuple(_evidence(one)), _reasons, budget=budget)
+    return report_of(replace(rows, findings=shown), stage)
+
+
+def _reasons(finding: Finding) -> Iterator[str]:
+    if not finding.kept:
+        yield finding.category
+
+
+def _evidence(finding: Finding) -> Iterator[Part]:
+    record: JsonObject | None = finding.found.get("row")
+    if record is None:
+        return
+    row = row_of(record)
+    calls = [["wrong", _calls(row.wrong.calls)], ["right", _calls(row.right)]]
+    yield Table("Wrong and right", ["", "calls"], calls)
+    yield Lines("What came back", feedback(row.wrong))
+    yield Lines(f"Reflection (by {row.by})", row.reflection)
+    wrong = Trajectory("", row.before.query, (), (row.wrong,))
+    if thought := process(wrong):
+        yield Lines("The wrong round", thought)
+    yield told(row.before, "What had been done")
+
+
+def _calls(calls: tuple[ToolCall, ...]) -> str:
+    return "; ".join(f"{call.tool}({canonical(call.arguments)})" for call in calls)
