@@ -162,10 +162,37 @@ async def test_of_a_program_that_was_cut_off_nothing_is_run(reply: Reply) -> Non
     assert len(weather.calls) == 2, "ended by a stop sequence it is whole"
 
 
-async def test_rounds_that_bring_nothing_new_end_the_run_with_the_usual_question() -> None:
-    model = says(*[program("print(1)")] * 3, answer="Nothing was found.")
-    await run(model, tools())
+async def test_who_calls_the_same_again_and_again_is_told_so_and_then_asked_for_the_answer_alone() -> None:
+    same = {"thought": "I can answer now.", "calls": [{"function": "weather", "arguments": {"city": "Oslo"}}]}
+    model = says(same, same, same, {"thought": "Known.", "final_answer": "It is 12 degrees in Oslo."}, schema=True)
+    weather, _ = offered = tools()
+    done = await run(model, offered)
+    assert len(weather.calls) == 1
+    assert ["known already" in shown(model, at) for at in range(1, 4)] == [False, True, True]
+    assert "no more calls" in shown(model, 3)
+    schema = model.requests[3].schema
+    assert schema is not None
+    ways = [set(way["properties"]) - {"thought"} for way in schema["anyOf"]]
+    assert ways == [{"final_answer"}, {"given_up"}]
+    assert done.answer.text == "It is 12 degrees in Oslo."
+    observed = [e.data["shown"] for e in done.events if e.kind == "round" and e.data["shown"]]
+    assert not any("known already" in text for text in observed), "what a trajectory keeps is what was printed"
+
+
+async def test_the_last_of_its_rounds_is_for_the_answer() -> None:
+    model = says(*[program(f"print(weather(city='{c}'))") for c in ("Oslo", "Rome")], answer("12 and 24"))
+    done = await run(model, tools(), limits=Limits(turns=3))
+    assert ["no more calls" in shown(model, at) for at in range(3)] == [False, False, True]
+    assert done.answer.text.startswith("12 and 24")
+
+
+async def test_who_calls_even_then_is_not_run_and_the_usual_question_follows() -> None:
+    model = says(*[program("print(1)")] * 2, program("print(weather(city='Oslo'))"), answer="Nothing was found.")
+    weather, _ = offered = tools()
+    done = await run(model, offered)
     assert [r.purpose for r in model.requests] == ["code"] * 3
+    assert weather.calls == []
+    assert any("stopped without an answer" in e.data["text"] for e in done.events if e.kind == "note")
 
 
 async def test_old_observations_are_shortened_where_there_is_no_room() -> None:

@@ -102,6 +102,40 @@ def test_an_identifier_that_something_before_contains_is_from_there(before: dict
     assert step_faults(made, ["identifier_from_nowhere"]) == ()
 
 
+FLIGHTS = tool("find_flights", "to", "day")
+
+
+def flown(query: str, *before: tuple[str, Any, Any]) -> Trajectory:
+    call = ("find_flights", {"to": "Rome", "day": "2023-04-01"}, {"flight": "AZ 1"})
+    return replace(trajectory(*before, call, query=query), tools=(*TOOLS, FLIGHTS))
+
+
+def test_a_date_where_nobody_has_spoken_of_any_day() -> None:
+    (found,) = findings(flown("Which flights go to Rome, and how many days do they take?"), ["day_from_nowhere"])
+    assert (found.step, found.call) == (0, "c0")
+    assert '"2023-04-01"' in found.reason
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which flights go to Rome tomorrow?",
+        "Which flights go to Rome on the 1st?",
+        "Flights to Rome on Saturday",
+        "Flights to Rome in April",
+        "Flights to Rome, 01.04., please",
+        "Are there flights to Rome this week?",
+    ],
+)
+def test_a_date_that_may_have_been_worked_out_is_no_finding(query: str) -> None:
+    assert findings(flown(query), ["day_from_nowhere"]) == ()
+
+
+def test_a_date_after_a_result_that_speaks_of_one_may_have_been_worked_out() -> None:
+    before = ("find_person", {"name": "Ada"}, {"trip": {"starts": "2023-03-30", "nights": 2}})
+    assert findings(flown("Which flights go to Rome?", before), ["day_from_nowhere"]) == ()
+
+
 def test_an_identifier_that_comes_later_is_from_nowhere() -> None:
     made = trajectory(
         ("get_orders", {"person_id": "p-12345"}, []), ("find_person", {"name": "Ada"}, {"person_id": "p-12345"})

@@ -33,20 +33,23 @@ from callwright.wire.schemas import closed_object, required_first
 from callwright.wire.tools import tool_to_openai
 
 CALLS = 2  # of one round, at most (Table 17)
-_FRUITLESS = 3  # rounds in a row that bring nothing new
+_FRUITLESS = 2  # rounds in a row that bring nothing new, before there are no more calls
 _OBSERVED = 0.5  # of the characters of results: the most that one observation takes
 _SHORT = 300  # characters that are left of an old observation where there is no room for all
 _NO_ROUND = "the reply held neither a program nor a final answer: write one of the two, in the format asked for"
 _CUT = "the reply was cut off in its program, of which nothing was run: write a shorter one"
 _NOTHING = "(the program printed nothing: print what you want to see)"
+_AGAIN = "That is known already. If it is enough, give the final answer; if not, call something else."
+_END = "There are no more calls. Give the final answer with what came back, or give up and say why."
 _LOST = "All variables are gone: the next program begins anew."
 _FORMATS: dict[ReplyMode, str] = {
     "text": "Reply in this format, one round at a time:\n"
     "<thought> what you know, and what you need now </thought>\n"
     "<execute>\n```python\nprint(a_function(argument='value'))\n```\n</execute>\n"
     "or, at the end, <final_answer> the answer </final_answer> or <given_up> why </given_up> behind the thought.",
-    "schema": 'Reply with JSON: {"thought": "...", "calls": [{"function": "...", "arguments": {}}]}, '
-    'or "program": "..." (Python) in place of "calls", or "final_answer": "...", or "given_up": "why".',
+    "schema": 'Reply with JSON, one of:\n{"thought": "...", "calls": [{"function": "...", "arguments": {}}]}\n'
+    '{"thought": "...", "program": "... (Python)"}\n{"thought": "...", "final_answer": "..."}\n'
+    '{"thought": "...", "given_up": "why"}',
 }
 
 
@@ -62,13 +65,19 @@ class Code:
         rounds = _Rounds(job, self.opening, "text" if self.free else job.questions.mode)
         fruitless = 0
         try:
-            for _ in range(job.limits.turns):
+            for turn in range(1, job.limits.turns + 1):
                 came = len(job.executor.came)
-                if await rounds.next():
+                over = fruitless >= _FRUITLESS or 1 < turn == job.limits.turns
+                if await rounds.next(over=over):
                     break
                 fruitless = 0 if len(job.executor.came) > came else fruitless + 1
-                if fruitless >= _FRUITLESS:
-                    job.trace.add("note", text=f"stopped: {fruitless} rounds in a row brought nothing new")
+                if over:
+                    why = (
+                        f"{_FRUITLESS} rounds in a row brought nothing new"
+                        if fruitless > _FRUITLESS
+                        else f"{turn} rounds"
+                    )
+                    job.trace.add("note", text=f"stopped without an answer of the agent's own: {why}")
                     break
         finally:
             await rounds.close()
@@ -122,6 +131,7 @@ class _Rounds:
         self._stack = AsyncExitStack()
         self._sandbox: Sandbox | None = None
         self._done: list[_Done] = []  # what the session knows
+        self._shown: set[str] = set()  # observations so far
         self._behind = False  # the session does not know all of that yet
 
     async def close(self) -> None:
@@ -129,10 +139,10 @@ class _Rounds:
         self._sandbox = None
         await self._stack.aclose()
 
-    async def next(self) -> bool:
-        """One round; whether it was the last. Raises LimitReached."""
+    async def next(self, *, over: bool = False) -> bool:
+        """One round; whether it was the last. ``over``: it may only end the run. Raises LimitReached."""
         job = self._job
-        reply = await job.questions.ask(self._question(), calls=None)
+        reply = await job.questions.ask(self._question(over), calls=None)
         made = _read(reply.text, self._mode)
         cut = reply.finish_reason != "stop" and made.ending == "open"
         if cut and made.answer is not None:
@@ -141,23 +151,32 @@ class _Rounds:
             job.trace.add("round", **_told(made), calls=[], shown="", stop="")
             job.answer, job.given_up = made.answer, made.given_up
             return True
+        if over:
+            job.trace.add("round", **_told(made), calls=[], shown=_END, stop="error")
+            return False
         if made.code is None or cut or made.ending == "torn":
             shown = _NO_ROUND if made.code is None else _CUT
             job.trace.add("round", **_told(made), calls=[], shown=shown, stop="error")
         else:
+            came = len(job.executor.came)
             shown = await self._carried_out(made)
+            if shown in self._shown and len(job.executor.came) == came:
+                shown = f"{shown}\n{_AGAIN}"
+        self._shown.add(shown)
         said = reply.text if self._mode == "schema" else write_round(made) or reply.text
         self._messages += [Message("assistant", said), Message("user", f"Observation:\n{shown}")]
         return False
 
-    def _question(self) -> ChatRequest:
+    def _question(self, over: bool) -> ChatRequest:
         job, mode = self._job, self._mode
         shown = [function.shown for function in self._functions.values()]
         messages = self._opening(job, shown)
         messages = (*messages[:1], *job.conversation, *messages[1:], *self._within(job.limits.result_chars))
+        if over:
+            messages = (*messages[:-1], replace(messages[-1], content=f"{messages[-1].content}\n{_END}"))
         request = ChatRequest(messages, purpose="code", max_tokens=job.limits.reply_tokens)
         if mode == "schema":
-            return replace(request, schema=reply_schema(shown))
+            return replace(request, schema=reply_schema([] if over else shown))
         return replace(request, stop=STOPS)
 
     def _before(self) -> Iterator[Message]:
@@ -327,13 +346,14 @@ def _takes_object(tool: Tool, free: Sequence[str]) -> bool:
 
 
 def reply_schema(shown: Sequence[Tool]) -> JsonObject:
-    """The decoding schema of one round. Calls with their arguments come first: where decoding is constrained, a small
-    model gets them right that way, and they are the same program."""
+    """The decoding schema of one round; without tools, of the last. Calls with their arguments come first: where
+    decoding is constrained, a small model gets them right that way, and they are the same program."""
     thought = {"type": "string", "maxLength": 400}
     text = {"type": "string", "maxLength": 2_000}
     calls = [closed_object(function={"const": t.name}, arguments=required_first(t)) for t in shown]
     listed = {"type": "array", "items": {"anyOf": calls}, "minItems": 1, "maxItems": CALLS}
-    ways = {"calls": listed, "program": text, "final_answer": text, "given_up": text}
+    ways = {"calls": listed, "program": text} if shown else {}
+    ways |= {"final_answer": text, "given_up": text}
     return {"anyOf": [closed_object(**{"thought": thought, way: part}) for way, part in ways.items()]}
 
 

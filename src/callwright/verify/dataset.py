@@ -38,6 +38,7 @@ CRITERIA: Mapping[DefectKind, Criterion] = {
     "unknown_argument": "alignment",
     "wrong_value": "alignment",
     "identifier_from_nowhere": "alignment",
+    "day_from_nowhere": "alignment",
     "value_from_nowhere": "alignment",
     "dangling_reference": "alignment",
     "no_call": "sufficiency",

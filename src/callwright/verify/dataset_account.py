@@ -27,6 +27,7 @@ DefectKind = Literal[
     "unknown_argument",  # a call with an argument that its tool does not know
     "wrong_value",  # a value that the tool's schema refuses
     "identifier_from_nowhere",  # an identifier that nothing before the call contains
+    "day_from_nowhere",  # a date, where nobody had spoken of any day
     "value_from_nowhere",  # another value that nothing before the call contains
     "dangling_reference",  # a reference to the result of a call that was not made before
     "no_call",  # an answer without any call

@@ -13,6 +13,7 @@ from callwright.verify.dataset_account import Account, Defect, DefectKind
 
 _AS_FOUND: dict[str, DefectKind] = {
     "unknown_tool": "unknown_tool",
+    "day_from_nowhere": "day_from_nowhere",
     "repeated_call": "repeated_call",
     "trial_and_error": "trial_and_error",
     "unused_result": "unused_result",

@@ -22,6 +22,7 @@ from callwright.gate import Gate, Refusal, Sources, diagnose
 from callwright.gate.check import arguments_of
 from callwright.gate.grounding import judge, leaves
 from callwright.gate.sources import fold
+from callwright.gate.spellings import calendar_day
 from callwright.jsontext import JsonError, mend
 from callwright.trajectory import Trajectory
 from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
@@ -30,6 +31,7 @@ StepFaultKind = Literal[
     "unknown_tool",  # the call names no tool on offer
     "wrong_arguments",  # the tool's schema refuses them, or does not know a key
     "identifier_from_nowhere",  # neither the request, an earlier result nor a tool's own text contains it
+    "day_from_nowhere",  # a date, where neither the request nor anything before the call speaks of any day
     "repeated_call",  # the same call as before, though nothing had changed
     "trial_and_error",  # a failed call, followed by one of the same tool that succeeds
     "unused_result",  # no later call and not the answer uses anything of it
@@ -44,6 +46,15 @@ _WRITES, _READS = (
 )
 _MISNAMED = frozenset({"rename_key", "drop_unknown"})  # edits that lose or guess: the others keep what was meant
 _TELLING = re.compile(r"\d[\d.,:\-/]*\d|\d|[^\W\d_][\w'’-]{3,}")
+_DAY_SAID = re.compile(  # what somebody may have worked a date out from
+    r"\b(?:19|20)\d\d\b|\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}(?:st|nd|rd|th)\b"
+    r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|\b(?:to|yester)day|\bto(?:night|morrow)|\bnow\b|\b(?:this|next|last|past|current|recent|latest|coming|upcoming)\b"
+    r"|\bdays? (?:ago|after|before|earlier|from|later|left|until)\b|\b(?:in|within) \w+ days?\b"
+    r"|\b(?:weeks?|weekend|months?|years?|quarter|season|spring|summer|autumn|fall|winter|easter|christmas|eve)\b",
+    re.I,
+)
 _FIGURE = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _EMPTY_WORDS = frozenset("true false none null error response data result results status success message".split())
 
@@ -113,6 +124,33 @@ class _Account:
         return sources
 
     @cached_property
+    def not_held(self) -> list[tuple[_Made, str, Json, str, bool]]:
+        """Every value of an argument that nothing before its call contains: the call, where it stands, the value, the
+        gate's word for it, and whether anything before the call speaks of a day. Ends where a result is not known."""
+        found: list[tuple[_Made, str, Json, str, bool]] = []
+        sources, shown = self.asked.copy(), [step.shown for step in self.trajectory.steps]
+        dated = _DAY_SAID.search(self.trajectory.query) is not None
+        for place, made in enumerate(self.made):
+            for text in shown[self.made[place - 1].step : made.step] if place else ():
+                sources.add_text(text)
+                dated = dated or _DAY_SAID.search(text) is not None
+            properties = made.tool.properties if made.tool else {}
+            for key, value in (made.arguments or {}).items():
+                for path, name, leaf, part in leaves(key, value, properties.get(key)):
+                    if (verdict := judge(name, leaf, part, sources)) != "held":
+                        found.append((made, path.removeprefix("/"), leaf, verdict, dated))
+            if made.result is None and not shown[made.step]:
+                break
+            if made.result is not None:
+                told = canonical(made.result.content)
+                sources.add_result(made.result)
+                if made.result.failure is not None:
+                    told = f"{made.result.failure.message} {told}"
+                    sources.add_text(told)
+                dated = dated or _DAY_SAID.search(told) is not None
+        return found
+
+    @cached_property
     def statements(self) -> list[tuple[str, Verdict]]:
         """The sentences of the answer, checked against the results; none where there is no answer."""
         answer = self.trajectory.answer
@@ -155,22 +193,18 @@ def _wrong_arguments(account: _Account) -> Iterator[StepFault]:
 def _identifiers(account: _Account) -> Iterator[StepFault]:
     """By the gate's own judgement (:mod:`callwright.gate.grounding`). An error that names an identifier gives it; a
     result that nobody wrote down may have given any."""
-    sources, shown = account.asked.copy(), [step.shown for step in account.trajectory.steps]
-    for place, made in enumerate(account.made):
-        for text in shown[account.made[place - 1].step : made.step] if place else ():
-            sources.add_text(text)
-        properties = made.tool.properties if made.tool else {}
-        for key, value in (made.arguments or {}).items():
-            for path, name, leaf, part in leaves(key, value, properties.get(key)):
-                if judge(name, leaf, part, sources) == "identifier":
-                    said = f"{path.removeprefix('/')} is {canonical(leaf)}, which nothing before this call contains"
-                    yield made.fault("identifier_from_nowhere", said)
-        if made.result is None and not shown[made.step]:
-            return
-        if made.result is not None:
-            sources.add_result(made.result)
-            if made.result.failure is not None:
-                sources.add_text(f"{made.result.failure.message} {canonical(made.result.content)}")
+    for made, path, leaf, verdict, _ in account.not_held:
+        if verdict == "identifier":
+            said = f"{path} is {canonical(leaf)}, which nothing before this call contains"
+            yield made.fault("identifier_from_nowhere", said)
+
+
+def _days(account: _Account) -> Iterator[StepFault]:
+    """Dates that were made up for sure: nobody had spoken of a day, a month, a year or a time from now."""
+    for made, path, leaf, _, dated in account.not_held:
+        if not dated and isinstance(leaf, str) and calendar_day(leaf) is not None:
+            said = f"{path} is {canonical(leaf)}, and nothing before this call speaks of any day"
+            yield made.fault("day_from_nowhere", said)
 
 
 def _repeated(account: _Account) -> Iterator[StepFault]:
@@ -345,6 +379,7 @@ RULES: dict[StepFaultKind, Callable[[_Account], Iterator[StepFault]]] = {
     "unknown_tool": _unknown_tools,
     "wrong_arguments": _wrong_arguments,
     "identifier_from_nowhere": _identifiers,
+    "day_from_nowhere": _days,
     "repeated_call": _repeated,
     "trial_and_error": _trials,
     "unused_result": _unused,

@@ -35,7 +35,7 @@ CALLS = 2  # of one round, at most (Table 17)
 SUSPICIONS = frozenset({"unused_result", "unsupported", "attribution", "left_open"})
 """Kinds that a rule finds and does not prove: other words may say the same, and a name may need no call."""
 
-_NEEDS_ALL = SUSPICIONS | {"identifier_from_nowhere", "contradiction", "repeated_call"}
+_NEEDS_ALL = SUSPICIONS | {"identifier_from_nowhere", "day_from_nowhere", "contradiction", "repeated_call"}
 _MEANING = frozenset({"contradiction", "attribution", "unsupported", "left_open"})
 _SHOWN = 1_200  # characters of one result that a judge is shown
 _PROCESS = 24_000  # characters of a whole process
