@@ -111,7 +111,7 @@ def flown(query: str, *before: tuple[str, Any, Any]) -> Trajectory:
 
 
 def test_a_date_where_nobody_has_spoken_of_any_day() -> None:
-    (found,) = findings(flown("Which flights go to Rome, and how many days do they take?"), ["day_from_nowhere"])
+    (found,) = step_faults(flown("Which flights go to Rome, and how many days do they take?"), ["day_from_nowhere"])
     assert (found.step, found.call) == (0, "c0")
     assert '"2023-04-01"' in found.reason
 
@@ -128,12 +128,12 @@ def test_a_date_where_nobody_has_spoken_of_any_day() -> None:
     ],
 )
 def test_a_date_that_may_have_been_worked_out_is_no_finding(query: str) -> None:
-    assert findings(flown(query), ["day_from_nowhere"]) == ()
+    assert step_faults(flown(query), ["day_from_nowhere"]) == ()
 
 
 def test_a_date_after_a_result_that_speaks_of_one_may_have_been_worked_out() -> None:
     before = ("find_person", {"name": "Ada"}, {"trip": {"starts": "2023-03-30", "nights": 2}})
-    assert findings(flown("Which flights go to Rome?", before), ["day_from_nowhere"]) == ()
+    assert step_faults(flown("Which flights go to Rome?", before), ["day_from_nowhere"]) == ()
 
 
 def test_an_identifier_that_comes_later_is_from_nowhere() -> None:
