@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from callwright.explore.exploration import by_action
 from callwright.explore.reflection import feedback
-from callwright.explore.row import row_of
+from callwright.explore.row import from_kept
 from callwright.trajectory import Trajectory
 from callwright.types import JsonObject, ToolCall, canonical
 from callwright.verify.budget import Budget
@@ -36,7 +36,7 @@ def _evidence(finding: Finding) -> Iterator[Part]:
     record: JsonObject | None = finding.found.get("row")
     if record is None:
         return
-    row = row_of(record)
+    row = from_kept(record)
     calls = [["wrong", _calls(row.wrong.calls)], ["right", _calls(row.right)]]
     yield Table("Wrong and right", ["", "calls"], calls)
     yield Lines("What came back", feedback(row.wrong))
