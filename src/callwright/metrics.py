@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import log2
+from math import log2, sqrt
 
 Edge = tuple[str, str]
 Count = tuple[float, float]
+Z95 = 1.959963984540054
 
 
 def share(counts: Iterable[Count]) -> float:
@@ -163,6 +164,16 @@ def paired_bootstrap(
     drawn = np.random.default_rng(seed).integers(0, len(apart), size=(samples, len(apart)))
     low, high = np.quantile(apart[drawn].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(apart.mean()), float(low), float(high))
+
+
+def wilson(successes: int, trials: int, z: float = Z95) -> Interval:
+    """A proportion with Wilson's score interval (Wilson 1927). Raises ValueError without trials."""
+    if trials <= 0 or not 0 <= successes <= trials:
+        raise ValueError(f"{successes} successes in {trials} trials is no proportion")
+    share = successes / trials
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    spread = z / (1 + z * z / trials) * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return Interval(share, max(0.0, middle - spread), min(1.0, middle + spread))
 
 
 def recall_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:

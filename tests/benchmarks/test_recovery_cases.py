@@ -9,8 +9,8 @@ import pytest
 from tests.benchmarks.trajectory_case import WEATHER, step
 
 from callwright.benchmarks.recovery_cases import ErrorCase, digest_of, read_cases, read_published, write_cases
-from callwright.benchmarks.recovery_score import Gold
 from callwright.errors import ConfigError
+from callwright.recovery import Gold
 from callwright.training.sources import data_root
 from callwright.types import ToolCall
 

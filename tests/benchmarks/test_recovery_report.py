@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.benchmarks.recovery_report import judged_table, recovery_report, share
+from callwright.benchmarks.recovery_report import judged_table, recovery_report
+from callwright.recovery import share
 
 
 def row(task: str, strategy: str, corrected: bool, **more: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def row(world: Any, tool: str, arguments: Any, error: str = "e", content: Any = 
     [
         (("forecast", {"iata": "Oslo", "day": "2024-12-25"}, "e", None, "no station Oslo"),
          ("The call of forecast failed: no station Oslo.", "iata was Oslo", "IATA code of the airport",
-          "I call it again with iata = OSL, day = 2024-12-25.")),
+          "I call it again with iata = OSL, day = 2024-12-25. iata came back from find_airport.")),
         (("forecast", {"day": "2024-12-25"}, "e", None, "Missing required key 'iata'"),
          ("The argument iata was missing",)),
         (("forecast", {**RIGHT, "colour": "red"}, "e", None, "unknown argument"),
@@ -52,6 +52,14 @@ def test_the_rule_says_what_failed_what_the_documentation_says_and_what_to_call(
     for part in parts:
         assert part in text
     assert unsourced(replace(one, reflection=text)) == "", "what the rule writes stands somewhere"
+
+
+def test_a_call_that_was_made_before_is_said_to_be(world: Any) -> None:
+    one = row(world, "find_airport", {"city": "Oslo"}, "repeated", {"iata": "OSL"})
+    text = by_rule(one)
+    assert text.startswith("find_airport was called so before and returned this")
+    assert "day is in the task; iata came back from find_airport." in text
+    assert unsourced(replace(one, reflection=text)) == ""
 
 
 def test_the_question_shows_tools_rounds_feedback_and_the_call_that_comes_next(world: Any) -> None:

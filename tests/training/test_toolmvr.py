@@ -42,6 +42,11 @@ def test_every_stage_runs_and_leaves_its_result(tmp_path: Path, capsys: pytest.C
     said = capsys.readouterr()
     assert "| V and R |" in said.out
     assert "with loss" in said.err
+    tables = (out / "scores.md").read_text()
+    assert "ECR, objective" in tables
+    (out / "scores.md").unlink()
+    assert main([*told, "--stages", "report"]) == 0, "no model is asked: scores.json says it all"
+    assert (out / "scores.md").read_text() == tables
     with pytest.raises(ConfigError, match="already a run"):
         main([*told, "--stages", "v"])
     assert main([*told, "--stages", "v", "--resume", "--steps", "3"]) == 0

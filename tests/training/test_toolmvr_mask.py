@@ -15,13 +15,14 @@ from tests.training.toolmvr_case import bought
 
 from callwright import weights
 from callwright.errors import ConfigError
+from callwright.explore.row import record
 from callwright.training.toolmvr_mask import IGNORED, Tokens, tokens
 from callwright.training.toolmvr_reflections import reflections
 from callwright.transcripts import FORMATS, Transcript, write
 
 VR = FORMATS["toolbench-vr"]
 V_ROW = write(Transcript(bought()), VR)["messages"]
-R_ROW = write(next(iter(reflections(bought()))).transcript, VR)["messages"]
+R_ROW = record(next(reflections(bought())))["messages"]
 
 
 def _tokenizers() -> list[Any]:

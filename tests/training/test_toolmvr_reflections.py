@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from tests.training.toolmvr_case import bought
 
+from callwright.explore.reflection import by_rule
+from callwright.explore.sourced import unsourced
 from callwright.gate import Gate, Refusal
-from callwright.training.toolmvr_reflections import CALLING, reflections
+from callwright.training.toolmvr_reflections import CALLING, fault_of, reflections
 from callwright.types import ToolCall
 
 FOUND = list(reflections(bought()))
@@ -17,21 +19,20 @@ def test_every_row_ends_in_the_verified_call_and_everything_before_is_context() 
     assert {r.error for r in FOUND} >= {"required_missing", "name_typo", "wrong_tool", "repeated"}
     assert {r.error for r in FOUND} <= {*CALLING, "repeated"}
     for r in FOUND:
-        t = r.transcript.trajectory
-        assert r.transcript.context == frozenset(range(len(t.steps) - 1))
-        last = t.steps[-1]
-        assert [(c.tool, c.arguments) for c in last.calls] == [(r.right.tool, r.right.arguments)]
-        assert (last.results, t.answer) == ((), None)
-        assert last.thought
-        assert t.steps[-2].results, "the wrong action came back with something"
+        verified = bought().steps[len(r.before.steps)].calls
+        assert [(c.tool, c.arguments) for c in r.right] == [(c.tool, c.arguments) for c in verified]
+        assert r.before.steps == bought().steps[: len(r.before.steps)]
+        assert r.trajectory.steps[-1].results == ()
+        assert r.before.answer is None
+        assert r.wrong.results, "the wrong action came back with something"
 
 
 def test_calling_errors_come_back_with_what_the_gate_says_and_planning_errors_with_what_was_recorded() -> None:
     gate = Gate(bought().tools)
     for r in FOUND:
-        wrong = r.transcript.trajectory.steps[-2]
-        (call,), (result,) = wrong.calls, wrong.results
+        (call,), (result,) = r.wrong.calls, r.wrong.results
         verdict = gate.check(call)
+        assert r.kind == fault_of(r.error) == ("planning" if r.error == "repeated" else "calling")
         if r.error == "repeated":
             assert not isinstance(verdict, Refusal)
             assert result.content == bought().results[0].content
@@ -41,14 +42,13 @@ def test_calling_errors_come_back_with_what_the_gate_says_and_planning_errors_wi
 
 
 def test_a_reflection_names_only_what_feedback_documentation_and_task_hold() -> None:
-    by_kind = {r.error: r.transcript.trajectory for r in FOUND}
-    missing = by_kind["required_missing"].steps[-1].thought
-    assert "which I left out" in missing
-    assert "The call failed: Missing required key" in missing
-    typo = by_kind["name_typo"].steps[-1].thought
-    assert "The documentation lists no" in typo
-    assert "wrong API" in by_kind["wrong_tool"].steps[-1].thought
-    assert "was made already" in by_kind["repeated"].steps[-1].thought
+    for r in FOUND:
+        assert r.reflection == by_rule(r), "written as for what exploration finds"
+        assert unsourced(r) == "", r.error
+    by_error = {r.error: r.reflection for r in FOUND}
+    assert "The call of price_of failed: Missing required key" in by_error["required_missing"]
+    assert "The tool for this is" in by_error["name_typo"]
+    assert "was called so before" in by_error["repeated"]
 
 
 def test_the_same_trajectory_and_seed_give_the_same_rows() -> None:

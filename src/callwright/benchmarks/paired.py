@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import comb
 
-from callwright.metrics import Interval, paired_bootstrap
+from callwright.metrics import Interval, paired_bootstrap, wilson
 
 __all__ = ["Interval", "McNemar", "mcnemar", "mean_interval", "paired_bootstrap", "paired_change", "wilson"]
-
-Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +18,6 @@ class McNemar:
     only_a: int
     only_b: int
     p: float
-
-
-def wilson(successes: int, trials: int, z: float = Z95) -> Interval:
-    """A proportion with Wilson's score interval (Wilson 1927). Raises ValueError without trials."""
-    if trials <= 0 or not 0 <= successes <= trials:
-        raise ValueError(f"{successes} successes in {trials} trials is no proportion")
-    share = successes / trials
-    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    spread = z / (1 + z * z / trials) * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return Interval(share, max(0.0, middle - spread), min(1.0, middle + spread))
 
 
 def paired_change(

@@ -14,10 +14,10 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from callwright.benchmarks.recovery_score import Gold
 from callwright.benchmarks.rows import read_rows
 from callwright.errors import ConfigError, Failure, boundary
 from callwright.jsontext import JsonError, literal, parse
+from callwright.recovery import Gold
 from callwright.trajectory import Step
 from callwright.transcripts.tooleval import toolbench_tool
 from callwright.transcripts.transcript import failure_in

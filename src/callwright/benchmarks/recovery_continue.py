@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Literal
 from callwright.benchmarks.desk_facts import normalise
 from callwright.benchmarks.desk_score import LIMITATION
 from callwright.benchmarks.recovery_cases import ErrorCase, digest_of
-from callwright.benchmarks.recovery_score import Recovery, recovery
 from callwright.benchmarks.recovery_world import simulated_source
 from callwright.benchmarks.task_sets import Stage
 from callwright.execution.freeze import Level
 from callwright.execution.run_trajectory import trajectory_of
 from callwright.protocols import ChatModel
+from callwright.recovery import Recovery, recovery
 from callwright.strategies import REFLECT, Job, Strategy, open_strategy
 from callwright.strategies.reflecting import mended_by
 from callwright.trajectory import Step, Trajectory

@@ -18,9 +18,9 @@ from callwright.benchmarks.desk_facts import normalise
 from callwright.benchmarks.desk_score import LIMITATION
 from callwright.benchmarks.desk_tasks import Desk, DeskTask
 from callwright.benchmarks.recovery_faults import injected
-from callwright.benchmarks.recovery_score import Gold, Recovery, recovery
 from callwright.benchmarks.task_sets import Stage
 from callwright.execution.run_trajectory import trajectory_of
+from callwright.recovery import Gold, Recovery, recovery
 from callwright.trajectory import Trajectory
 from callwright.types import JsonObject, Tool, digest
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from callwright import prompts
 from callwright.benchmarks.judge_text import call_text, chain_text
 from callwright.benchmarks.recovery_cases import ErrorCase, Part
-from callwright.benchmarks.recovery_score import Gold
 from callwright.benchmarks.recovery_world import World
 from callwright.execution.render import signatures
 from callwright.jsontext import JsonError, mend
 from callwright.models.dialogue import converse
 from callwright.protocols import ChatModel, ChatRequest
+from callwright.recovery import Gold
 from callwright.training.corruption import corrupt
 from callwright.trajectory import Step, Trajectory
 from callwright.types import Reply, ToolCall, ToolResult, canonical, digest, scalars

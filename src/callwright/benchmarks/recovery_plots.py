@@ -11,8 +11,8 @@ from pathlib import Path
 
 from callwright.benchmarks.paired import Interval, mean_interval, wilson
 from callwright.benchmarks.plots import forms_of, new_axes, plain_ticks, save_svg
-from callwright.benchmarks.recovery_score import counted
 from callwright.benchmarks.report import Row, grouped, total_tokens
+from callwright.recovery import counted
 
 RATES, TOKENS = "recovery-rates.svg", "recovery-tokens.svg"
 _MARKERS = "osD^vP*X"

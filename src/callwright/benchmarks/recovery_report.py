@@ -9,9 +9,9 @@ from statistics import fmean
 
 from callwright.benchmarks.judge_check import repeats, with_gold
 from callwright.benchmarks.judge_rates import error_correction, error_recognition
-from callwright.benchmarks.paired import mcnemar, paired_bootstrap, wilson
-from callwright.benchmarks.recovery_score import counted
+from callwright.benchmarks.paired import mcnemar, paired_bootstrap
 from callwright.benchmarks.report import ByTask, Row, grouped, table, total_tokens
+from callwright.recovery import counted, share
 from callwright.types import JsonObject
 
 OBJECTIVE = (
@@ -172,11 +172,3 @@ def _trust(rows: Sequence[JsonObject], code: Mapping[str, Row]) -> list[str]:
 def _judged(rows: Sequence[JsonObject], rate: Callable[[Sequence[tuple[str, str]]], float]) -> str:
     pairs = [(str(row["verdict"]), str(row["more"])) for row in rows if row["verdict"]]
     return f"{100 * rate(pairs):.1f} ({len(pairs)})" if pairs else "–"
-
-
-def share(part: int, whole: int) -> str:
-    """``3/12 = 25 % (9 – 53)``; a dash of none."""
-    if not whole:
-        return "–"
-    found = wilson(part, whole)
-    return f"{part}/{whole} = {100 * found.value:.0f} % ({100 * found.low:.0f} – {100 * found.high:.0f})"

@@ -13,6 +13,7 @@ from callwright.dialects.pythonic import written
 from callwright.execution.render import signatures
 from callwright.explore.row import Reflected
 from callwright.explore.syntax import literals
+from callwright.explore.thoughts import origins
 from callwright.jsontext import JsonError, mend
 from callwright.protocols import ChatRequest
 from callwright.trajectory import Step
@@ -27,7 +28,8 @@ _MOST_KEYS = 4
 
 
 def by_rule(row: Reflected) -> str:
-    """Analysis and strategy from what the failure and the documentation say."""
+    """Analysis and strategy from what the failure, the documentation and the rounds before say: what was wrong, what
+    is called now, and where its values come from."""
     return " ".join((*_analysis(row), *_strategy(row)))
 
 
@@ -89,9 +91,12 @@ def _analysis(row: Reflected) -> Iterator[str]:
         return
     wrong, right = pair
     if failure is not None:
-        yield f"The call of {wrong.tool} failed: {_sentence(_short(failure, _SHOWN))}"
+        said = failure.split(" Tools: ")[0]  # which tools there are stands in the documentation
+        yield f"The call of {wrong.tool} failed: {_sentence(_short(said, _SHOWN))}"
     elif row.error == "nothing found":
         yield f"The call of {wrong.tool} was carried out and found nothing: its arguments miss what is asked for."
+    elif _key(wrong) in map(_key, row.before.calls):
+        yield f"{wrong.tool} was called so before and returned this: once more brings the task no further."
     else:
         yield f"The call of {wrong.tool} was carried out, but what came back does not give what the request asks for."
     if wrong.tool != right.tool:
@@ -123,11 +128,10 @@ def _exception(shown: str) -> str:
 
 def _differences(wrong: ToolCall, right: ToolCall, tool: Tool | None) -> Iterator[str]:
     """What of the arguments was wrong, and what the documentation says of it."""
-    given = wrong.arguments if isinstance(wrong.arguments, dict) else {}
-    wanted = right.arguments if isinstance(right.arguments, dict) else {}
+    given, wanted = _given(wrong), _given(right)
     if given == wanted:
         yield "Nothing of the call itself was wrong."
-    for key in [k for k in wanted if k not in given or canonical(given[k]) != canonical(wanted[k])][:_MOST_KEYS]:
+    for key in _changed(wrong, right)[:_MOST_KEYS]:
         what = "was missing" if key not in given else f"was {_short(given[key], _VALUE)}"
         yield f"The argument {key} {what}{_documented(key, tool)}."
     for key in [k for k in given if k not in wanted][:_MOST_KEYS]:
@@ -147,18 +151,36 @@ def _strategy(row: Reflected) -> Iterator[str]:
         yield f"I call {', and then '.join(_computed(call, row.program) for call in row.right)}."
         return
     wrong, right = _pair(row) or (None, row.right[0])
-    if wrong is not None and canonical([wrong.tool, wrong.arguments]) == canonical([right.tool, right.arguments]):
+    if wrong is not None and _key(wrong) == _key(right):
         yield f"I call {right.tool} once more."
         return
-    given = right.arguments if isinstance(right.arguments, dict) else {}
+    again = wrong if wrong is not None and wrong.tool == right.tool else None
+    given = _given(right)
     told = ", ".join(f"{key} = {_short(value, _VALUE)}" for key, value in given.items())
-    verb = "I call it again" if wrong is not None and wrong.tool == right.tool else f"I call {right.tool}"
+    verb = "I call it again" if again else f"I call {right.tool}"
     yield f"{verb} with {told}." if told else f"{verb} without arguments."
+    new = {key: given[key] for key in _changed(again, right)} if again else given
+    if come := origins(row.before, len(row.before.steps), right, new):
+        yield come.replace("`", "")  # names stand bare here
+
+
+def _given(call: ToolCall) -> JsonObject:
+    return call.arguments if isinstance(call.arguments, dict) else {}
+
+
+def _changed(wrong: ToolCall, right: ToolCall) -> list[str]:
+    """The arguments of the right call that the wrong one lacks, or has otherwise."""
+    given, wanted = _given(wrong), _given(right)
+    return [k for k in wanted if k not in given or canonical(given[k]) != canonical(wanted[k])]
+
+
+def _key(call: ToolCall) -> str:
+    return canonical([call.tool, call.arguments])
 
 
 def _computed(call: ToolCall, program: str) -> str:
     """A call of a program in words: what it says itself, and what it takes from what came before."""
-    said, given = literals(program), call.arguments if isinstance(call.arguments, dict) else {}
+    said, given = literals(program), _given(call)
     told = [f"{key} = {_short(v, _VALUE)}" for key, v in given.items() if canonical(v) in said]
     taken = [key for key, v in given.items() if canonical(v) not in said]
     told += [f"{' and '.join(taken)} taken from what came before"] if taken else []
@@ -170,10 +192,10 @@ def _pair(row: Reflected) -> tuple[ToolCall, ToolCall] | None:
     where nothing was called."""
     if not row.wrong.calls:
         return None
-    right = {canonical([c.tool, c.arguments]) for c in row.right}
+    right = set(map(_key, row.right))
     ill = {r.id for r in row.wrong.results if not r.ok}
     calls: Sequence[ToolCall] = [c for c in row.wrong.calls if c.id in ill] or [
-        c for c in row.wrong.calls if canonical([c.tool, c.arguments]) not in right
+        c for c in row.wrong.calls if _key(c) not in right
     ]
     wrong = calls[0] if calls else row.wrong.calls[0]
     return wrong, next((c for c in row.right if c.tool == wrong.tool), row.right[0])

@@ -8,6 +8,7 @@ Stages, in order, each leaving its result in ``--out``; ``--stages`` names those
 * ``vr``: the model after V and R rows together, Eq. (8), folder ``vr``
 * ``measure``: the untrained model and both others on held-out rows: loss, and the corrected calls they write;
   ``scores.md``, every reply in ``scores.json``
+* ``report``: ``scores.md`` once more from ``scores.json``; no model is asked (measure ends with it)
 
 ``--dry-run`` says what the run would be and cost, and does nothing.
 """
@@ -32,7 +33,7 @@ from callwright.training.toolmvr_settings import PRESETS, Settings
 from callwright.training.tuning_settings import add_options, with_options
 from callwright.types import to_json
 
-STAGES = ("data", "v", "vr", "measure")
+STAGES = ("data", "v", "vr", "measure", "report")
 DEFAULT_SOURCES = "nestools,seal_tools,complexfuncbench,toolbench"
 
 
@@ -51,9 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     if "data" in args.stages and not args.rows:
         _data(args, settings)
-    rest = [stage for stage in args.stages if stage != "data"]
+    rest = [stage for stage in args.stages if stage not in ("data", "report")]
     if rest:
         _train(args, settings, rest)
+    if "report" in args.stages and "measure" not in rest:
+        _report(args)
     return 0
 
 
@@ -117,6 +120,7 @@ def _measure(
 ) -> None:
     from callwright.training import toolmvr_scores as scores
     from callwright.training import tuning
+    from callwright.training.toolmvr_report import Measured
 
     verified = _evenly(_some(fit, "V", "test"), args.held)
     reflected = _evenly(_some(fit, "R", "test"), args.held)
@@ -128,10 +132,18 @@ def _measure(
         model, _ = tuning.open_model(place)
         losses = [scores.loss(model, [made[r.id] for r in some]) for some in (verified, reflected)]
         written = scores.corrections(model, tokenizer, reflected, settings.longest)
-        found[name] = scores.Measured(losses[0], losses[1], written)
+        found[name] = Measured(losses[0], losses[1], written)
         progress(f"measured: {name}")
     (args.out / "scores.json").write_text(json.dumps(to_json(found), indent=1), encoding="utf-8")
-    text = f"{scores.table(found)}\n\n{scores.against(found, list(found)[-1])}\n"
+    _report(args)
+
+
+def _report(args: argparse.Namespace) -> None:
+    """The tables of ``scores.json``, whoever wrote it and when."""
+    from callwright.training import toolmvr_report
+
+    rows = toolmvr_data.read(args.rows or [args.out / "data.jsonl"])
+    text = toolmvr_report.report(toolmvr_report.read_scores(args.out / "scores.json", rows))
     (args.out / "scores.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 

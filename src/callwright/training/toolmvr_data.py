@@ -1,8 +1,8 @@
 """The rows of a run: ToolBench-V and -R records, ours or anybody's, with their part, kind and gold.
 
-A row is a record as :mod:`callwright.transcripts.toolbench_vr` reads it, with three members beside: ``part`` (train
-or test; all rows of one request are in the same), ``kind`` (V or R) and, in an R row, ``error``. A file of others
-needs none of them: a record with context is R, and its part is taken of its request.
+A row is a record as :mod:`callwright.transcripts.toolbench_vr` reads it, with two members beside: ``part`` (train or
+test; all rows of one request are in the same) and ``kind`` (V or R); an R row is :mod:`callwright.explore.row`'s. A
+file of others needs none of that: a record with context is R, and its part is taken of its request.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from callwright import lines
 from callwright.errors import ConfigError
+from callwright.explore.row import MEMBER, Reflected
+from callwright.explore.row import Kind as Fault
+from callwright.explore.row import record as reflection_record
 from callwright.models.chat import estimate
-from callwright.training.toolmvr_reflections import Reflection, reflections
-from callwright.trajectory import Trajectory
+from callwright.training.toolmvr_reflections import fault_of, reflections
+from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, Transcript, read_files, write
-from callwright.types import JsonObject, ToolCall, digest
+from callwright.types import JsonObject, Tool, ToolCall, digest
 
 Kind = Literal["V", "R"]
 Part = Literal["train", "test"]
@@ -30,7 +33,8 @@ HELD = 6  # one request in so many is held out
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record and what a run needs to know of it. ``right``: the corrected calls of an R row."""
+    """One record and what a run needs to know of it. ``fault``, ``wrong`` and ``right`` are an R row's: what kind of
+    error it is where the record says so, the calls that went wrong, and the corrected ones."""
 
     id: str
     kind: Kind
@@ -38,6 +42,9 @@ class Row:
     error: str
     messages: tuple[JsonObject, ...]
     right: tuple[ToolCall, ...] = ()
+    wrong: tuple[ToolCall, ...] = ()
+    fault: Fault | Literal[""] = ""
+    tools: tuple[Tool, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -51,14 +58,14 @@ def made(trajectories: Iterable[Trajectory], *, context: int, seed: int = 0) -> 
     seen: Counter[str] = Counter()
     for trajectory in trajectories:
         plain = replace(trajectory, tools=tuple(replace(t, output_schema=None) for t in trajectory.tools))
-        record = _record(Transcript(plain), "V", context)
+        record = _record(plain, "V", context)
         if record is None:
             continue
         yield record
         found = list(reflections(plain, seed))
         random.Random(f"reflect {plain.id} {seed}").shuffle(found)
         for one in sorted(found, key=lambda r: seen[r.error])[:1]:
-            if (row := _record(one.transcript, "R", context, one)) is not None:
+            if (row := _record(one, "R", context)) is not None:
                 seen[one.error] += 1
                 yield row
 
@@ -107,23 +114,29 @@ def report(rows: Sequence[Row]) -> str:
     return "\n".join([*table, "", f"Errors in R: {told or 'none'}."])
 
 
-def _record(transcript: Transcript, kind: Kind, context: int, made: Reflection | None = None) -> JsonObject | None:
+def _record(made: Trajectory | Reflected, kind: Kind, context: int) -> JsonObject | None:
     """The record, or None where Python cannot say it or it is too long."""
     try:
-        record = write(transcript, VR)
+        found = reflection_record(made) if isinstance(made, Reflected) else write(Transcript(made), VR)
     except ConfigError:
         return None
-    if sum(estimate(m["content"]) for m in record["messages"]) > context:
+    if sum(estimate(m["content"]) for m in found["messages"]) > context:
         return None
-    more = {"error": made.error} if made else {}
-    return {**record, "kind": kind, "part": part_of(transcript.trajectory), **more}
+    return {**found, "kind": kind, "part": part_of(made.before if isinstance(made, Reflected) else made)}
 
 
 def _row(transcript: Transcript) -> Row:
     origin, trajectory = transcript.origin, transcript.trajectory
     told = origin.record if origin is not None else {}
-    record = write(transcript, VR)
-    kind: Kind = "R" if transcript.context else "V"
+    messages = tuple(write(transcript, VR)["messages"])
     part: Part = "test" if told.get("part", part_of(trajectory)) == "test" else "train"
-    right = trajectory.steps[-1].calls if kind == "R" and trajectory.steps else ()
-    return Row(trajectory.id, kind, part, str(told.get("error") or ""), tuple(record["messages"]), right)
+    if not transcript.context:
+        return Row(trajectory.id, "V", part, "", messages, tools=trajectory.tools)
+    reflection = told.get(MEMBER)  # rows of before 2026-11-22 say "error" themselves
+    said = reflection if isinstance(reflection, dict) else told
+    error = str(said.get("error") or "")
+    fault = next((kind for kind in get_args(Fault) if kind == said.get("kind")), fault_of(error))
+    *_, wrong, right = (Step(), Step(), *trajectory.steps)
+    return Row(
+        trajectory.id, "R", part, error, messages, right.calls, wrong.calls, fault, trajectory.tools
+    )  # fmt: skip

@@ -21,11 +21,11 @@ from typing import Any
 
 from callwright.answer.summary import fit
 from callwright.errors import ConfigError
+from callwright.explore.thoughts import before_call
 from callwright.gate import Sources
 from callwright.jsontext import JsonError, parse
 from callwright.training.data import read_json
 from callwright.training.data_nested import NESTFUL_WHERE, wrapper_folder
-from callwright.training.toolmvr_thoughts import before_call
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import Transcript, read_files
 from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.training.toolmvr_case import FIND, bought
 
-from callwright.training.toolmvr_thoughts import before_call, origins, purpose, shown
+from callwright.explore.thoughts import before_call, origins, purpose
 from callwright.types import Tool
 
 
@@ -19,8 +19,3 @@ def test_a_thought_says_what_is_called_and_where_its_values_come_from() -> None:
     assert before_call(t, 0) == "First I call `find_shop` (Finds a shop). `city` and `open_on` are in the task."
     assert before_call(t, 1).endswith("`thing` is in the task; `shop_id` came back from `find_shop`.")
     assert origins(t, 1, t.calls[1], {"nowhere": "Q-9999"}) == ""
-
-
-def test_long_values_are_cut() -> None:
-    assert shown("x" * 200).endswith("…")
-    assert shown({"a": 1}) == '{"a":1}'

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from callwright.gate import Sources
 from callwright.trajectory import Trajectory
-from callwright.types import Json, JsonObject, Tool, ToolCall, canonical
+from callwright.types import Json, JsonObject, Tool, ToolCall
 
 _MOST = 100  # characters of a purpose
 
@@ -74,9 +74,3 @@ def _for(tool: Tool | None) -> str:
 def _listed(keys: list[str]) -> str:
     named = [f"`{k}`" for k in keys]
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-
-
-def shown(value: Json) -> str:
-    """A value as a thought names it."""
-    text = canonical(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

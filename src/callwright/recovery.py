@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callwright.metrics import wilson
 from callwright.trajectory import Step
 from callwright.types import Json, JsonObject, ToolCall, ToolResult, canonical
 
@@ -100,3 +101,11 @@ def counted(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
         "mendable": len(mendable),
         "corrected": sum(row["corrected"] for row in mendable),
     }
+
+
+def share(part: int, whole: int) -> str:
+    """``3/12 = 25 % (9 – 53)``, Wilson's 95 % interval; a dash of none."""
+    if not whole:
+        return "–"
+    found = wilson(part, whole)
+    return f"{part}/{whole} = {100 * found.value:.0f} % ({100 * found.low:.0f} – {100 * found.high:.0f})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.benchmarks.trajectory_case import step
 
-from callwright.benchmarks.recovery_score import Gold, Recovery, alike, counted, recovery
+from callwright.recovery import Gold, Recovery, alike, counted, recovery
 from callwright.trajectory import Step
 from callwright.types import ToolCall
 
