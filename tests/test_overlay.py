@@ -64,6 +64,19 @@ def test_no_change_adds_a_parameter_or_takes_one_away_or_requires_one(key: str, 
     assert not declared or made.output_schema == tool.output_schema, "what is declared is not replaced"
 
 
+@pytest.mark.parametrize(
+    ("change", "limit", "kept"),
+    [("enum", ["a", "b"], True), ("enum", ["b"], False), ("pattern", "^a$", True), ("pattern", "^[0-9]+$", False),
+     ("pattern", "(", True), ("minimum", 3, True)],
+)  # fmt: skip
+def test_a_default_and_examples_that_a_constraint_refuses_go(change: Any, limit: Any, kept: bool) -> None:
+    part = {"type": "string", "default": "a", "examples": ["a", "b", 7]}
+    tool = Tool("t", "", {"type": "object", "properties": {"x": part}})
+    made = overlaid(tool, [OverlayChange("x", change, limit)]).properties["x"]
+    assert ("default" in made) == kept
+    assert ("a" in made.get("examples", ())) == kept
+
+
 def test_a_file_reads_back_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "weather.overlay.json"
     entry = ToolOverlay(documented(WEATHER), CHANGES, "alive", ("asks for 'country', which is not documented",))

@@ -9,6 +9,7 @@ that has changed since is left alone.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -146,13 +147,35 @@ def overlaid(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
 
 
 def keyword_set(part: Json, change: OverlayChange) -> JsonObject:
-    """A parameter's schema with one keyword set. Options of a number that were said as text become numbers."""
+    """A parameter's schema with one keyword set. Options of a number that were said as text become numbers; a default
+    and examples that a constraint refuses go."""
     made: JsonObject = dict(part) if isinstance(part, dict) else {}
     value = change.value
     if change.change == "enum" and made.get("type") in ("integer", "number"):
         value = [int(v) if isinstance(v, str) and v.isdigit() else v for v in value]
     made[change.change] = value
+    if "default" in made and refuses(change.change, value, made["default"]):
+        del made["default"]
+    if isinstance(made.get("examples"), list):
+        made["examples"] = [one for one in made["examples"] if not refuses(change.change, value, one)]
+        if not made["examples"]:
+            del made["examples"]
     return made
+
+
+def refuses(constraint: Change, limit: Json, value: Json) -> bool:
+    """Whether a value cannot be where a keyword of the schema is ``limit``; of other keywords than options, ranges
+    and patterns nothing follows."""
+    if constraint == "enum":
+        return isinstance(limit, list) and value not in limit
+    if constraint == "pattern":
+        try:
+            return isinstance(value, str) and re.search(str(limit), value) is None
+        except re.error:  # of another dialect than Python's
+            return False
+    if constraint not in ("minimum", "maximum") or not (_is_number(value) and _is_number(limit)):
+        return False
+    return bool(value < limit if constraint == "minimum" else value > limit)
 
 
 def _tool(entry: Any, where: str) -> ToolOverlay:

@@ -42,6 +42,15 @@ def test_by_rule_each_verdict_has_its_reason_and_the_kept_are_written(tmp_path: 
     assert html.count("What is the weather in Oslo?") == 2, "every request with its text"
 
 
+def test_two_requests_of_one_id_are_both_kept_as_they_were_asked(tmp_path: Path) -> None:
+    rows, tools = written(tmp_path)
+    asked = ["What is the weather in Oslo?", "What is the weather in Lima?"]
+    rows.write_text("\n".join(json.dumps({"id": "same", "query": one}) for one in asked))
+    out = tmp_path / "kept.jsonl"
+    callwright("verify", "queries", rows, "--tools", tools, "--out", out, folder=tmp_path)
+    assert [one["query"] for one in map(json.loads, out.read_text().splitlines())] == asked
+
+
 def test_judges_are_asked_about_the_rest_and_their_agreement_is_told(tmp_path: Path) -> None:
     rows, tools = written(tmp_path)
     with endpoint([YES] * 5) as one, endpoint([NO] * 5) as other:

@@ -340,6 +340,31 @@ async def test_probing_tells_native_calls_and_ignored_schemas_and_is_done_once(t
     assert KEY not in (tmp_path / "endpoints.json").read_text()
 
 
+@pytest.mark.parametrize("up", [True, False])
+async def test_many_who_begin_at_once_probe_once(up: bool, tmp_path: Path) -> None:
+    asked = 0
+
+    async def handler(request: web.Request) -> web.Response:
+        nonlocal asked
+        asked += 1
+        return web.json_response(completion('{"zq": "k7"}')) if up else web.json_response({}, status=401)
+
+    async with served(handler) as url, model_at(url, tmp_path) as model:
+
+        async def find() -> bool:
+            try:
+                return (await model.capabilities()).json_schema
+            except ModelError:
+                return False
+
+        async with asyncio.TaskGroup() as group:
+            found = [group.create_task(find()) for _ in range(4)]
+        assert [one.result() for one in found] == [up] * 4
+        assert asked == (2 if up else 1)
+        assert await find() == up
+        assert asked == 2, "what failed is tried again by who comes later"
+
+
 async def test_an_endpoint_that_refuses_both_is_asked_in_text(tmp_path: Path) -> None:
     async def handler(request: web.Request) -> web.Response:
         body = await request.json()

@@ -61,6 +61,41 @@ def test_a_print_out_that_cannot_be_told_apart_is_kept_as_it_stands() -> None:
     assert (step.results, step.shown) == ((), "Traceback: boom")
 
 
+def computed(shown: str) -> Step:
+    """A program that passes and prints what it computed."""
+    pairs = [("books", {"of": "Rome"}, [{"n": 1}, {"n": 2}]), ("pages", {"n": 2}, {"pages": 90})]
+    calls = tuple(ToolCall(f"call_{i}", tool, given) for i, (tool, given, _) in enumerate(pairs, 1))
+    results = tuple(ToolResult(c.id, c.tool, given, back) for c, (_, given, back) in zip(calls, pairs, strict=True))
+    code = "n = books(of='Rome')[-1]['n']\nprint(n)\nprint(pages(n=n))"
+    return Step("Look.", calls, results, code, shown)
+
+
+def test_the_observation_is_what_the_program_printed_and_what_was_called_is_kept_beside_it() -> None:
+    made = replace(EXAMPLE, steps=(computed("2\n{'pages': 90}"),))
+    record = write(Transcript(made), FORMATS["toolbench-vr"])
+    assert record["messages"][3]["content"] == "Observation:\n2\n{'pages': 90}"
+    read = read_record(record)
+    assert read.trajectory.steps == made.steps
+    assert read_record(write(read, FORMATS["openai"])).trajectory.calls == made.calls
+    thinned = replace(read, trajectory=replace(read.trajectory, answer="Ninety."))
+    assert write(thinned, FORMATS["toolbench-vr"])["messages"][3] == record["messages"][3]
+
+
+def test_a_call_that_a_stopped_program_never_made_has_no_result() -> None:
+    step = Step("", (), (), "x = lost\nprint(weather(city='Rome'))", "NameError: name 'lost' is not defined")
+    read = read_record(write(Transcript(replace(EXAMPLE, steps=(step,))), FORMATS["toolbench-vr"]))
+    assert read.trajectory.steps == (step,)
+
+
+def test_what_a_plain_program_printed_needs_no_second_telling() -> None:
+    call = ToolCall("call_1", "weather", {"city": "Rome"})
+    back = ToolResult("call_1", "weather", {"city": "Rome"}, {"sky": "clear", "rain": None})
+    step = Step("", (call,), (back,), "print(weather(city='Rome'))", "{'sky': 'clear', 'rain': None}")
+    record = write(Transcript(replace(EXAMPLE, steps=(step,))), FORMATS["toolbench-vr"])
+    assert record["messages"][3] == {"role": "user", "content": "Observation:\n{'sky': 'clear', 'rain': None}"}
+    assert read_record(record).trajectory.steps == (replace(step, shown=""),)
+
+
 def test_what_python_cannot_say_is_refused() -> None:
     for call in (ToolCall("c", "in-app", {}), ToolCall("c", "f", "torn"), ToolCall("c", "class", {})):
         with pytest.raises(ConfigError, match="cannot be called in Python"):

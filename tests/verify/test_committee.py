@@ -85,7 +85,7 @@ async def test_every_judge_is_asked_and_counted_and_one_may_sit_twice() -> None:
         reply = yield ChatRequest((), f"seat {seat}, {constrained}")
         return reply.text
 
-    told = await polled(named([one, other, one]), question, lambda model: meter.metered(model).complete)
+    told = await polled(named([one, other, one]), question, meter.metered)
     assert told == {"one": "yes", "other": "no", "one #2": "yes"}
     assert meter.cost.model_calls == 3
     assert [r.purpose for r in one.requests] == ["seat 0, True", "seat 2, True"]

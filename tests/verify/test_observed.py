@@ -90,6 +90,25 @@ def test_a_default_is_what_replies_repeat_where_nothing_was_given() -> None:
     assert ("limit", "default") not in other, "it repeats something else"
 
 
+def test_a_default_that_the_tool_refuses_goes_and_what_it_fills_in_takes_its_place() -> None:
+    cls = {"type": "string", "enum": ["economy", "premium"], "default": "economy"}
+    fare = Tool("fare", "", {"type": "object", "properties": {"id": {"type": "string"}, "cls": cls}})
+    no = refused("cls must be one of: standard, premium", id="1", cls="economy")
+    found = observed(fare, [no, ok({"cls": "premium"}, id="1", cls="premium")])
+    assert "default" not in overlaid(fare, found.changes).properties["cls"]
+    assert any("refuses the documented default" in line for line in found.drift)
+    echoed = observed(fare, [no, ok({"cls": "premium"}, id="1", cls="premium"), ok({"cls": "standard"}, id="2")])
+    assert overlaid(fare, echoed.changes).properties["cls"]["default"] == "standard"
+
+
+def test_another_form_of_days_than_the_words_of_the_documentation_say_is_drift() -> None:
+    day = Tool("ships", "On a day (DD/MM/YYYY).", {"type": "object", "properties": {"day": {"type": "string"}}})
+    no = refused("day must be YYYY-MM-DD", day="01/12/2026")
+    (line,) = observed(day, [no, ok(day="2026-12-01")]).drift
+    assert line.startswith("takes 'day' as YYYY-MM-DD, documented as DD/MM/YYYY")
+    assert observed(replace(day, description="YYYY-MM-DD"), [no]).drift == ()
+
+
 def test_an_output_schema_is_inferred_only_where_none_is_declared() -> None:
     assert changes(ok({"id": 1}, city="Oslo"))["", "output_schema"].value["properties"] == {"id": {"type": "integer"}}
     assert changes(ok('{"id": 1}', city="Oslo"))["", "output_schema"].value["properties"] == {

@@ -113,14 +113,17 @@ def _report(made: Any, asked: Any, least: int, extent: Any) -> Any:
 def _write(made: Any, asked: Any, out: Path) -> None:
     """The kept requests, each as it was asked, with tool names and the verdict."""
     from callwright import lines
+    from callwright.verify.queries import QueryVerifier
 
-    by_id = {one.id: one for one in asked}
+    # by key: ids are the file's own, and two rows of it may have the same one
+    known = {row.key: row.item for row in QueryVerifier().rows(asked)}
+    kept = [(known[f.key], f) for f in made.kept]
     lines.write(
         out,
         (
-            {"id": f.id, "query": by_id[f.id].query, "tools": [t.name for t in by_id[f.id].tools],
-             "needed": list(by_id[f.id].needed), "quality": f.found["quality"], "why": f.why}
-            for f in made.kept
+            {"id": f.id, "query": one.query, "tools": [t.name for t in one.tools],
+             "needed": list(one.needed), "quality": f.found["quality"], "why": f.why}
+            for one, f in kept
         ),
     )  # fmt: skip
     print(f"kept: {out} ({len(made.kept)} requests)", file=sys.stderr)

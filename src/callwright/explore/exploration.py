@@ -150,12 +150,13 @@ class Explorer:
 
     async def _sampled(self, point: Point, meter: Meter) -> list[tuple[Action, int]]:
         """The different actions of all samples, each with how often it came."""
-        how, mode = self.sampling, (await self.learner.capabilities()).mode
+        learner = meter.metered(self.learner)
+        how, mode = self.sampling, (await learner.capabilities()).mode
         form = self._form(point)
         found: dict[str, tuple[Action, int]] = {}
         for number in range(how.samples):
             request = asked(point, form, mode, how.temperature, how.seed + number)
-            reply = await meter.metered(self.learner).complete(request)
+            reply = await learner.complete(request)
             action = wanted(reply, point, form, mode)
             first, times = found.get(action.key, (action, 0))
             found[action.key] = first, times + 1
@@ -229,13 +230,14 @@ class Explorer:
     async def _asked_whether(
         self, point: Point, results: Sequence[ToolResult], meter: Meter, model: ChatModel
     ) -> Serves:
+        model = meter.metered(model)
         constrained = (await model.capabilities()).json_schema
         shown = _shown(point.right.results), _shown(results)
         messages = prompts.render("explore_serves", query=point.trajectory.query, right=shown[0], other=shown[1])
         text: JsonObject = {"type": "string", "maxLength": 200}
         schema = closed_object(why=text, serves={"enum": ["yes", "no"]}) if constrained else None
         request = ChatRequest(messages, purpose="explore_serves", schema=schema, max_tokens=_TOKENS)
-        reply = await meter.metered(model).complete(request)
+        reply = await model.complete(request)
         try:
             said = mend(reply.text).value
         except JsonError:
@@ -273,8 +275,9 @@ class Explorer:
 
 async def written_by(model: ChatModel, row: Reflected, meter: Meter) -> str:
     """What a model writes as the reflection of a row; "" where its reply holds none."""
+    model = meter.metered(model)
     constrained = (await model.capabilities()).json_schema
-    reply = await meter.metered(model).complete(reflection.question(row, schema=constrained))
+    reply = await model.complete(reflection.question(row, schema=constrained))
     return reflection.read(reply)
 
 

@@ -85,6 +85,7 @@ _AT_LEAST = re.compile(
     r"(?:at least|no less than|greater than or equal to|minimum (?:is|of)) (?P<n>-?\d+(?:\.\d+)?)", re.I
 )
 _PYDANTIC = re.compile(r"^(?P<key>[A-Za-z_][\w\-]{0,60})\n {2,}(?P<says>[^\[\n]+?)(?: \[type=[^\n]*)?$", re.M)
+_ALONE = re.compile(r"[.!]?\s*(?:[,;)\]}\n]|$)")  # behind the last word of what is said
 _LABELS = frozenset("error errors message msg detail reason body query".split())  # words before a colon, no keys
 _MAX_CHARS = 4_000
 
@@ -191,8 +192,11 @@ def _known(name: str, properties: Iterable[str]) -> str:
 
 
 def _like_a_key(found: re.Match[str], text: str) -> bool:
-    """Whether an undeclared name is quoted, stands before a colon or has a key's shape: no word of the sentence."""
+    """Whether an undeclared name is quoted, stands before a colon, alone behind one, or has a key's shape: no word of
+    the sentence."""
     key = found["key"]
+    if _ALONE.match(text, found.end("key")) and text[: found.start("key")].endswith(": "):
+        return True
     quoted = text[found.start("key") - 1 : found.start("key")] in tuple("`'\"‘“«")
     labelled = text[found.end("key") : found.end("key") + 1] == ":" and key.lower() not in _LABELS
     return quoted or labelled or "_" in key or re.search(r"[a-z][A-Z]", key) is not None

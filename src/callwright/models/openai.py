@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from callwright.errors import ConfigError, Failure, ModelError
 from callwright.http import Egress, HttpClient, HttpResponse, HttpStream, Retry, Timeout, retry_after
@@ -68,6 +69,8 @@ class OpenAIModel:
         )
         self._memory = memory
         self._known: Capabilities | None = None
+        self._unanswered: ModelError | None = None  # what came of probing last, where it failed
+        self._probing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
         self._refused: set[str] = set()  # optional parameters this endpoint does not know
 
     def __repr__(self) -> str:
@@ -87,11 +90,28 @@ class OpenAIModel:
         if self._declared:
             return self._declared
         if self._known is None:
+            lock = self._probing.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+            waited = lock.locked()
+            async with lock:
+                return await self._found_out(waited)
+        return self._known
+
+    async def _found_out(self, waited: bool) -> Capabilities:
+        """Remembered or probed. Who ``waited`` while somebody else probed takes what came of that, also where it
+        failed: many who begin at once ask an endpoint that is down no more often than one does."""
+        if self._known is None:
+            if waited and self._unanswered is not None:
+                raise self._unanswered
             memory = remembered(self._memory)
             key = f"{self.base_url} {self._model}"
             self._known = memory.get(key, self._context)
             if self._known is None:
-                self._known = await capabilities_of(self._ask_raw, self._context)
+                self._unanswered = None
+                try:
+                    self._known = await capabilities_of(self._ask_raw, self._context)
+                except ModelError as error:
+                    self._unanswered = error
+                    raise
                 memory.put(key, self._known)
         return self._known
 

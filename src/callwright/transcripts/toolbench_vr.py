@@ -4,19 +4,24 @@ A record is ``{"id", "messages"}``. The system message ends with the tools as a 
 between ``Task:`` and ``Begin!``; the agent writes ``<thought>`` and then ``<execute>`` with a program,
 ``<final_answer>`` or ``<given_up>``; what the program printed comes back after ``Observation:``. ``no_loss`` is true
 on the assistant messages that are context only: none in a V record, all but the last in an R record (Eq. (6), (7)).
+
+A program may compute what it passes and prints. Where its text and its print-out do not say what was called and what
+came back, an observation of ours has a member ``called`` besides, a JSON text; other readers pass over it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 
 from callwright import prompts
 from callwright.dialects.offer import Offer
 from callwright.dialects.program import Round as Said
 from callwright.dialects.program import calls_in, read_round, write_round
-from callwright.errors import ConfigError
-from callwright.jsontext import JsonError, literal
+from callwright.errors import ConfigError, Failure
+from callwright.jsontext import JsonError, literal, parse
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts.messages import tools_of
 from callwright.transcripts.transcript import Head, failure_in, json_text, program, text_of, unsayable
@@ -25,6 +30,7 @@ from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult
 from callwright.wire.tools import tool_to_openai
 
 OBSERVATION = "Observation:"
+_CALLED = "called"
 _TASK = re.compile(r"Task:\s*(.*?)\s*Begin!\s*\Z", re.S)
 _ANY_TAG = re.compile(r"</?(?:thought|execute|final_answer|given_up)>")
 _OURS = ("role", "content", "no_loss")
@@ -50,10 +56,16 @@ class ToolBenchVR:
 
     def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
         calls: tuple[ToolCall, ...] = ()
-        for message in record["messages"][len(head.messages) :]:
+        messages = record["messages"][len(head.messages) :]
+        for message, following in zip_longest(messages, messages[1:]):
             if message["role"] == "assistant":
                 turn = said(message["content"], head.tools, learn=not message.get("no_loss"))
+                if turn.code and (made := _called(following)) is not None:
+                    turn = replace(turn, calls=tuple(call for call, _ in made))
                 calls = turn.calls
+            elif (made := _called(message)) is not None:
+                results = tuple(result for _, result in made if result is not None)
+                turn = Turn("user", results=results, shown=_body(message["content"]))
             else:
                 turn = observed(message["content"], calls)
             yield turn, (message,)
@@ -68,7 +80,11 @@ class ToolBenchVR:
         first = next((m for m in like if m.get("role") == "assistant"), {})
         kept = {k: v for k, v in first.items() if k not in _OURS}
         spoken = {"role": "assistant", "content": written(one), "no_loss": not one.learn, **kept}
-        back = printed(one.step) if one.step else ""
+        step = one.step
+        if step is not None and step.code and step.shown:
+            seen = {"role": "user", "content": f"{OBSERVATION}\n{step.shown}"}
+            return (spoken, seen if _says_all(step) else {**seen, _CALLED: _carried(step)})
+        back = printed(step) if step else ""
         return (spoken, {"role": "user", "content": f"{OBSERVATION}\n{back}"}) if back else (spoken,)
 
     def record(
@@ -125,11 +141,53 @@ def _python(calls: Sequence[ToolCall]) -> None:
 
 def observed(text: str, calls: Sequence[ToolCall]) -> Turn:
     """What a program printed: a result a call where each can be told apart, else the text as it stands."""
-    body = text.strip().removeprefix(OBSERVATION).strip()
+    body = _body(text)
     lines = [body] if len(calls) == 1 else [line for line in body.splitlines() if line.strip()]
     if not calls or len(lines) != len(calls):
         return Turn("user", shown=body)
     return Turn("user", results=tuple(map(_result, lines)))
+
+
+def _body(text: str) -> str:
+    return text.strip().removeprefix(OBSERVATION).strip()
+
+
+def _says_all(step: Step) -> bool:
+    """Whether a round can be read from its program and print-out alone."""
+    calls = calls_in(step.code, Offer((), unknown=True))
+    if [(c.tool, c.arguments) for c in calls] != [(c.tool, c.arguments) for c in step.calls]:
+        return False
+    told = [(result.content, result.failure) for result in observed(step.shown, step.calls).results]
+    return told == [(result.content, result.failure) for result in step.results]
+
+
+def _carried(step: Step) -> str:
+    made: list[JsonObject] = []
+    for call, result in step.pairs:
+        entry: JsonObject = {"id": call.id, "tool": call.tool, "arguments": call.arguments}
+        if result is not None:
+            entry["result"] = result.content
+            entry |= {"failure": [result.failure.kind, result.failure.message]} if result.failure else {}
+            entry |= {"simulated": result.simulated} if result.simulated else {}
+        made.append(entry)
+    return json_text(made)
+
+
+def _called(message: JsonObject | None) -> list[tuple[ToolCall, ToolResult | None]] | None:
+    """What an observation of ours says was called; None where it leaves that to the program and its print-out."""
+    text = message.get(_CALLED) if isinstance(message, dict) else None
+    if not isinstance(text, str):
+        return None
+    made: list[tuple[ToolCall, ToolResult | None]] = []
+    for entry in parse(text):
+        call = ToolCall(entry["id"], entry["tool"], entry["arguments"])
+        failure = Failure(*entry["failure"]) if "failure" in entry else None
+        given = call.arguments if isinstance(call.arguments, dict) else {}
+        result = ToolResult(
+            call.id, call.tool, given, entry.get("result"), failure, simulated=entry.get("simulated", "")
+        )
+        made.append((call, result if "result" in entry else None))
+    return made
 
 
 def printed(step: Step) -> str:

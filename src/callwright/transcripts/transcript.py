@@ -142,7 +142,7 @@ def _wanted(transcript: Transcript) -> Iterator[Round]:
     steps = list(t.steps)
     ends = t.answer is not None or t.given_up
     thought = ""
-    if ends and steps and not steps[-1].calls:
+    if ends and steps and not (steps[-1].calls or steps[-1].code):
         thought = steps.pop().thought
     for at, step in enumerate(steps):
         yield Round(step, learn=at not in context)

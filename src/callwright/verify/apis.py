@@ -20,14 +20,14 @@ from callwright.gate import Gate, Sources
 from callwright.gate.diagnose import failure_in
 from callwright.models.dialogue import converse
 from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented, overlaid
-from callwright.protocols import ChatModel, ChatRequest
+from callwright.protocols import ChatModel
 from callwright.redaction import in_every_form
 from callwright.trials.arguments import Draft
 from callwright.trials.attempt import Attempt, Attempts, may_be_tried
 from callwright.trials.chains import FEEDS, Feeding, provided
 from callwright.trials.pacing import Pacer
 from callwright.trials.policy import TrialPolicy
-from callwright.types import Json, JsonObject, Reply, Tool, ToolCall, ToolOutput, ToolResult, canonical, to_json
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolOutput, ToolResult, canonical, to_json
 from callwright.verify.budget import Meter
 from callwright.verify.committee import Votes, decided, polled
 from callwright.verify.observed import Observed, Seen, observed
@@ -167,13 +167,14 @@ class ApiVerifier:
 
     async def _asked_for(self, tool: Tool, plan: Proposals, meter: Meter) -> tuple[JsonObject, ...]:
         """The calls to make: the schema's first, then a model's, together at most as many as are wanted."""
-        model, most = self._watch.proposer, self._watch.calls
-        if model is None or not tool.properties:
+        asked, most = self._watch.proposer, self._watch.calls
+        if asked is None or not tool.properties:
             return plan.calls
+        model = meter.metered(asked)
         shown = [f"{name}: {canonical(r.content)[:300]}" for name, some in self._results.items() for r in some[:1]]
         constrained = (await model.capabilities()).json_schema
         dialogue = propose(tool, seen="\n".join(shown[-8:]), most=most, schema=constrained)
-        written = await converse(dialogue, meter.metered(model).complete)
+        written = await converse(dialogue, model.complete)
         sure = plan.calls[:1] if not plan.guessed else ()
         return admitted(tool, [*sure, *written, *plan.calls], most)
 
@@ -205,10 +206,7 @@ class ApiVerifier:
         if not judges:
             return None, {}
 
-        def ask(model: ChatModel) -> Callable[[ChatRequest], Awaitable[Reply]]:
-            return meter.metered(model).complete
-
-        told = await polled(judges, lambda constrained, _: refine(tool, seen, schema=constrained), ask)
+        told = await polled(judges, lambda constrained, _: refine(tool, seen, schema=constrained), meter.metered)
         votes = {name: _vote(one) for name, one in told.items()}
         refused = tuple(why for one in told.values() for why in one.refused)
         taken = next((one for one in told.values() if one.changes), Refined(None))

@@ -69,10 +69,14 @@ class Account:
 
     def take_model_call(self) -> None:
         """One question to a model. Raises BudgetSpent."""
+        self.require_model_call()
+        self._model_calls += 1
+
+    def require_model_call(self) -> None:
+        """Raises BudgetSpent where no further question may be asked."""
         self.require_time()
         if self._budget.model_calls is not None and self._model_calls >= self._budget.model_calls:
             raise BudgetSpent(f"the budget of {self._budget.model_calls} model calls is spent")
-        self._model_calls += 1
 
     def require_time(self) -> None:
         """Raises BudgetSpent when the minutes are over."""
@@ -102,6 +106,10 @@ class Meter:
         self._account.take_model_call()
         self.cost = replace(self.cost, model_calls=self.cost.model_calls + 1)
 
+    def may_ask(self) -> None:
+        """Raises BudgetSpent where no further question may be asked."""
+        self._account.require_model_call()
+
     def used(self, reply: Reply) -> None:
         """Count a reply's tokens and time."""
         self.cost = self.cost + Cost(usage=reply.usage, seconds=reply.seconds)
@@ -118,6 +126,7 @@ class _Metered:
         return self._model.name
 
     async def capabilities(self) -> Capabilities:
+        self._meter.may_ask()  # finding out may be a question, too
         return await self._model.capabilities()
 
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:

@@ -10,7 +10,7 @@ defined: nobody voted twice, or all votes of all rows are alike.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Literal, TypeVar
@@ -146,14 +146,15 @@ def named(models: Sequence[ChatModel]) -> dict[str, ChatModel]:
 async def polled(
     judges: Mapping[str, ChatModel],
     question: Callable[[bool, int], Generator[ChatRequest, Reply, T]],
-    ask: Callable[[ChatModel], Callable[[ChatRequest], Awaitable[Reply]]],
+    metered: Callable[[ChatModel], ChatModel] = lambda model: model,
 ) -> dict[str, T]:
     """Each judge's answer to the same question, one after the other: ``question(constrained, seat)`` is its dialogue,
-    ``seat`` the judge's place from 0. ``ask`` is how a model is asked, so that somebody can count.
+    ``seat`` the judge's place from 0. ``metered`` is the model as it is asked, so that somebody can count.
 
     Raises what asking raises.
     """
-    return {
-        name: await converse(question((await model.capabilities()).json_schema, seat), ask(model))
-        for seat, (name, model) in enumerate(judges.items())
-    }
+    told = {}
+    for seat, (name, judge) in enumerate(judges.items()):
+        model = metered(judge)
+        told[name] = await converse(question((await model.capabilities()).json_schema, seat), model.complete)
+    return told

@@ -69,7 +69,7 @@ class DatasetVerifier:
         polls = await polled(
             self._judges,
             lambda constrained, seat: opinion(transcript.trajectory, constrained, seat),
-            lambda model: meter.metered(model).complete,
+            meter.metered,
         )
         return {name: {str(c): holds for c, holds in said.items()} for name, said in polls.items()}
 

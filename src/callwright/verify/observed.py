@@ -17,7 +17,7 @@ from callwright.gate.diagnose import is_replaced
 from callwright.gate.overlay import overlay_from_error
 from callwright.gate.schema import BadSchema, compile_schema
 from callwright.jsontext import JsonError, parse
-from callwright.overlay import OverlayChange
+from callwright.overlay import OverlayChange, refuses
 from callwright.trials.values import is_credential
 from callwright.types import Json, JsonObject, Tool, canonical
 from callwright.verify.inferred import canonical_shape, schema_of
@@ -78,12 +78,14 @@ def _of_parameter(key: str, tool: Tool, seen: Sequence[Seen]) -> Iterator[Overla
     part = tool.properties[key]
     part = part if isinstance(part, dict) else {}
     values = accepted(key, seen)
-    yield from _constraints(key, tool, seen, values)
+    limits = list(_constraints(key, tool, seen, values))
+    yield from limits
     if not _typed(part) and len(values) >= _UNTYPED and len({canonical_shape(v) for v in values}) == 1:
         shape = canonical_shape(values[0])
         if shape in _TYPES:
             yield OverlayChange(key, "type", shape, f"all of {len(values)} accepted values are of it")
-    if "default" not in part and key not in tool.required:
+    lost = "default" in part and any(refuses(c.change, c.value, part["default"]) for c in limits)
+    if ("default" not in part or lost) and key not in tool.required:
         yield from _default(key, seen)
     if examples := _examples(key, part, values):
         because = f"accepted in {sum(s.works and key in s.arguments for s in seen)} calls that answered"
@@ -258,7 +260,7 @@ def _drift(tool: Tool, seen: Sequence[Seen]) -> Iterator[str]:
         if one.said and is_replaced(one.said, tool.name):
             yield f'says that it is replaced: "{_line(one.said)}"'
     for one, change in _said(tool, seen):
-        if text := _disagrees(tool, change):
+        for text in filter(None, (_disagrees(tool, change), _misled(tool, change, one.said))):
             yield f'{text}: "{_line(one.said)}"'
     if tool.output_schema is None:
         return
@@ -289,6 +291,22 @@ def _disagrees(tool: Tool, change: OverlayChange) -> str:
     if change.change == "enum" and isinstance(part.get("enum"), list):
         return f"has other options for {key!r} than are documented"
     return ""
+
+
+def _misled(tool: Tool, change: OverlayChange, said: str) -> str:
+    """What the documentation says of a parameter, and the tool refuses: its default, the form of a day."""
+    part = tool.properties.get(change.key)
+    part = part if isinstance(part, dict) else {}
+    if "default" in part and refuses(change.change, change.value, part["default"]):
+        return f"refuses the documented default {canonical(part['default'])} of {change.key!r}"
+    about = f"{part.get('description') or ''} {tool.description}"
+    told, taken = (list(dict.fromkeys(_DAY.findall(text))) for text in (about, said))
+    if change.change != "pattern" or not told or not taken or set(told) & set(taken):
+        return ""
+    return f"takes {change.key!r} as {taken[0]}, documented as {told[0]}"
+
+
+_DAY = re.compile(r"\b(?:[YMD]{1,4}[-/.]){2}[YMD]{1,4}\b|\bYYYYMMDD\b")
 
 
 def _line(text: str) -> str:

@@ -7,7 +7,7 @@ gave who found it solvable.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from statistics import fmean
@@ -74,10 +74,7 @@ class QueryVerifier:
         return self._decided(await self._asked(asked, meter), told)
 
     async def _asked(self, asked: Asked, meter: Meter) -> dict[str, Assessment]:
-        def ask(model: ChatModel) -> Callable[[ChatRequest], Awaitable[Reply]]:
-            return meter.metered(model).complete
-
-        return await polled(self.judges, lambda constrained, _: assess(asked, schema=constrained), ask)
+        return await polled(self.judges, lambda constrained, _: assess(asked, schema=constrained), meter.metered)
 
     def _decided(self, said: Mapping[str, Assessment], told: JsonObject) -> Finding:
         votes = {name: one.decision for name, one in said.items()}

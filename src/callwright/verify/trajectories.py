@@ -246,7 +246,7 @@ class TrajectoryVerifier:
         told = await polled(
             self.judges,
             lambda constrained, _: question(trajectory, doubts, schema=constrained),
-            lambda model: meter.metered(model).complete,
+            meter.metered,
         )
         status = decided({name: one.status for name, one in told.items()})
         valid = decided({name: _yes(one) for name, one in told.items()})
