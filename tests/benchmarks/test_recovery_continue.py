@@ -42,6 +42,17 @@ async def test_layered_goes_on_from_the_error_too() -> None:
     assert row["corrected"]
 
 
+@pytest.mark.parametrize("strategy", ["layered", "layered-no-sketch", "layered+reflect"])
+async def test_layered_goes_on_from_a_call_of_a_tool_that_does_not_exist(strategy: str) -> None:
+    wrong = replace(CASE.wrong, calls=(replace(CASE.call, tool="wether"),))
+    wrong = replace(wrong, results=tuple(replace(result, tool="wether") for result in wrong.results))
+    case = replace(CASE, wrong=wrong)
+    script = {"bind": [LAYER, LAYER, FINISHED], "answer": ANSWER, "*": {"needed": ["weather"]}}
+    bench = Bench(ErrorCases((case,)), ScriptedModel(script), planner=open_planner("all-in-one"))
+    row = await run_task(bench, case, strategy)
+    assert row["corrected"]
+
+
 async def test_who_gives_up_at_once_tried_nothing_and_told_it() -> None:
     row, _ = await row_of({"bind": FINISHED, "answer": {"statements": [], "missing": ["the weather"]}})
     assert (row["recognised"], row["corrected"], row["told"]) == (False, False, True)

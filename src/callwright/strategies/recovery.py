@@ -83,7 +83,8 @@ class Recovery:
 
     def _failed(self) -> list[Failed]:
         executor = self._job.executor
-        results = [of_result(r, self._tools[r.tool]) for r in executor.results if r.id not in self._judged]
+        there = (r for r in executor.results if r.tool in self._tools)  # a run may begin with a call of what is not
+        results = [of_result(r, self._tools[r.tool]) for r in there if r.id not in self._judged]
         refused = [of_refusal(r) for r in executor.refusals if r.call.id not in self._judged]
         found = [one for one in (*results, *refused) if one is not None]
         self._judged |= {one.call.id for one in found}
