@@ -12,6 +12,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared")
 
+# Hundreds of programs are started here. Where they may keep no bytecode, each of them compiles all of ours again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def runs_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:

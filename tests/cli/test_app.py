@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.endpoint import endpoint
 
+from callwright.cli import main
 from callwright.planning import PLANNERS
 
 TOOLS = '''
@@ -46,6 +47,14 @@ def callwright(*arguments: str | Path, stdin: str = "", **environment: str) -> s
         preexec_fn=_as_in_a_terminal if os.name == "posix" else None,
         timeout=120,
     )
+
+
+def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str]:
+    """The exit code and the words of a command that ends at once, without the start of a program."""
+    monkeypatch.setattr(sys, "argv", ["callwright", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0), capsys.readouterr().err
 
 
 def _as_in_a_terminal() -> None:
@@ -172,11 +181,20 @@ def test_tools_lists_names_effects_and_an_openai_list(tools: Path) -> None:
         (["train", "layers", "--model", "magic"], "magic"),
     ],
 )
-def test_every_mistake_is_one_message_that_names_it(arguments: list[str], part: str) -> None:
-    done = callwright(*arguments)
+def test_every_mistake_is_one_message_that_names_it(
+    arguments: list[str], part: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, said = refused(capsys, monkeypatch, *arguments)
+    assert code == 1
+    assert said.startswith("error: ")
+    assert part in said
+
+
+def test_the_program_ends_with_the_message_and_no_traceback() -> None:
+    done = callwright("view", "nowhere.jsonl")
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert done.stderr.startswith("error: ")
-    assert part in done.stderr
+    assert "nowhere.jsonl" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -9,6 +9,7 @@ import enum
 import pathlib
 import typing
 import uuid
+from itertools import chain, count
 from typing import Any, Literal, get_args, get_origin
 
 from callwright.catalog.conversion import dump
@@ -146,7 +147,7 @@ class SchemaWriter:
 
     def _free_name(self, name: str) -> str:
         taken = {*self.defs, *self._open.values()}
-        return next(n for n in (name, *(f"{name}{i}" for i in range(2, 999))) if n not in taken)
+        return next(n for n in chain([name], (f"{name}{i}" for i in count(2))) if n not in taken)
 
     def _class(self, annotation: Any, cls: type) -> JsonObject:
         if issubclass(cls, enum.Enum):
