@@ -111,7 +111,8 @@ def flown(query: str, *before: tuple[str, Any, Any]) -> Trajectory:
 
 
 def test_a_date_where_nobody_has_spoken_of_any_day() -> None:
-    (found,) = step_faults(flown("Which flights go to Rome, and how many days do they take?"), ["day_from_nowhere"])
+    asked = "Which flights go to Rome, and how many days do they take, first and last day included?"
+    (found,) = step_faults(flown(asked), ["day_from_nowhere"])
     assert (found.step, found.call) == (0, "c0")
     assert '"2023-04-01"' in found.reason
 
@@ -141,6 +142,15 @@ def test_an_identifier_that_comes_later_is_from_nowhere() -> None:
         ("get_orders", {"person_id": "p-12345"}, []), ("find_person", {"name": "Ada"}, {"person_id": "p-12345"})
     )
     assert kinds(made) == [("identifier_from_nowhere", 0)]
+
+
+def test_a_date_counted_from_a_today_that_nobody_told() -> None:
+    asked = "Which flights go to Rome from today up to 4 April 2023?"
+    (found,) = step_faults(flown(asked), ["guessed_today"])
+    assert "2023-04-01" in found.reason
+    clock = ("list_books", {}, {"today": "2023-04-01"})
+    for told in (flown(asked, clock), flown(f"{asked} Today is a Saturday."), flown("Flights to Rome in April")):
+        assert step_faults(told, ["guessed_today"]) == ()
 
 
 SAME = ("list_books", {}, ["Ruth", "Job"])

@@ -32,6 +32,7 @@ StepFaultKind = Literal[
     "wrong_arguments",  # the tool's schema refuses them, or does not know a key
     "identifier_from_nowhere",  # neither the request, an earlier result nor a tool's own text contains it
     "day_from_nowhere",  # a date, where neither the request nor anything before the call speaks of any day
+    "guessed_today",  # a date counted from today, which nothing before the call tells
     "repeated_call",  # the same call as before, though nothing had changed
     "trial_and_error",  # a failed call, followed by one of the same tool that succeeds
     "unused_result",  # no later call and not the answer uses anything of it
@@ -50,11 +51,14 @@ _DAY_SAID = re.compile(  # what somebody may have worked a date out from
     r"\b(?:19|20)\d\d\b|\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}(?:st|nd|rd|th)\b"
     r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|\b(?:to|yester)day|\bto(?:night|morrow)|\bnow\b|\b(?:this|next|last|past|current|recent|latest|coming|upcoming)\b"
+    r"|\b(?:to|yester)day|\bto(?:night|morrow)|\bnow\b|\b(?:next|last(?! day)|current|recent|latest|upcoming)\b"
     r"|\bdays? (?:ago|after|before|earlier|from|later|left|until)\b|\b(?:in|within) \w+ days?\b"
     r"|\b(?:weeks?|weekend|months?|years?|quarter|season|spring|summer|autumn|fall|winter|easter|christmas|eve)\b",
     re.I,
 )
+_FROM_TODAY = re.compile(r"\b(?:(?:to|yester)day|tonight|tomorrow|now)\b", re.I)
+_TODAY_IS = re.compile(r"\b(?:today|it) (?:is|was|being)\b|\btoday'?s date\b|\bas of\b", re.I)
+_DATE = re.compile(r"\b(?:19|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]")
 _FIGURE = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _EMPTY_WORDS = frozenset("true false none null error response data result results status success message".split())
 
@@ -205,6 +209,21 @@ def _days(account: _Account) -> Iterator[StepFault]:
         if not dated and isinstance(leaf, str) and calendar_day(leaf) is not None:
             said = f"{path} is {canonical(leaf)}, and nothing before this call speaks of any day"
             yield made.fault("day_from_nowhere", said)
+
+
+def _todays(account: _Account) -> Iterator[StepFault]:
+    """Dates counted from a today that nobody had told: neither the request, nor a result or print-out with a date."""
+    query = account.trajectory.query
+    if not _FROM_TODAY.search(query) or _TODAY_IS.search(query):
+        return
+    shown = [step.shown for step in account.trajectory.steps]
+    for made, path, leaf, _, _ in account.not_held:
+        before = [canonical(m.result.content) for m in account.made if m.step < made.step and m.result is not None]
+        if any(_DATE.search(text) for text in (*before, *shown[: made.step])):
+            return
+        if isinstance(leaf, str) and calendar_day(leaf) is not None:
+            said = f"{path} is {canonical(leaf)}, counted from today, and nothing before tells what day that is"
+            yield made.fault("guessed_today", said)
 
 
 def _repeated(account: _Account) -> Iterator[StepFault]:
@@ -380,6 +399,7 @@ RULES: dict[StepFaultKind, Callable[[_Account], Iterator[StepFault]]] = {
     "wrong_arguments": _wrong_arguments,
     "identifier_from_nowhere": _identifiers,
     "day_from_nowhere": _days,
+    "guessed_today": _todays,
     "repeated_call": _repeated,
     "trial_and_error": _trials,
     "unused_result": _unused,

@@ -32,7 +32,7 @@ from callwright.wire.schemas import closed_object
 Status = Literal["Pass", "Fail", "Unsure"]
 Checker = Literal["format", "execution", "meaning"]
 CALLS = 2  # of one round, at most (Table 17)
-SUSPICIONS = frozenset({"unused_result", "unsupported", "attribution", "left_open"})
+SUSPICIONS = frozenset({"unused_result", "guessed_today", "unsupported", "attribution", "left_open"})
 """Kinds that a rule finds and does not prove: other words may say the same, and a name may need no call."""
 
 _NEEDS_ALL = SUSPICIONS | {"identifier_from_nowhere", "day_from_nowhere", "contradiction", "repeated_call"}
