@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,13 +13,11 @@ from callwright.cli.options import Config, Model, Overlay, Profile, Tools
 from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
 
 if TYPE_CHECKING:
-    from callwright.catalog import Catalog
     from callwright.cli.settings import Settings
+    from callwright.cli.solving import Solver
     from callwright.cli.verifying import Extent
-    from callwright.protocols import ChatModel
     from callwright.trajectory import Trajectory
-    from callwright.types import Tool, ToolOutput
-    from callwright.verify.budget import BudgetSpent, Meter
+    from callwright.verify.budget import Meter
     from callwright.verify.sweep import Row, Sweep
     from callwright.verify.trajectories import Checked
     from callwright.viewer import Report
@@ -64,6 +61,9 @@ def verify_trajectories(
         list[str] | None, typer.Option("--allow", help="With --requests: tools that need no leave, like send_*.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --requests: nothing that may write.")] = False,
+    imitate: Annotated[
+        str | None, typer.Option(help="With --requests: this model answers for tools that the overlay calls dead.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the kept ones here: .jsonl or .json.")] = None,
     to: Annotated[Written, typer.Option("--to", help="The layout of --out.")] = Written.toolbench_vr,
     layout: Annotated[
@@ -95,8 +95,11 @@ def verify_trajectories(
     settings = effective({"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile)
     wanted = {"judges": judge or [], "strict": strict, "to": to.value}
     if requests is not None:
+        if not settings.get("tools"):
+            raise ConfigError("trajectories are made with tools", hint="--requests FILE --tools SOURCE")
         wanted |= {"model": settings.get("model"), "strategy": strategy.value, "allow": allow or [],
                    "dry_run": dry_run, "tools": settings.sources()}  # fmt: skip
+        wanted |= {"imitate": imitate} if imitate else {}
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
     made = asyncio.run(_verified(source, requests, layout, settings, wanted, extent))
     tell(made, extent, lambda: _report(made, extent))
@@ -125,12 +128,16 @@ async def _verified(
         for one in judges:
             stack.push_async_callback(one.aclose)
         verifier = TrajectoryVerifier(named(judges), wanted["strict"])
-        if requests is not None:
-            rows = await _made(stack, requests, settings, wanted)
-        else:
+        if requests is None:
             assert source is not None
             rows = _read(source, layout, wanted["to"])
-        return await swept("trajectories", wanted, rows, verifier.judge, extent)
+            return await swept("trajectories", wanted, rows, verifier.judge, extent)
+        asked = _requests(requests)
+        solver = await _solver(stack, settings, wanted, extent)
+        rows = _made(solver, asked, requests.stem, wanted)
+        made = await swept("trajectories", wanted, rows, verifier.judge, extent)
+        solver.forget(made.findings)
+        return made
 
 
 def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
@@ -160,86 +167,55 @@ def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
     return rows
 
 
-async def _made(stack: Any, requests: Path, settings: Settings, wanted: dict[str, Any]) -> list[Row[Checked]]:
-    """A row for every request: the agent solves it when the row's turn comes."""
+async def _solver(stack: Any, settings: Settings, wanted: dict[str, Any], extent: Extent) -> Solver:
+    """Who makes the trajectories: tools and models are open as long as the stack is."""
     from callwright.catalog import open_catalog
+    from callwright.cli.solving import Solver
+    from callwright.cli.verifying import journal_of
     from callwright.errors import ConfigError
     from callwright.models import open_model
+    from callwright.overlay import Overlay
+
+    told, imitate = settings.get("overlay"), wanted.get("imitate")
+    if imitate and not told:
+        raise ConfigError(
+            "--imitate answers for tools that an overlay calls dead, and there is none",
+            hint="callwright verify apis --tools SOURCE --apply FILE, then --overlay FILE",
+        )
+    catalog = await stack.enter_async_context(open_catalog(settings.sources()))
+    models = [open_model(spec) for spec in (settings.get("model"), *([imitate] if imitate else []))]
+    for one in models:
+        stack.push_async_callback(one.aclose)
+    path = journal_of("trajectories", wanted, extent)
+    return Solver(
+        catalog,
+        models[0],
+        path.with_name(f"{path.name}.runs"),
+        wanted["strategy"],
+        wanted["allow"],
+        wanted["dry_run"],
+        extent.anew,
+        models[1] if imitate else None,
+        Overlay.read(Path(told)) if told else None,
+    )
+
+
+def _made(solver: Solver, asked: list[dict[str, Any]], name: str, wanted: dict[str, Any]) -> list[Row[Checked]]:
+    """A row for every request: the agent solves it when the row's turn comes."""
     from callwright.transcripts import FORMATS, Transcript, write
     from callwright.verify.sweep import Row, key_of
     from callwright.verify.trajectories import Checked
 
-    if not settings.get("tools"):
-        raise ConfigError("trajectories are made with tools", hint="--requests FILE --tools SOURCE")
-    asked = _requests(requests)
-    catalog = await stack.enter_async_context(open_catalog(settings.sources()))
-    model = open_model(settings.get("model"))
-    stack.push_async_callback(model.aclose)
-    digests = {tool.name: tool.digest for tool in catalog.tools}
+    digests = {tool.name: tool.digest for tool in solver.catalog.tools}
 
     def record(made: Trajectory) -> dict[str, Any]:
         return write(Transcript(made), FORMATS[wanted["to"]])
 
     rows = []
     for number, one in enumerate(asked, 1):
-        name = str(one.get("id") or f"{requests.stem}-{number}")
-        build = _agent(catalog, model, one, name, wanted)
-        rows.append(Row(name, key_of(one, digests), Checked(build, record)))
+        id, key = str(one.get("id") or f"{name}-{number}"), key_of(one, digests)
+        rows.append(Row(id, key, Checked(solver.of(one, id, key), record)))
     return rows
-
-
-def _agent(
-    catalog: Catalog, model: ChatModel, asked: dict[str, Any], name: str, wanted: dict[str, Any]
-) -> Callable[[Meter], Awaitable[Trajectory]]:
-    """Has the Python-call agent solve one request, each question and call charged before it is made."""
-    from callwright.orchestrator import Orchestrator
-    from callwright.verify.rounds import trajectory_of
-
-    async def build(meter: Meter) -> Trajectory:
-        only, source = asked.get("tools"), _Shared(catalog, meter)
-        setup = Orchestrator(
-            [source],
-            model=meter.metered(model),
-            strategy=wanted["strategy"],
-            only=only if isinstance(only, list) else None,
-            allow=wanted["allow"],
-            dry_run=wanted["dry_run"],
-        )
-        run = await setup.run(str(asked["query"]))
-        if source.spent is not None:
-            raise source.spent
-        return trajectory_of(run.events, catalog.tools, name)
-
-    return build
-
-
-class _Shared:
-    """Tools that are open already, for one run more. Its calls are charged; none is made where nothing is left."""
-
-    name = "verify"
-
-    def __init__(self, catalog: Catalog, meter: Meter) -> None:
-        self._catalog, self._meter = catalog, meter
-        self.secrets = catalog.secrets
-        self.spent: BudgetSpent | None = None
-
-    async def open(self) -> Sequence[Tool]:
-        return self._catalog.tools
-
-    async def call(self, tool: Tool, arguments: dict[str, Any]) -> ToolOutput:
-        from callwright.errors import Failure
-        from callwright.types import ToolOutput
-        from callwright.verify.budget import BudgetSpent
-
-        try:
-            self._meter.call()
-        except BudgetSpent as spent:
-            self.spent = spent
-            return ToolOutput(failure=Failure("not_executable", str(spent)))
-        return await self._catalog.call(tool.name, arguments)
-
-    async def aclose(self) -> None:
-        """The tools belong to the sweep."""
 
 
 def _requests(path: Path) -> list[dict[str, Any]]:

@@ -81,12 +81,17 @@ async def swept(
     from callwright.verify.sweep import opened, sweep
 
     whole = {"stage": stage, **about}
-    path = extent.journal or _default(stage, whole)
+    path = journal_of(stage, about, extent)
     budget = extent.budget
     with opened(path, whole, anew=extent.anew) as journal, _progress(told_as or f"verify {stage}", len(rows)) as told:
-        made = await sweep(
-            rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told, levels=levels
-        )
+        try:
+            made = await sweep(
+                rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told, levels=levels
+            )
+        except BaseException:
+            done = sum(row.key in journal.findings for row in rows)
+            print(f"{done} of {len(rows)} are judged; the same command goes on from {path}", file=sys.stderr)
+            raise
     print(f"journal: {path}", file=sys.stderr)
     return made
 
@@ -125,10 +130,13 @@ def tell_agreement(rows: Sequence[Mapping[str, str]]) -> None:
         print(f"judges: {agreement(rows)}", file=sys.stderr)
 
 
-def _default(stage: str, about: JsonObject) -> Path:
+def journal_of(stage: str, about: JsonObject, extent: Extent) -> Path:
+    """Where the stage keeps what is judged."""
     from callwright.database import state_dir
 
-    return state_dir() / "verify" / f"{stage}-{digest(about)}.jsonl"
+    if extent.journal is not None:
+        return extent.journal
+    return state_dir() / "verify" / f"{stage}-{digest({'stage': stage, **about})}.jsonl"
 
 
 @contextmanager

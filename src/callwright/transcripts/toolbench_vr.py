@@ -154,6 +154,8 @@ def _body(text: str) -> str:
 
 def _says_all(step: Step) -> bool:
     """Whether a round can be read from its program and print-out alone."""
+    if any(result.simulated for result in step.results):
+        return False
     calls = calls_in(step.code, Offer((), unknown=True))
     if [(c.tool, c.arguments) for c in calls] != [(c.tool, c.arguments) for c in step.calls]:
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from callwright.errors import Failure
@@ -78,4 +77,5 @@ def _pair(call: JsonObject, trace: _Trace, known: Mapping[str, Any]) -> tuple[To
     failure = told["failure"]
     if isinstance(failure, Mapping):
         failure = Failure(**failure)
-    return made, replace(ToolResult(slot, name, arguments, told["content"], failure), seconds=told["seconds"])
+    simulated = told.get("simulated", "")  # journals of earlier versions do not say
+    return made, ToolResult(slot, name, arguments, told["content"], failure, told["seconds"], simulated=simulated)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from callwright import prompts
-from callwright.errors import ConfigError
+from callwright.errors import ConfigError, JournalError
 from callwright.execution.gaps import gaps
 from callwright.gate import diagnose
 from callwright.jsontext import JsonError, mend
@@ -224,8 +224,13 @@ class TrajectoryVerifier:
     strict: bool = False
 
     async def judge(self, item: Checked, meter: Meter) -> Finding:
-        """The finding of one row, for :func:`callwright.verify.sweep.sweep`."""
-        trajectory = await item.build(meter)
+        """The finding of one row, for :func:`callwright.verify.sweep.sweep`; none lasts of a run that is stuck."""
+        try:
+            trajectory = await item.build(meter)
+        except JournalError as error:  # a write of an earlier process may have been done or not
+            return Finding(
+                False, "unsettled", "; ".join([str(error), *getattr(error, "__notes__", ())]), lasting=False
+            )
         found = faults(trajectory, item.cut)
         facts: JsonObject = {"faults": to_json(found)}
         if item.record is not None:
