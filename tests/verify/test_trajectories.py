@@ -56,6 +56,9 @@ WARM = tuple(
 )
 
 
+TORN = "Traceback (most recent call last):\n  line 1, in <module>\n    print(x)\nNameError: name 'x' is not defined"
+
+
 def kinds(t: Trajectory) -> set[str]:
     return {fault.kind for fault in faults(t)}
 
@@ -74,6 +77,7 @@ def test_nothing_is_wrong_with_a_trajectory_that_is_right() -> None:
         ({"steps": (replace(GOOD.steps[0], thought=""), GOOD.steps[1])}, "no_thought"),
         ({"steps": (replace(GOOD.steps[0], code="print("), GOOD.steps[1])}, "no_python"),
         ({"steps": (Step("I think first.", code="x = 1"), *GOOD.steps)}, "round_without_call"),
+        ({"steps": (replace(GOOD.steps[0], shown=f"12\n{TORN}"), GOOD.steps[1])}, "failed_program"),
         ({"steps": (*GOOD.steps, step("again", "find_person", {"name": "Eve"}, FAILED, 2))}, "failed_call"),
         ({"steps": (step("a", "seek", {}, {"x": 1}, 9), *GOOD.steps)}, "unknown_tool"),
         ({"answer": "Ada ordered a lamp for 81.37."}, "unsupported"),
@@ -169,6 +173,26 @@ async def test_what_is_suspected_is_kept_with_its_reason_or_dropped_where_that_i
     assert kept
     assert "Grace" in why
     assert (await judged(doubted, strict=True))[:2] == (False, "meaning: left_open")
+
+
+async def test_rounds_that_only_repeat_are_taken_out_where_that_is_wanted() -> None:
+    again = replace(GOOD.steps[0], calls=(replace(GOOD.steps[0].calls[0], id="again"),),
+                    results=(replace(GOOD.steps[0].results[0], id="again"),))  # fmt: skip
+    twice = replace(GOOD, steps=(GOOD.steps[0], again, *GOOD.steps[1:]))
+    written: list[Trajectory] = []
+
+    async def build(_meter: Meter) -> Trajectory:
+        return twice
+
+    def record(of: Trajectory) -> dict[str, Any]:
+        written.append(of)
+        return {}
+
+    item = Checked(build, record)
+    found = [await TrajectoryVerifier(prune=prune).judge(item, Meter()) for prune in (False, True)]
+    assert [(one.kept, one.category) for one in found] == [(False, "execution: repeated_call"), (True, "by rule")]
+    assert found[1].found["pruned"] == [2]
+    assert written[-1] == GOOD
 
 
 async def test_judges_are_not_asked_about_what_a_rule_has_proved() -> None:

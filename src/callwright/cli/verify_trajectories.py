@@ -57,6 +57,9 @@ def verify_trajectories(
         typer.Option("--judge", help="A model that judges what the rules let pass (Table 18). May be repeated."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Drop what the rules only suspect, too.")] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Take out rounds that only repeat, instead of dropping for them.")
+    ] = False,
     allow: Annotated[
         list[str] | None, typer.Option("--allow", help="With --requests: tools that need no leave, like send_*.")
     ] = None,
@@ -93,7 +96,7 @@ def verify_trajectories(
             hint="callwright verify trajectories FILE; or --requests FILE --tools SOURCE --model MODEL",
         )
     settings = effective({"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile)
-    wanted = {"judges": judge or [], "strict": strict, "to": to.value}
+    wanted = {"judges": judge or [], "strict": strict, "prune": prune, "to": to.value}
     if requests is not None:
         if not settings.get("tools"):
             raise ConfigError("trajectories are made with tools", hint="--requests FILE --tools SOURCE")
@@ -127,7 +130,7 @@ async def _verified(
         judges = [open_model(spec) for spec in wanted["judges"]]
         for one in judges:
             stack.push_async_callback(one.aclose)
-        verifier = TrajectoryVerifier(named(judges), wanted["strict"])
+        verifier = TrajectoryVerifier(named(judges), wanted["strict"], wanted["prune"])
         if requests is None:
             assert source is not None
             rows = _read(source, layout, wanted["to"])

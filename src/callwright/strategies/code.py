@@ -48,7 +48,7 @@ _FORMATS: dict[ReplyMode, str] = {
     "<execute>\n```python\nprint(a_function(argument='value'))\n```\n</execute>\n"
     "or, at the end, <final_answer> the answer </final_answer> or <given_up> why </given_up> behind the thought.",
     "schema": 'Reply with JSON, one of:\n{"thought": "...", "calls": [{"function": "...", "arguments": {}}]}\n'
-    '{"thought": "...", "program": "... (Python)"}\n{"thought": "...", "final_answer": "..."}\n'
+    '{"thought": "...", "program": "..."}, a program in Python\n{"thought": "...", "final_answer": "..."}\n'
     '{"thought": "...", "given_up": "why"}',
 }
 

@@ -10,6 +10,7 @@ alone.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from callwright.types import JsonObject, Reply, Tool, ToolResult, canonical, to_
 from callwright.verify import steps
 from callwright.verify.budget import Meter
 from callwright.verify.committee import decided, polled
+from callwright.verify.pruning import pruned
 from callwright.verify.sweep import Finding
 from callwright.wire.schemas import closed_object
 
@@ -41,6 +43,7 @@ _SHOWN = 1_200  # characters of one result that a judge is shown
 _PROCESS = 24_000  # characters of a whole process
 _TOKENS = 400
 _STATUSES: tuple[Status, ...] = ("Pass", "Fail", "Unsure")
+_ERROR = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,13 @@ def _execution(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault
     found = [f for f in told if f.kind not in _MEANING]
     for one in found:
         yield Fault("execution", one.kind, one.reason, one.step, one.kind not in SUSPICIONS)
+    for at, step in enumerate(t.steps):
+        told = [
+            step.shown,
+            *(r.content for r in step.results if isinstance(r.content, str)),
+        ]  # a print-out may be either
+        if step.code and (error := next(filter(None, map(_ERROR.search, told)), None)):
+            yield Fault("execution", "failed_program", f"the program of round {at + 1} ended in {error[1][:160]}", at)
     known = {(f.step, f.call) for f in found}
     for at, call, result in t.pairs():
         failure = None if result is None else diagnose(result, t.tool(call.tool) or Tool(call.tool)).failure
@@ -218,10 +228,12 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryVerifier:
-    """Judges trajectories. ``judges`` by name, none for rules alone; ``strict``: suspicion is enough to drop one."""
+    """Judges trajectories. ``judges`` by name, none for rules alone; ``strict``: suspicion is enough to drop one;
+    ``prune``: rounds that only repeat are taken out first, where the trajectory is there whole."""
 
     judges: Mapping[str, ChatModel] = field(default_factory=dict)
     strict: bool = False
+    prune: bool = False
 
     async def judge(self, item: Checked, meter: Meter) -> Finding:
         """The finding of one row, for :func:`callwright.verify.sweep.sweep`; none lasts of a run that is stuck."""
@@ -231,8 +243,11 @@ class TrajectoryVerifier:
             return Finding(
                 False, "unsettled", "; ".join([str(error), *getattr(error, "__notes__", ())]), lasting=False
             )
+        gone: tuple[int, ...] = ()
+        if self.prune and not item.cut:
+            trajectory, gone = pruned(trajectory)
         found = faults(trajectory, item.cut)
-        facts: JsonObject = {"faults": to_json(found)}
+        facts: JsonObject = {"faults": to_json(found)} | ({"pruned": [at + 1 for at in gone]} if gone else {})
         if item.record is not None:
             try:
                 facts["record"] = item.record(trajectory)
