@@ -110,11 +110,8 @@ def _execution(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault
     for one in found:
         yield Fault("execution", one.kind, one.reason, one.step, one.kind not in SUSPICIONS)
     for at, step in enumerate(t.steps):
-        told = [
-            step.shown,
-            *(r.content for r in step.results if isinstance(r.content, str)),
-        ]  # a print-out may be either
-        if step.code and (error := next(filter(None, map(_ERROR.search, told)), None)):
+        printed = [step.shown, *(r.content for r in step.results if isinstance(r.content, str))]  # either holds it
+        if step.code and (error := next(filter(None, map(_ERROR.search, printed)), None)):
             yield Fault("execution", "failed_program", f"the program of round {at + 1} ended in {error[1][:160]}", at)
     known = {(f.step, f.call) for f in found}
     for at, call, result in t.pairs():
