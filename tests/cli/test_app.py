@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint
+from tests.cli.program import callwright, started
 
 from callwright.cli import main
 from callwright.planning import PLANNERS
@@ -37,18 +35,6 @@ def tools(tmp_path: Path) -> Path:
     return path
 
 
-def callwright(*arguments: str | Path, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "callwright", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "160", **environment},
-        preexec_fn=_as_in_a_terminal if os.name == "posix" else None,
-        timeout=120,
-    )
-
-
 def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str]:
     """The exit code and the words of a command that ends at once, without the start of a program."""
     monkeypatch.setattr(sys, "argv", ["callwright", *arguments])
@@ -57,15 +43,10 @@ def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     return int(ended.value.code or 0), capsys.readouterr().err
 
 
-def _as_in_a_terminal() -> None:
-    """Ctrl-C counts, also where the tests run in the background and shells let it be ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_run_answers_on_stdout_and_tells_the_story_on_stderr(tools: Path, tmp_path: Path) -> None:
     html, trace = tmp_path / "run.html", tmp_path / "run.jsonl"
     with endpoint([CALLS, ANSWER]) as url:
-        done = callwright(
+        done = started(
             "run", "How many hammers?", "--tools", tools, "--only", "stock",
             "--model", f"{url}#m", "--mode", "schema", "--html", html, "--trace", trace,
         )  # fmt: skip
@@ -73,7 +54,7 @@ def test_run_answers_on_stdout_and_tells_the_story_on_stderr(tools: Path, tmp_pa
     assert "4 pieces" in done.stdout
     assert "✓ r1 stock" in done.stderr
     assert "How many hammers?" in html.read_text()
-    page = callwright("view", trace, "--html", tmp_path / "again.html")
+    page = started("view", trace, "--html", tmp_path / "again.html")
     assert page.returncode == 0
     assert (tmp_path / "again.html").read_text() == html.read_text()
 
@@ -94,7 +75,7 @@ def test_run_plans_with_the_planner_it_is_told(tools: Path, tmp_path: Path, plan
 
 @pytest.mark.parametrize("command", ["run", "plan"])
 def test_the_help_names_every_planner(command: str) -> None:
-    said = " ".join(callwright(command, "--help").stdout.split())
+    said = " ".join(started(command, "--help").stdout.split())
     assert ", ".join(PLANNERS) in said
     assert "--encoder" in said
 
@@ -107,7 +88,7 @@ def test_a_run_that_finds_nothing_says_so_with_its_exit_code(tools: Path) -> Non
 
 
 def test_plan_prints_text_json_and_mermaid(tools: Path) -> None:
-    text = callwright("plan", "Order two hammers", "--tools", tools)
+    text = started("plan", "Order two hammers", "--tools", tools)
     assert text.stdout.startswith("Layer 1")
     rows = json.loads(callwright("plan", "Order two hammers", "--tools", tools, "--format", "json").stdout)
     assert sorted(name for layer in rows["layers"] for name in layer) == ["order", "stock"]
@@ -118,7 +99,7 @@ def test_plan_jsonl_places_every_tool_once_and_answers_bad_lines() -> None:
     tool = {"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {}}}}
     lines = [{"id": 1, "query": "q", "tools": [tool, {"name": "b"}, tool]}, {"id": 2, "query": "q"}, {"id": 3}]
     lines += [{"id": 4, "query": "q", "tools": []}, {"id": 5, "query": "q", "tools": ["nonsense"]}]
-    done = callwright("plan", "--jsonl", stdin="\n".join(map(json.dumps, lines)) + "\n{bad")
+    done = started("plan", "--jsonl", stdin="\n".join(map(json.dumps, lines)) + "\n{bad")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["id"] for row in rows] == [1, 2, 3, 4, 5, None]
     assert sorted(name for layer in rows[0]["layers"] for name in layer) == ["a", "b"]
@@ -137,7 +118,7 @@ def test_check_jsonl_accepts_mends_refuses_and_answers_bad_lines() -> None:
         {"id": 5, "tool": "f", "arguments": {}},
         {"id": 6, "tool": tool, "arguments": 7},
     ]
-    done = callwright("check", "--jsonl", stdin="\n".join(map(json.dumps, lines)))
+    done = started("check", "--jsonl", stdin="\n".join(map(json.dumps, lines)))
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert rows[0] == {"id": 1, "accepted": True, "arguments": {"n": 5}, "edits": [], "violations": []}
     assert rows[1]["arguments"] == {"n": 5}
@@ -150,14 +131,14 @@ def test_check_jsonl_accepts_mends_refuses_and_answers_bad_lines() -> None:
 
 
 def test_check_of_one_call_exits_by_its_verdict(tools: Path) -> None:
-    good = callwright("check", '{"tool": "stock", "arguments": {"article": "saw"}}', "--tools", tools)
+    good = started("check", '{"tool": "stock", "arguments": {"article": "saw"}}', "--tools", tools)
     bad = callwright("check", "-", "--tools", tools, stdin='{"tool": "order", "arguments": {"article": "saw"}}')
     assert (good.returncode, bad.returncode) == (0, 1)
     assert json.loads(bad.stdout)["violations"][0]["keyword"] == "required"
 
 
 def test_tools_lists_names_effects_and_an_openai_list(tools: Path) -> None:
-    assert "stock" in callwright("tools", tools).stdout
+    assert "stock" in started("tools", tools).stdout
     listed = json.loads(callwright("tools", tools, "--json").stdout)
     assert {t["function"]["name"] for t in listed} == {"stock", "order"}
 
@@ -191,7 +172,7 @@ def test_every_mistake_is_one_message_that_names_it(
 
 
 def test_the_program_ends_with_the_message_and_no_traceback() -> None:
-    done = callwright("view", "nowhere.jsonl")
+    done = started("view", "nowhere.jsonl")
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert done.stderr.startswith("error: ")
     assert "nowhere.jsonl" in done.stderr
@@ -207,8 +188,8 @@ def test_a_dead_endpoint_is_one_message_with_the_next_step(tools: Path) -> None:
 
 
 def test_the_version_is_printed() -> None:
-    assert callwright("--version").stdout.startswith("callwright 0.")
+    assert started("--version").stdout.startswith("callwright 0.")
 
 
 def test_weights_lists_what_there_is() -> None:
-    assert "smollm2-135m" in callwright("weights").stdout
+    assert "smollm2-135m" in started("weights").stdout

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint
+from tests.cli.program import callwright
 from tests.cli.terminal import in_a_terminal
-from tests.cli.test_app import callwright
 
 from callwright.cli.consent import shown
 from callwright.execution.consent import Proposal

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from tests.cli import program
 from tests.cli.test_verify_trajectories import CLEAR, END, TOOLS, endpoint, record
 from tests.explore.runs import NO, NONE, bound, made
 
@@ -19,10 +18,7 @@ from callwright.transcripts import WRITTEN, read_files
 
 def callwright(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     state = {"XDG_STATE_HOME": str(folder / "state"), "CALLWRIGHT_RUNS": str(folder / "runs"), "COLUMNS": "200"}
-    return subprocess.run(
-        [sys.executable, "-m", "callwright", "explore", *map(str, arguments)],
-        capture_output=True, text=True, env={**os.environ, **state}, cwd=folder, timeout=120, check=False,
-    )  # fmt: skip
+    return program.callwright("explore", *arguments, folder=folder, **state)
 
 
 def learner(body: dict[str, Any]) -> str:

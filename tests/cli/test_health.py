@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint
-from tests.cli.test_app import ANSWER, CALLS, TOOLS, callwright
+from tests.cli.program import callwright
+from tests.cli.test_app import ANSWER, CALLS, TOOLS
 
 from callwright.evidence import EvidenceStore, Observation
 

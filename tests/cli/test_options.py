@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.cli.test_app import callwright
+from tests.cli.program import callwright
 
 from callwright.limits import LIMITS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint
-from tests.cli.test_app import callwright
+from tests.cli.program import callwright
 
 from callwright.cli.plan import as_graph, as_json, as_mermaid, as_text
 from callwright.plan import Plan, Slot

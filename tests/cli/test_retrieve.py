@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.test_app import callwright
+from tests.cli.program import callwright
 
 
 def _openai(name: str, description: str) -> dict[str, object]:

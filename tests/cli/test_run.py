@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint, served
+from tests.cli.program import callwright
 from tests.cli.terminal import in_a_terminal
-from tests.cli.test_app import ANSWER, CALLS, callwright
+from tests.cli.test_app import ANSWER, CALLS
 
 TOOLS = '''
 import pathlib, threading

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint
-from tests.cli.test_app import callwright
+from tests.cli.program import callwright
 
 from callwright import open_catalog
 from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented

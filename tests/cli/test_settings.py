@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.cli.test_app import callwright
+from tests.cli.program import callwright
 from tests.cli.test_config import written
 
 from callwright.cli.settings import Settings, effective, shown

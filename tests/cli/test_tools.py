@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.test_app import TOOLS, callwright
+from tests.cli.program import callwright
+from tests.cli.test_app import TOOLS
 
 
 def test_sources_are_listed_with_and_without_saying_so(tmp_path: Path) -> None:

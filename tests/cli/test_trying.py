@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.endpoint import endpoint
-from tests.cli.test_app import callwright
+from tests.cli.program import callwright
 
 from callwright.cli.config import TRYING
 from callwright.shortlist import TRYING as KNOWN

@@ -4,12 +4,12 @@ on Python functions and on a real MCP server over stdio."""
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.cli import program
 
 TOOLS = '''
 from callwright.catalog import tool
@@ -49,10 +49,7 @@ def callwright(*arguments: str | Path, folder: Path) -> subprocess.CompletedProc
         "CALLWRIGHT_EVIDENCE": str(folder / "evidence.db"),
         "COLUMNS": "200",
     }
-    return subprocess.run(
-        [sys.executable, "-m", "callwright", *map(str, arguments)],
-        capture_output=True, text=True, env={**os.environ, **state}, cwd=folder, timeout=120, check=False,
-    )  # fmt: skip
+    return program.callwright(*arguments, folder=folder, **state)
 
 
 @pytest.fixture

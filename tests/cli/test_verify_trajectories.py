@@ -4,14 +4,13 @@ agent, judged and written, over a real endpoint; and what goes on where an earli
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.cli import program
 from tests.cli.endpoint import replying
 
 from callwright.cli.verify_trajectories import Asked, Written
@@ -61,10 +60,7 @@ GAVE_UP = record("gave-up", CLEAR, ending="<thought>\nNo.\n</thought>\n<given_up
 
 def callwright(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     state = {"XDG_STATE_HOME": str(folder / "state"), "CALLWRIGHT_RUNS": str(folder / "runs"), "COLUMNS": "200"}
-    return subprocess.run(
-        [sys.executable, "-m", "callwright", "verify", "trajectories", *map(str, arguments)],
-        capture_output=True, text=True, env={**os.environ, **state}, cwd=folder, timeout=120, check=False,
-    )  # fmt: skip
+    return program.callwright("verify", "trajectories", *arguments, folder=folder, **state)
 
 
 @contextmanager
