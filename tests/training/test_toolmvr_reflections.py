@@ -51,6 +51,13 @@ def test_a_reflection_names_only_what_feedback_documentation_and_task_hold() -> 
     assert "was called so before" in by_error["repeated"]
 
 
+def test_a_verified_call_that_the_gate_refuses_corrects_nothing() -> None:
+    t = bought()
+    unsound = replace(t.steps[0].calls[0], arguments={"open_on": "Monday"})
+    assert isinstance(Gate(t.tools).check(unsound), Refusal)
+    assert list(reflections(replace(t, steps=(replace(t.steps[0], calls=(unsound,)),)))) == []
+
+
 def test_the_same_trajectory_and_seed_give_the_same_rows() -> None:
     assert list(reflections(bought())) == FOUND
     assert list(reflections(bought(), 1)) != FOUND

@@ -80,6 +80,15 @@ def test_errors_are_calling_or_planning_errors_and_rows_of_others_may_not_say(ro
     assert rows["repeated"].fault == "planning"
 
 
+def test_an_error_that_not_even_the_verified_call_mends_counts_for_no_correction(rows: dict[str, Row]) -> None:
+    row = rows["required_missing"]
+    gate_refuses = replace(row, right=(replace(row.right[0], arguments={"nonsense": 1}),))
+    found = corrected(gate_refuses, said(*gate_refuses.right))
+    assert (found.exact, found.corrected, found.mendable) == (True, False, False)
+    text = report({"a": Measured(1.0, 1.0, (found, corrected(row, "no"))), "b": Measured(1.0, 1.0, (found, found))})
+    assert "| a | all | 1/2 = 50 % (9 – 91) | 0/2 = 0 % (0 – 66) | 0/1 = 0 % (0 – 79) |" in text
+
+
 def test_the_report_can_be_made_of_the_replies_alone(rows: dict[str, Row], tmp_path: Path) -> None:
     found = {
         "untrained": Measured(3.0, 4.0, tuple(corrected(row, "no") for row in rows.values())),

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.transcripts.trajectories import EXAMPLE
 
 from callwright.errors import ConfigError
-from callwright.transcripts import FORMATS, Transcript, open_records, read_files, write, write_records
+from callwright.trajectory import Trajectory
+from callwright.transcripts import (
+    FORMATS,
+    WRITTEN,
+    Transcript,
+    open_records,
+    read_files,
+    read_record,
+    spoken,
+    write,
+    write_records,
+)
 from callwright.transcripts.files import Shape
 
 ROW = write(Transcript(EXAMPLE), FORMATS["openai"])
@@ -67,3 +81,47 @@ def test_seal_tools_are_read_with_the_catalogue_beside_them(tmp_path: Path) -> N
     (tmp_path / "dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     ((_, found),) = read_files(tmp_path).transcripts
     assert [t.name for t in found.trajectory.tools] == ["find"]
+
+
+DATA = Path(os.environ.get("CALLWRIGHT_DATA") or Path(__file__).parents[3] / "shared" / "data")
+PUBLISHED = ("toolbench_vr", "stabletoolbench/gpt35_react_runs", "toolbench_example/answer", "nestools",
+             "seal_tools/dev.jsonl", "api_bank")  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", PUBLISHED)
+def test_published_rows_are_written_as_they_were_read_and_survive_every_other_layout(folder: str) -> None:
+    if not (DATA / folder).exists():
+        pytest.skip(f"data: {folder} is not there")
+    found = [transcript for _, transcript in read_files(DATA / folder).transcripts]
+    for transcript in Random(folder).sample(found, min(12, len(found))):
+        origin = transcript.origin
+        assert origin is not None
+        if origin.format in WRITTEN:
+            assert json.dumps(write(transcript, FORMATS[origin.format])) == json.dumps(origin.record)
+        _survives(transcript)
+
+
+def _survives(transcript: Transcript) -> None:
+    """Whatever a layout does not refuse reads as the same calls and the same answer; two layouts refuse nothing."""
+    plain = spoken(transcript.trajectory)
+    for target in WRITTEN:
+        try:
+            record = write(replace(transcript, context=frozenset(), origin=None), FORMATS[target])
+        except ConfigError:
+            assert target not in ("openai", "sharegpt"), "they can say everything"
+            continue
+        back = spoken(read_record(record, format=target, id=plain.id).trajectory)
+        assert [[(c.tool, c.arguments) for c in s.calls] for s in back.steps] == [
+            [(c.tool, c.arguments) for c in s.calls] for s in _said(plain, target).steps
+        ], target
+        assert (back.answer or "").strip() == (plain.answer or "").strip()
+
+
+def _said(trajectory: Trajectory, target: str) -> Trajectory:
+    """ToolEval knows one call a round."""
+    if target != "tooleval":
+        return trajectory
+    steps = [replace(s, calls=(c,)) for s in trajectory.steps for c in s.calls] + [
+        s for s in trajectory.steps if not s.calls
+    ]
+    return replace(trajectory, steps=tuple(steps))

@@ -110,6 +110,14 @@ def test_what_python_cannot_say_is_refused() -> None:
         write(Transcript(replace(EXAMPLE, steps=(half,))), FORMATS["toolbench-vr"])
 
 
+def test_an_empty_text_that_came_back_is_kept() -> None:
+    call = ToolCall("call_1", "f", {})
+    step = Step("", (call,), (ToolResult("call_1", "f", {}, ""),))
+    record = write(Transcript(replace(EXAMPLE, steps=(step,))), FORMATS["toolbench-vr"])
+    (back,) = read_record(record).trajectory.results
+    assert back.content == ""
+
+
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs shared data: ToolBench-V and -R")
 def test_the_published_samples_read_and_write_as_themselves() -> None:
     found = read_files(Path(SAMPLES))

@@ -82,6 +82,25 @@ def test_every_written_format_converts_into_every_other(source: str, target: str
     assert (second.trajectory.query, second.trajectory.answer) == (trajectory.query, trajectory.answer)
 
 
+@pytest.mark.parametrize("source", WRITTEN)
+@pytest.mark.parametrize("target", WRITTEN)
+@settings(max_examples=6, deadline=None)
+@given(data=st.data())
+def test_any_trajectory_survives_every_pair_of_formats_there_and_back(
+    source: str, target: str, data: st.DataObject
+) -> None:
+    most = 1 if {source, target} & set(ONE_CALL) else 2
+    trajectory = spoken(data.draw(trajectories(most)), code=bool({source, target} & set(CODE)))
+    first = read_record(write(Transcript(trajectory), FORMATS[source]), format=source, id="t-1")
+    there = read_record(write(first, FORMATS[target]), format=target, id="t-1")
+    back = read_record(write(there, FORMATS[source]), format=source, id="t-1")
+    for found in (there.trajectory, back.trajectory):
+        assert replace(spoken(found), tools=()) == replace(spoken(trajectory), tools=())
+        assert [(tool.name, tool.input_schema) for tool in found.tools] == [
+            (tool.name, tool.input_schema) for tool in trajectory.tools
+        ]
+
+
 @given(values)
 def test_the_text_of_a_result_says_the_same_content(content: Any) -> None:
     assert result_of("r", text_of(ToolResult("r", "t", {}, content))).content == content

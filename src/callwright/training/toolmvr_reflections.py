@@ -55,9 +55,13 @@ def reflections(trajectory: Trajectory, seed: int = 0) -> Iterator[Reflected]:
 
 
 def _refused(trajectory: Trajectory, at: int, wrong: ToolCall, error: str) -> Reflected | None:
-    """The row of a call that the gate refuses; None where it mends or passes the call."""
-    verdict = Gate(trajectory.tools).check(wrong)
+    """The row of a call that the gate refuses; None where it mends or passes the call, or refuses the verified one
+    too: then the feedback speaks of something else, and nothing could mend it."""
+    gate = Gate(trajectory.tools)
+    verdict = gate.check(wrong)
     if not isinstance(verdict, Refusal) or not isinstance(wrong.arguments, dict):
+        return None
+    if isinstance(gate.check(trajectory.steps[at].calls[0]), Refusal):
         return None
     if not wrong.tool.isidentifier() or keyword.iskeyword(wrong.tool):  # a program that is none calls nothing
         return None

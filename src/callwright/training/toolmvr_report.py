@@ -29,7 +29,7 @@ from callwright.types import ToolCall, ToolResult, canonical
 class Corrected:
     """One greedy reply after a wrong action. ``form``: it is a round with a call; ``tool``: it calls what gold calls;
     ``exact``: with gold's arguments; ``again``: it is the wrong call once more; ``accepted``: some other call of it
-    passes the gate; ``recognised`` and ``corrected``: as :func:`callwright.recovery.recovery` has it."""
+    passes the gate; ``recognised``, ``corrected``, ``mendable``: as :func:`callwright.recovery.recovery` has them."""
 
     id: str
     error: str
@@ -42,6 +42,7 @@ class Corrected:
     accepted: bool = False
     recognised: bool = False
     corrected: bool = False
+    mendable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ def corrected(row: Row, text: str) -> Corrected:
         accepted=accepted,
         recognised=made.recognised,
         corrected=made.corrected,
+        mendable=made.mendable,
     )
 
 
@@ -119,7 +121,7 @@ def _recovered(row: Row, calls: Sequence[ToolCall]) -> tuple[Recovery, bool]:
         left = ToolCall("", call.tool, verdict.arguments)
         steps.append(Step("", (left,), (ToolResult("", call.tool, verdict.arguments, None),)))
         accepted = accepted or _key(left) not in [_key(wrong) for wrong in row.wrong]
-    gold = [Gold(c.tool, c.arguments) for c in row.right if isinstance(c.arguments, dict)]
+    gold = [Gold(c.tool, v.arguments) for c in row.right if not isinstance(v := gate.check(c), Refusal)]
     made = recovery(row.wrong[0], gold, steps, told=False) if row.wrong else Recovery(False)
     return made, accepted
 
@@ -137,9 +139,9 @@ def report(found: Scores) -> str:
 
 _OBJECTIVE = (
     "ERR and ECR, objective, as `bench refinetoolbench` defines them: recognised is another call than the wrong one, "
-    "of its tool or of the right one; corrected, the verified call, passed by the gate. Beside them: whether another "
-    "call than the wrong one passes the gate. Shares with Wilson's 95 % intervals; differences in points, paired "
-    "bootstrap."
+    "of its tool or of the right one; corrected, the verified call, passed by the gate, of the errors that it can "
+    "correct. Beside them: whether another call than the wrong one passes the gate. Shares with Wilson's 95 % "
+    "intervals; differences in points, paired bootstrap."
 )
 
 
@@ -171,8 +173,10 @@ def recovery_table(found: Scores) -> str:
     lines = ["| model | errors | ERR, objective | another call passes | ECR, objective |", "|---|---|---|---|---|"]
     for name, one in found.items():
         for fault, some in _by_fault(one.corrected):
-            counts = [sum(getattr(c, what) for c in some) for what in ("recognised", "accepted", "corrected")]
-            lines.append(f"| {name} | {fault} | {' | '.join(share(count, len(some)) for count in counts)} |")
+            cells = [share(sum(getattr(c, what) for c in some), len(some)) for what in ("recognised", "accepted")]
+            mendable = [c for c in some if c.mendable]
+            cells.append(share(sum(c.corrected for c in mendable), len(mendable)))
+            lines.append(f"| {name} | {fault} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -181,8 +185,10 @@ def recovery_against(found: Scores, name: str) -> str:
     lines = [f"| {name} less | errors | cases | ERR | 95 % | ECR | 95 % |", "|---|---|---:|---:|---|---:|---|"]
     for other, mine, theirs in _pairs(found, name):
         for (fault, ours), (_, others) in zip(_by_fault(mine), _by_fault(theirs), strict=True):
-            cells = " | ".join(_gain(ours, others, what, 100, 1) for what in ("recognised", "corrected"))
-            lines.append(f"| {other} | {fault} | {len(ours)} | {cells} |")
+            cells = _gain(ours, others, "recognised", 100, 1)
+            can, could = ([c for c in some if c.mendable] for some in (ours, others))
+            more = _gain(can, could, "corrected", 100, 1) if can else "– | –"
+            lines.append(f"| {other} | {fault} | {len(ours)} | {cells} | {more} |")
     return "\n".join(lines)
 
 

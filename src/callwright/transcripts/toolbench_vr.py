@@ -210,6 +210,8 @@ def printed(step: Step) -> str:
 
 def _line(result: ToolResult, *, several: bool) -> str:
     text = text_of(result)
+    if not text:  # nothing at all would be no observation
+        return json_text(text)
     if isinstance(result.content, str) and (several or text != text.strip() or _reads(text) or OBSERVATION in text):
         return text if text[:1] == '"' and _reads(text) == result.content else json_text(result.content)
     return text
