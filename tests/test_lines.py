@@ -49,3 +49,9 @@ def test_a_last_line_that_was_cut_is_left_out_only_where_asked(tmp_path: Path) -
     path.write_text('{"n": 1}\n{"m": 2}\n')
     with pytest.raises(ConfigError, match="KeyError"):
         numbers(path, cut=True)
+
+
+def test_half_a_surrogate_pair_is_no_reason_to_lose_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    lines.append(path, [{"n": 1, "text": "\ud800"}])
+    assert numbers(path) == [1]

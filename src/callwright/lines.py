@@ -15,8 +15,9 @@ T = TypeVar("T")
 
 
 def append(path: Path, rows: Iterable[JsonObject]) -> None:
-    """Add rows to a file; each line is whole or, if the process is ended in it, the last one."""
-    with path.open("a", encoding="utf-8") as file:
+    """Add rows to a file; each line is whole or, if the process is ended in it, the last one. Half a surrogate pair,
+    which tools may return and no UTF-8 file can hold, is written as "?"."""
+    with path.open("a", encoding="utf-8", errors="replace") as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 

@@ -90,7 +90,8 @@ class Overlay:
     def write(self, path: Path) -> None:
         """Write it as a file, all or nothing."""
         new = path.with_name(f"{path.name}.new")
-        new.write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n"
+        new.write_text(text, encoding="utf-8", errors="replace")  # a reply may hold lone surrogates
         new.replace(path)
 
     def to_json(self) -> JsonObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,27 @@ async def test_the_report_is_a_table_or_lines_and_a_file(tmp_path: Path, capsys:
         ("row-2", True),
         ("row-3", False),
     ]
+
+
+async def test_what_tools_print_is_no_part_of_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def loud(number: int, meter: Meter) -> Finding:
+        sys.stdout.write("noise\n")
+        return await small(number, meter)
+
+    await swept("loud", {}, ROWS, loud, Extent(journal=tmp_path / "mine.jsonl"))
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("noise")) == ("", 4)
+
+
+async def test_a_stage_that_is_broken_off_says_where_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def broken(number: int, meter: Meter) -> Finding:
+        if number == 2:
+            raise RuntimeError("broken")
+        return await small(number, meter)
+
+    path = tmp_path / "mine.jsonl"
+    with pytest.raises(ExceptionGroup):
+        await swept("small", {}, ROWS, broken, Extent(concurrency=1, journal=path))
+    assert f"2 of 4 are judged; the same command goes on from {path}" in capsys.readouterr().err

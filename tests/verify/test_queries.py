@@ -47,6 +47,12 @@ async def judged(asked: Asked, *answers: Any, least: int = 8) -> Finding:
     return await QueryVerifier(judges(*answers), least).judge(asked, Meter())
 
 
+async def test_a_request_that_nobody_could_read_is_judged_by_its_length_alone() -> None:
+    found = await judged(Asked("long", "Oslo? " * 1_000_000, (WEATHER,)))
+    assert (found.kept, found.category) == (False, "unsolvable: invalid information")
+    assert "6,000,000 characters" in found.why
+
+
 async def test_without_a_judge_the_rules_decide() -> None:
     kept = await judged(FINE)
     assert (kept.kept, kept.found["quality"]) == (True, kept.found["by_rule"]["score"])

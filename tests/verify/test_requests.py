@@ -75,3 +75,12 @@ def test_a_folder_without_requests_and_a_file_that_is_not_there_are_named(tmp_pa
         read_requests(tmp_path)
     with pytest.raises(ConfigError, match="cannot be read"):
         read_requests(tmp_path / "gone.json")
+
+
+def test_the_line_that_is_no_json_is_named_and_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('\ufeff{"query": "Which?"}\n\n{"query": \n')
+    with pytest.raises(ConfigError, match=r"line 3 of .*rows\.jsonl is not JSON"):
+        read_requests(file)
+    file.write_text('\ufeff{"query": "Which?"}\n')
+    assert [one.query for one in read_requests(file)] == ["Which?"]

@@ -94,6 +94,18 @@ async def test_one_process_at_a_time_owns_a_journal(tmp_path: Path) -> None:
         pass
 
 
+async def test_a_journal_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path, tmp_path / "file" / "journal"):
+        with pytest.raises(ConfigError, match=f"the journal {place} cannot be written"), opened(place, {}):
+            pass
+    with opened(tmp_path / "journal", {}) as journal:
+        (tmp_path / "journal").unlink()
+        (tmp_path / "journal").mkdir()
+        with pytest.raises(ConfigError, match="cannot be written"):
+            await sweep(numbers(1, 2, 3), even, journal, concurrency=3)
+
+
 async def test_a_row_for_which_no_model_answers_waits_and_a_dead_model_ends_the_sweep() -> None:
     made = await sweep(numbers(1, 2, 3), Counting(dead=[2]), Journal(None, {}), concurrency=1)
     assert made.left == ("row-2",)

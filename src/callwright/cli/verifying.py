@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -83,7 +83,11 @@ async def swept(
     whole = {"stage": stage, **about}
     path = journal_of(stage, about, extent)
     budget = extent.budget
-    with opened(path, whole, anew=extent.anew) as journal, _progress(told_as or f"verify {stage}", len(rows)) as told:
+    with (
+        redirect_stdout(sys.stderr),  # what tools print is no part of a report
+        opened(path, whole, anew=extent.anew) as journal,
+        _progress(told_as or f"verify {stage}", len(rows)) as told,
+    ):
         try:
             made = await sweep(
                 rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told, levels=levels

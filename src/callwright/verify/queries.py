@@ -27,6 +27,7 @@ from callwright.verify.sweep import Finding, Row, key_of
 from callwright.wire.schemas import closed_object
 
 LEAST = 8  # quality that is kept, as in the paper
+LONGEST = 50_000  # characters of a request that is read
 SOLVABLE, UNSOLVABLE = "Solvable", "Unsolvable"
 _CRITERIA = ("solvability", "clarity", "completeness", "difficulty", "compatibility")
 _RULES = {1: "invalid information", 2: "missing information", 3: "tools"}
@@ -65,6 +66,9 @@ class QueryVerifier:
 
     async def judge(self, asked: Asked, meter: Meter) -> Finding:
         """Judge one request. Raises BudgetSpent, ModelError."""
+        if len(asked.query) > LONGEST:
+            why = f"it has {len(asked.query):,} characters; at most {LONGEST:,} are read"
+            return Finding(False, "unsolvable: invalid information", why, {})
         found = feasibility(asked, self.today)
         told = _by_rule(found)
         if against := found.against:

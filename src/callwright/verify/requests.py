@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,15 +56,21 @@ def read_requests(path: Path, catalogue: Sequence[Tool] = ()) -> list[Asked]:
 
 def _rows(path: Path) -> list[Any]:
     try:
-        text = path.read_bytes()
-        if path.suffix == ".jsonl":
-            return [parse(line) for line in text.splitlines() if line.strip()]
-        found = parse(text)
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", hint=_HINT) from None
-    except JsonError as error:
-        raise ConfigError(f"{path} is not JSON: {error}", hint=_HINT) from None
+    if path.suffix == ".jsonl":
+        listed = enumerate(text.split(b"\n"), 1)
+        return [_parsed(line, f"line {number} of {path}") for number, line in listed if line.strip()]
+    found = _parsed(text, str(path))
     return found if isinstance(found, list) else [found]
+
+
+def _parsed(text: bytes, where: str) -> Any:
+    try:
+        return parse(text)
+    except JsonError as error:
+        raise ConfigError(f"{where} is not JSON: {error}", hint=_HINT) from None
 
 
 def _asked(row: Any, catalogue: Mapping[str, Tool], where: str, group: str, number: int) -> Asked:

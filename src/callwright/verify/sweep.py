@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from filelock import FileLock, Timeout
 
 from callwright import lines
-from callwright.errors import ConfigError, ModelError
+from callwright.errors import CallwrightError, ConfigError, ModelError
 from callwright.types import JsonObject, Usage, digest, to_json
 from callwright.verify.budget import Account, Budget, BudgetSpent, Cost, Meter
 
@@ -106,7 +106,8 @@ class Journal:
         """Remember a finding; it is on disk when this returns."""
         self.findings[finding.key] = finding
         if self.path is not None and finding.lasting:
-            lines.append(self.path, [to_json(finding)])
+            with _written(self.path):
+                lines.append(self.path, [to_json(finding)])
 
 
 _ANEW = "choose another --journal, or --anew to judge everything again"
@@ -119,16 +120,35 @@ def opened(path: Path | None, about: JsonObject, *, anew: bool = False) -> Itera
     if path is None:
         yield Journal(None, about)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(f"{path}.lock")
     try:
-        with FileLock(f"{path}.lock", timeout=0):
-            if anew:
-                path.unlink(missing_ok=True)
-            yield Journal(path, about)
+        with _written(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=0)
     except Timeout:
         raise ConfigError(
             f"{path} is in use by another process", hint="wait for it, or choose another --journal"
         ) from None
+    try:
+        with _written(path):
+            if anew:
+                path.unlink(missing_ok=True)
+            journal = Journal(path, about)
+        yield journal
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """A journal that cannot be read or written is said in a sentence."""
+    try:
+        yield
+    except Timeout:
+        raise
+    except OSError as error:
+        said = f"the journal {path} cannot be written: {error.strerror}"
+        raise ConfigError(said, hint="make room, or choose another --journal; what is in it is kept") from None
 
 
 async def sweep(
@@ -144,7 +164,8 @@ async def sweep(
     """Judge the rows that are not on record, ``concurrency`` at a time; with ``levels`` one level after the other.
 
     A budget that is spent ends the sweep in good order. Raises ModelError when no model answers for several rows in
-    succession, and whatever else the judge raises (in an exception group); what was found before is in the journal.
+    succession, the first CallwrightError of a judge or of the journal, and whatever else the judge raises (in an
+    exception group); what was found before is in the journal.
     """
     again = sum(row.key in journal.findings for row in rows)
     known_before = len({row.key for row in rows} & journal.findings.keys())
@@ -152,7 +173,13 @@ async def sweep(
     told = levels(rows) if levels is not None else _at_once(rows)
     level = next(told, None)
     while level is not None:
-        await work.all(level, concurrency)
+        try:
+            await work.all(level, concurrency)
+        except BaseExceptionGroup as group:
+            ours, others = group.split(CallwrightError)
+            if ours is None or others is not None:
+                raise
+            raise _first(ours) from None
         made = _result(level, work, 0)
         if made.left:
             break
@@ -164,6 +191,11 @@ async def sweep(
     if work.error is not None and (work.silent >= PATIENCE or work.done == known_before):
         raise work.error
     return _result(rows, work, again)
+
+
+def _first(group: BaseExceptionGroup[CallwrightError]) -> CallwrightError:
+    found = group.exceptions[0]
+    return _first(found) if isinstance(found, BaseExceptionGroup) else found
 
 
 def _at_once(rows: Sequence[Row[T]]) -> Generator[Sequence[Row[T]], Sweep, None]:
