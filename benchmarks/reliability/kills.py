@@ -44,6 +44,7 @@ from callwright.testing import FakeTool, FixedPlan, ScriptedModel
 from callwright.trace import Event
 from callwright.types import READ, READ_LOCAL, WRITE, Effects, Tool, ToolOutput, canonical
 
+STRATEGIES = ("layered", "layered+reflect", "layered+reflect-after", "dag", "compiler", "code")
 STRATEGY, FREEZE = "layered", ""
 TEXT = {"type": "string"}
 QUERY = "Find Oslo, book, pay and note it for Ann, tell the desk, bill Ann and count the people."
@@ -177,6 +178,10 @@ def answers(request: ChatRequest) -> Any:
         return {"needed": [name for layer in LAYERS for name in layer]}
     if request.purpose == "repair":
         return {"x": "Ann"}
+    if request.purpose == "reflect":
+        name = request.schema["properties"]["tool_calls"]["items"]["properties"]["name"]["const"]
+        called = {"name": name, "arguments": {"x": "Ann"}}
+        return {"analysis": "It is not her name.", "strategy": "I give Ann.", "tool_calls": [called]}
     if request.purpose.startswith("answer"):
         return {"statements": [{"text": "The booking is B7.", "results": ["r3"]}], "missing": []}
     if "close(" in text and "count(" not in text:
@@ -319,7 +324,7 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--kills", type=int, default=1000)
     asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--strategy", choices=["layered", "dag", "compiler", "code"], default=STRATEGY)
+    asked.add_argument("--strategy", choices=[*STRATEGIES], default=STRATEGY)
     asked.add_argument("--freeze", choices=["plan"], default=FREEZE)
     given = asked.parse_args()
     STRATEGY, FREEZE = given.strategy, given.freeze

@@ -166,7 +166,7 @@ def paired_bootstrap(
     return Interval(float(apart.mean()), float(low), float(high))
 
 
-def wilson(successes: int, trials: int, z: float = Z95) -> Interval:
+def wilson(successes: float, trials: int, z: float = Z95) -> Interval:
     """A proportion with Wilson's score interval (Wilson 1927). Raises ValueError without trials."""
     if trials <= 0 or not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes in {trials} trials is no proportion")

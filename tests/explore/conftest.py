@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from callwright.explore.row import Reflected
 from callwright.testing import FakeTool
 from callwright.trajectory import Step, Trajectory
 from callwright.types import READ_LOCAL, WRITE, ToolCall, ToolResult
@@ -68,3 +69,13 @@ def result(call: ToolCall, content: Any, failure: Any = None) -> ToolResult:
 @pytest.fixture
 def world() -> World:
     return World()
+
+
+@pytest.fixture
+def coded(world: World) -> Reflected:
+    """A row of which only programs can tell: the wrong one stopped, the right one computes its arguments."""
+    t = world.trajectory
+    wrong = Step("Now the weather.", (), (), "print(forecast(iata=x['code']))", "KeyError: code")
+    program = "print(forecast(iata=x['iata'], day='2024-12-25'))"
+    said = "The result has no code. I take iata."
+    return Reflected(t.before(1), wrong, said, t.steps[1].calls, "calling", "program: KeyError", program=program)

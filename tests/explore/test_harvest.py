@@ -9,13 +9,15 @@ from tests.explore.runs import BUSY, ENGM, GONE, NO, NONE, REFLECTED, SAID, boun
 from callwright import Orchestrator
 from callwright.execution.journal import read
 from callwright.execution.resume import journal_path
-from callwright.explore.harvest import harvest
+from callwright.explore.harvest import corrected, harvest
 from callwright.explore.row import Reflected, record, row_of
 from callwright.explore.sourced import unsourced
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.testing.tools import in_order
 from callwright.trace import JsonlSink, read_jsonl
-from callwright.types import READ_LOCAL
+from callwright.trajectory import Trajectory
+from callwright.transcripts import read_record
+from callwright.types import READ_LOCAL, canonical
 
 
 def harvested(folder: Path, run: str) -> list[Reflected]:
@@ -116,3 +118,33 @@ async def test_a_run_in_which_nothing_failed_or_nothing_helped_gives_none(tmp_pa
     bad = await made(tmp_path, {"weather": [NO] * 9}, {"bind": [bound("OSL"), NONE], "repair": "no", "*": NONE})
     assert harvested(tmp_path, bad.id) == []
     assert harvest([]) == []
+
+
+def said(name: str, id: str, **arguments: object) -> dict[str, object]:
+    function = {"name": name, "arguments": canonical(arguments)}
+    return {"role": "assistant", "tool_calls": [{"id": id, "type": "function", "function": function}]}
+
+
+def came(id: str, content: str) -> dict[str, object]:
+    return {"role": "tool", "tool_call_id": id, "content": content}
+
+
+def conversation(*middle: dict[str, object], answer: str = "In Bergen (ENBR) it rains.") -> Trajectory:
+    schema = {"type": "object", "properties": {"station": {"type": "string"}}}
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
+    asked = {"role": "user", "content": "Weather at Bergen?"}
+    messages = [asked, *middle, {"role": "assistant", "content": answer}]
+    return read_record({"messages": messages, "tools": tools}).trajectory
+
+
+def test_a_conversation_that_a_client_kept_gives_rows_where_its_model_corrected_itself() -> None:
+    bad = [said("get_weather", "a", station="Bergen"), came("a", "Error: no station Bergen; did you mean ENBR?")]
+    good = [said("get_weather", "b", station="ENBR"), came("b", '{"sky": "rain"}')]
+    (row,) = corrected(conversation(*bad, *good))
+    assert (row.kind, row.error) == ("calling", "corrected")
+    assert (row.wrong.calls[0].arguments, row.right[0].arguments) == ({"station": "Bergen"}, {"station": "ENBR"})
+    assert "did you mean ENBR" in row.reflection
+    assert unsourced(row) == ""
+    assert corrected(conversation(*good)) == []
+    assert corrected(conversation(*bad)) == []
+    assert corrected(conversation(*bad, *good, answer="I do not know.")) == [], "nothing was taken of it"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from callwright.errors import Failure
 from callwright.explore.privacy import Filters, Privacy
-from callwright.explore.row import Reflected
+from callwright.explore.row import Reflected, record
 from callwright.trajectory import Step, Trajectory
 from callwright.types import Tool, ToolCall, ToolResult, canonical, to_json
 
@@ -109,18 +112,100 @@ def test_a_call_with_a_secret_is_no_row_and_what_looks_like_one_is_taken_out() -
     assert "abcdefgh12345678" not in canonical(to_json(one))
 
 
-@given(
-    names=st.lists(st.sampled_from(["Ann", "Lee", "Bo", "Åse", "Kim"]), min_size=1, max_size=3),
-    mail=st.from_regex(r"[a-z]{3,8}\.[a-z]{3,8}@[a-z]{3,8}\.(no|com)", fullmatch=True),
+NAMES = st.sampled_from([
+    ("Ann", "Lee"), ("Åse", "Ødegård"), ("Анна", "Петрова"), ("Ελένη", "Παππά"), ("李", "小龙"), ("田中", "さくら"),
+    ("김", "민수"), ("فاطمة", "حسن"), ("प्रिया", "शर्मा"), ("สมชาย", "ใจดี"), ("O'Neil", "Niamh"), ("José", "Núñez"),
+    ("Anne-Marie", "Kjær"), ("ann", "smedsvik"),
+])  # fmt: skip
+MAILS = st.one_of(
+    st.from_regex(r"[a-z]{3,8}[.+_-]?[a-z0-9]{3,8}@[a-z]{3,8}\.(no|com|co\.uk)", fullmatch=True),
+    st.sampled_from(["анна@почта.рф", "åse.ø@blåbær.no", "d.o'neil@x.ie", "李雷@例子.公司"]),
 )
-def test_neither_name_nor_address_survives_and_the_right_call_stays_sourced(names: list[str], mail: str) -> None:
-    name = " ".join(names)
-    given = {**GIVEN, "guest": name, "email": mail}
-    (one,), _ = clean(row(given, query=f"Book for {name}, {mail}."))
-    text = canonical(to_json(one))
-    assert mail not in text
+PHONES = st.one_of(
+    st.from_regex(r"\+[1-9][0-9] [2-9][0-9] [0-9]{2} [0-9]{2} [0-9]{2}", fullmatch=True),
+    st.from_regex(r"[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}", fullmatch=True),
+    st.from_regex(r"[1-9][0-9]{7}", fullmatch=True),
+)
+SECRETS = st.from_regex(r"[A-Za-z0-9]{20,30}", fullmatch=True)
+FREE = st.sampled_from(["Please write to {x} at once.", "{x}", "für {x}, danke", "告诉{x}吧", "see ({x})"])
+
+
+@st.composite
+def planted(draw: st.DrawFn) -> tuple[Reflected, list[str]]:
+    """A row with a person and a secret in every field it has, and what of them must not be left."""
+    first, last = draw(NAMES)
+    mail, phone, secret = draw(MAILS), draw(PHONES), draw(SECRETS)
+    whole = f"{first} {last}"
+    person = {"guest": whole, "email": mail, "phone": phone}
+    told = {"guest": {"name": whole, "mobile": phone}, "api_key": secret, mail: phone, whole: 1,
+            "attendees": [first, last], "text": canonical(person)}  # fmt: skip
+
+    def free(*more: str) -> str:
+        each = [draw(FREE).format(x=x) for x in (whole, last, mail, phone)]
+        return " ".join(draw(st.permutations([*each, *(more or (f"token={secret}",))])))
+
+    call = ToolCall("w1", "book", {**person, "city": free("Oslo"), mail: last})
+    failure = Failure("tool_error", free(), detail={"guest": first})
+    wrong = Step(free(), (call,), (ToolResult("w1", "book", dict(call.arguments), told, failure),), free(), free())  # type: ignore[arg-type]
+    earlier = Step(free(), (replace(call, id="c0"),), (ToolResult("c0", "book", {}, free()),))
+    options = {**TEXT, "enum": [whole], "description": free(), "default": mail}
+    tool = Tool("book", free(), {"type": "object", "properties": {**BOOK.properties, "guest": options}})
+    before = Trajectory(f"{mail}-run", free(), (tool,), (earlier,))
+    row = Reflected(before, wrong, free(), (ToolCall("y", "book", person),), "calling", "e")
+    return row, [first, last, mail, phone, secret]
+
+
+@settings(max_examples=40)
+@given(planted())
+def test_nothing_of_a_planted_person_or_secret_reaches_a_row(made: tuple[Reflected, list[str]]) -> None:
+    row, hidden = made
+    (one,) = Privacy(Filters()).clean([row])
+    for layout in ("openai", "toolbench-vr"):
+        text = unquoted(record(one, layout)).casefold()
+        for value in hidden:
+            assert not stands(value.casefold(), text), (value, text)
+        assert not stands(hidden[0].upper().casefold(), text)
+
+
+def unquoted(value: Any) -> str:
+    """Every text of a record, keys included, with what is escaped inside of texts as it reads."""
+    if isinstance(value, dict):
+        return " ".join(f"{key} {unquoted(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return " ".join(map(unquoted, value))
+    return re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), str(value))
+
+
+def stands(value: str, text: str) -> bool:
+    """Whether a value stands there as a word of its own; in a script without spaces, at all."""
+    tight = any(c > "\u0e00" for c in value)
+    return value in text if tight else re.search(rf"(?<![^\W\d_]){re.escape(value)}(?![^\W\d_])", text) is not None
+
+
+@settings(max_examples=40)
+@given(NAMES, MAILS, PHONES)
+def test_a_row_stays_as_true_to_itself_as_it_was(name: tuple[str, str], mail: str, phone: str) -> None:
+    given = {**GIVEN, "guest": " ".join(name), "email": mail, "phone": phone}
+    (one,) = Privacy(Filters()).clean([row(given, query=f"Book for {' '.join(name)} ({mail}, {phone}) in Oslo.")])
     right = one.right[0].arguments
     assert isinstance(right, dict)
-    assert str(right["guest"]) in one.before.query
-    assert str(right["email"]) in one.before.query
-    assert not {*names} & {*one.before.query.replace(",", "").split()}
+    for key in ("guest", "email", "phone"):
+        assert str(right[key]) in one.before.query, key
+    assert right["city"] == "Oslo"
+
+
+@pytest.mark.parametrize(
+    "query", ["a room for ann lee", "ROOM FOR ANN LEE", "Ann_Lee_2024.pdf", "for Ann's sake, Lee!"]
+)
+def test_a_name_is_renamed_however_the_request_writes_it(query: str) -> None:
+    (one,) = Privacy(Filters()).clean([row(query=query)])
+    assert "ann" not in one.before.query.casefold()
+    if "lee" in query.casefold().split():
+        assert "lee" not in one.before.query
+
+
+def test_a_name_that_is_a_word_too_is_renamed_only_where_it_is_written_as_a_name() -> None:
+    (one,) = Privacy(Filters()).clean(
+        [row({**GIVEN, "guest": "Will May"}, query="Will you ask Will if he may come?")]
+    )
+    assert one.before.query == "Name1 you ask Name1 if he may come?"

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from callwright.errors import Failure
+from callwright.errors import Failure, Violation
 from callwright.gate import Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
 from callwright.gate.reflection import Reflecting, Reflection, Tried, reflection_schema
+from callwright.models.grammar import decodable
 from callwright.types import CheckedCall, Reply, Tool, ToolCall, ToolResult
 
 WEATHER = Tool(
@@ -106,3 +110,82 @@ def test_without_budget_nothing_is_asked() -> None:
         next(repair_refusal(refusal, gate, Sources(QUERY), lambda: False, asks=asks))
     assert stop.value.value is refusal
     assert asks.said == []
+
+
+def test_arguments_of_a_tool_that_has_such_parameters_are_not_taken_for_thoughts() -> None:
+    names = ("analysis", "strategy")
+    tool = Tool("report", "", {"type": "object", "properties": {n: {"type": "string"} for n in names}})
+    bare = {"analysis": "sales fell", "strategy": "sell more"}
+    asks = Reflecting()
+    assert asks.read(Reply(json.dumps(bare)), tool) == bare
+    called = {"analysis": "a", "strategy": "s", "tool_calls": [{"name": "report", "arguments": bare}]}
+    assert asks.read(Reply(json.dumps(called)), tool) == bare
+    assert [(said.analysis, said.arguments) for said in asks.said] == [("", bare), ("a", bare)]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["analysis", "strategy", "tool_calls", "name", "arguments", "x"]), inner, max_size=4
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.one_of(st.text(max_size=60), JSON.map(json.dumps), JSON.map(lambda v: f"Hm. ```json\n{json.dumps(v)}\n```"))
+)
+def test_whatever_comes_back_is_a_call_or_none_and_never_an_error(text: str) -> None:
+    asks = Reflecting()
+    found = asks.read(Reply(text), WEATHER)
+    assert isinstance(found, dict | str | Violation)
+    (said,) = asks.said
+    assert (said.arguments is None) == isinstance(found, Violation)
+
+
+NESTED = {
+    "type": "object",
+    "$defs": {"place": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
+    "properties": {"to": {"$ref": "#/$defs/place"}, "stops": {"type": "array", "items": {"$ref": "#/$defs/place"}}},
+    "required": ["to"],
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        (NESTED, {"to": {"city": "Oslo"}, "stops": [{"city": "Rome"}]}, {"to": {}}),
+        ({"type": "object"}, {"anything": [1, {"a": None}]}, None),
+        ({}, {"anything": "x"}, None),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, {"a": 1}, {"a": "x"}),
+        ({**WEATHER.input_schema, "$schema": "http://json-schema.org/draft-07/schema#"}, {"station": "x"}, {"z": 1}),
+        ({"type": "object", "properties": {"analysis": {"type": "integer"}}, "required": ["analysis"]},
+         {"analysis": 3}, {"analysis": "three"}),
+    ],
+)  # fmt: skip
+def test_the_schema_holds_for_open_nested_and_served_tools_and_decoders_follow_it(
+    schema: dict[str, Any], good: dict[str, Any], bad: dict[str, Any] | None
+) -> None:
+    tool = Tool("go", "", schema)
+    made = reflection_schema(tool)
+    assert made is not None
+    for one in (made, decodable(made)):
+        check = jsonschema.Draft202012Validator(one)
+
+        def said(arguments: Any, name: str = "go") -> dict[str, Any]:
+            return {"analysis": "a", "strategy": "s", "tool_calls": [{"name": name, "arguments": arguments}]}
+
+        assert check.is_valid(said(good))
+        assert not check.is_valid(said(good, "stop"))
+        assert not check.is_valid({k: v for k, v in said(good).items() if k != "analysis"})
+        assert bad is None or not check.is_valid(said(bad))
+    assert Reflecting().read(Reply(json.dumps(said(good))), tool) == good
+
+
+def test_a_schema_whose_references_would_not_survive_is_not_held_to() -> None:
+    assert (
+        reflection_schema(Tool("go", "", {"type": "object", "properties": {"a": {"$ref": "#/properties/b"}}})) is None
+    )

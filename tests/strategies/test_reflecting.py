@@ -80,6 +80,15 @@ async def test_the_second_reflection_knows_what_the_first_one_tried() -> None:
     assert '"OSL"' in second.partition("TRIED BEFORE")[2].partition("=====")[0]
 
 
+async def test_a_correction_that_has_failed_already_is_not_made_again() -> None:
+    tool = weather(NO, NO, {"sky": "rain"})
+    script = {"reflect": [reflected("ENGM"), reflected("OSL")]}
+    done, _ = await run("layered+reflect", tool, script)
+    assert tool.calls == [{"station": "OSL"}, MENDED], "the first call is not tried a third time"
+    assert not done.results[0].ok
+    assert done.cost.repairs == {**done.cost.repairs, "tier2": 2, "repeat": 1}, "two questions, one call more"
+
+
 async def test_reflect_after_asks_plainly_first_and_reflects_where_that_did_not_help() -> None:
     tool = weather(NO, NO, {"sky": "rain"})
     plain = {"station": "the airport"}

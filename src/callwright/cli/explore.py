@@ -49,6 +49,8 @@ class Wanted:
     recorded: tuple[Path, ...] = ()
     sandbox: tuple[str, ...] = ()
     sampling: dict[str, Any] | None = None
+    each: int | None = None
+    held: float = 1 / 6
 
 
 Verified = Annotated[
@@ -57,7 +59,7 @@ Verified = Annotated[
 ]
 Runs = Annotated[
     list[Path] | None,
-    typer.Option("--runs", help="Harvest FILES as runs: journals (*.run), traces (*.jsonl), folders of them."),
+    typer.Option("--runs", help="Harvest FILES: journals (*.run), traces, conversations (*.jsonl), folders of them."),
 ]
 Points = Annotated[int, typer.Option(help="Steps of a trajectory that are explored, at most.", min=1)]
 Samples = Annotated[int, typer.Option(help="Actions sampled at each.", min=1)]
@@ -80,6 +82,8 @@ Longest = Annotated[int, typer.Option(help="With --runs: leave out texts over so
 Pseudonyms = Annotated[bool, typer.Option(help="With --runs: rename people, addresses and numbers.")]
 Out = Annotated[Path | None, typer.Option(help="Write the rows here, as JSON lines.")]
 To = Annotated[Layout, typer.Option("--to", help="The layout of the rows.")]
+Each = Annotated[int | None, typer.Option(help="Write so many rows of each error, at most.", min=1)]
+Held = Annotated[float, typer.Option(help="Share of requests whose rows are marked as test.", min=0, max=1)]
 
 
 def explore_command(
@@ -104,6 +108,8 @@ def explore_command(
     pseudonyms: Pseudonyms = True,
     out: Out = None,
     to: To = Layout.toolbench_vr,
+    each: Each = None,
+    held: Held = 1 / 6,
     concurrency: Concurrency = 4,
     calls: Calls = None,
     model_calls: ModelCalls = None,
@@ -133,13 +139,13 @@ def explore_command(
     how: dict[str, Any] = {"points": points, "samples": samples, "temperature": temperature, "seed": seed}
     how["form"] = None if form is Form.auto else form.value
     learner, given = settings.get("model"), (tuple(recorded or ()), tuple(sandbox or ()))
-    wanted = Wanted(to.value, learner, reflector, judge, imitate, *given, how)
+    wanted = Wanted(to.value, learner, reflector, judge, imitate, *given, how, each, held)
     if runs:
         filters = Filters(tuple(keep or ()), tuple(drop or ()), longest, pseudonyms)
         made = asyncio.run(_harvested([*runs, *(trajectories or ())], filters, wanted, extent))
     else:
         made = asyncio.run(_explored(_read(trajectories or ()), settings.sources(), wanted, extent))
-    _concluded(made, extent, wanted.layout, out)
+    _concluded(made, extent, wanted, out)
 
 
 def _read(paths: Any) -> list[Trajectory]:
@@ -229,10 +235,6 @@ async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent
 def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
     """The rows of all runs, and the runs; what cannot be read is named and left out."""
     from callwright.errors import CallwrightError, ConfigError
-    from callwright.execution.journal import read
-    from callwright.execution.run_trajectory import trajectory_of
-    from callwright.explore.harvest import harvest
-    from callwright.trace import read_jsonl
 
     files = [f for p in paths for f in (sorted([*p.rglob("*.run"), *p.rglob("*.jsonl")]) if p.is_dir() else [p])]
     found: list[Reflected] = []
@@ -240,39 +242,85 @@ def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
     unread = []
     for file in files:
         try:
-            events = read(file)[1] if file.suffix == ".run" else read_jsonl(file)
-            found += harvest(events, file.stem)
-            whole.append(trajectory_of(events))
+            rows, runs = _of_a_run(file) if _is_run(file) else _of_conversations(file)
         except CallwrightError as error:
             unread.append(f"{file}: {error.message}")
+            continue
+        found += rows
+        whole += runs
     for said in unread:
         print(f"left out: {said}", file=sys.stderr)
     if len(unread) == len(files):
         raise ConfigError("there is no run to harvest", hint="callwright runs lists journals; --trace writes traces")
-    print(f"{len(files) - len(unread)} runs hold {len(found)} errors that were put right", file=sys.stderr)
+    print(f"{len(whole)} runs hold {len(found)} errors that were put right", file=sys.stderr)
     return found, whole
 
 
-def _concluded(made: Sweep, extent: Extent, layout: str, out: Path | None) -> None:
+def _is_run(file: Path) -> bool:
+    """Whether a file is a journal or a trace of ours, and none of conversations."""
+    if file.suffix == ".run":
+        return True
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            return '"kind"' in lines.readline(100_000)
+    except OSError:
+        return True  # whoever reads it says why not
+
+
+def _of_a_run(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
+    from callwright.execution.journal import read
+    from callwright.execution.run_trajectory import trajectory_of
+    from callwright.explore.harvest import harvest
+    from callwright.trace import read_jsonl
+
+    events = read(file)[1] if file.suffix == ".run" else read_jsonl(file)
+    return harvest(events, file.stem), [trajectory_of(events)]
+
+
+def _of_conversations(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
+    from callwright.explore.harvest import corrected
+    from callwright.transcripts import read_files
+
+    found = [transcript.trajectory for _, transcript in read_files(file).transcripts]
+    return [row for one in found for row in corrected(one)], found
+
+
+def _concluded(made: Sweep, extent: Extent, wanted: Wanted, out: Path | None) -> None:
     """The report, and the rows in their layout."""
-    from callwright import lines
     from callwright.cli.verifying import tell
-    from callwright.errors import ConfigError
     from callwright.explore.exploration import by_action, rows_of
     from callwright.explore.page import report
-    from callwright.explore.row import record
+    from callwright.explore.profile import profile
+    from callwright.explore.selection import balanced, distinct
 
-    tell(by_action(made), extent, lambda: report(made, extent.budget))
+    found = profile(made)
+    tables = [found.table] if found.lines else []
+    tell(by_action(made), extent, lambda: report(made, extent.budget), tables)
     if out is None:
         return
     rows = rows_of(made.findings)
-    written, refused = [], []
+    different = distinct(rows)
+    chosen = balanced(different, wanted.each)
+    if len(different) < len(rows):
+        print(f"{len(rows) - len(different)} rows teach what another one does, and are left out", file=sys.stderr)
+    if len(chosen) < len(different):
+        print(f"{len(different) - len(chosen)} rows are left out by --each {wanted.each}", file=sys.stderr)
+    _write(chosen, wanted, out)
+
+
+def _write(rows: list[Reflected], wanted: Wanted, out: Path) -> None:
+    from callwright import lines
+    from callwright.errors import ConfigError
+    from callwright.explore.selection import written
+
+    made, refused = [], []
     for row in rows:
         try:
-            written.append(record(row, layout))
+            made.append(written(row, wanted.layout, wanted.held))
         except ConfigError as error:
             refused.append(f"{row.before.id}: {error.message}")
     for said in refused[:10]:
-        print(f"not written: {said}; --to openai has words for it", file=sys.stderr)
-    lines.write(out, written)
-    print(f"{len(written)} of {len(rows)} rows written to {out}", file=sys.stderr)
+        print(f"not written: {said}; another --to has words for it", file=sys.stderr)
+    lines.write(out, made)
+    held = sum(record["part"] == "test" for record in made)
+    print(f"{len(made)} of {len(rows)} rows written to {out}, {held} of them test", file=sys.stderr)

@@ -16,7 +16,7 @@ from callwright.types import JsonObject, digest
 if TYPE_CHECKING:
     from callwright.verify.budget import Budget, Cost
     from callwright.verify.sweep import Finding, Judge, Levels, Row, Sweep
-    from callwright.viewer import Report
+    from callwright.viewer import Report, Table
 
 T = TypeVar("T")
 
@@ -100,9 +100,11 @@ async def swept(
     return made
 
 
-def tell(made: Sweep, extent: Extent, report: Callable[[], Report] | None = None) -> None:
-    """Print the report: a table, or every finding as a line of JSON; and write it where that was asked for, as
-    Markdown or as the page of ``report``. Raises ConfigError where it cannot be written."""
+def tell(
+    made: Sweep, extent: Extent, report: Callable[[], Report] | None = None, tables: Sequence[Table] = ()
+) -> None:
+    """Print the report: ``tables`` and that of the categories, or every finding as a line of JSON; and write it where
+    that was asked for, as Markdown or as the page of ``report``. Raises ConfigError where it cannot be written."""
     from callwright.errors import ConfigError
     from callwright.verify.report import markdown
     from callwright.viewer import report_page
@@ -110,12 +112,14 @@ def tell(made: Sweep, extent: Extent, report: Callable[[], Report] | None = None
     if extent.as_json:
         _print_lines(made)
     else:
+        for table in tables:
+            _print_any(table)
         _print_table(made)
     if extent.report is None:
         return
     if extent.wants_page and report is None:
         raise ConfigError(f"there is no page of this stage for {extent.report}", hint="--report FILE.md")
-    text = report_page(report()) if extent.wants_page and report is not None else markdown(made) + "\n"
+    text = report_page(report()) if extent.wants_page and report is not None else markdown(made, tables) + "\n"
     try:
         extent.report.parent.mkdir(parents=True, exist_ok=True)
         extent.report.write_text(text, encoding="utf-8", errors="replace")  # a reply may hold lone surrogates
@@ -190,6 +194,19 @@ def _print_table(made: Sweep) -> None:
     if made.findings:
         console.print(table)
     console.print(summary(made), markup=False, highlight=False)
+
+
+def _print_any(told: Table) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table as Shown
+
+    console = Console()
+    table = Shown(*told.heads, title=told.title, title_justify="left", show_edge=False)
+    for row in told.rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    console.print(told.note, "", sep="\n", markup=False, highlight=False)
 
 
 def _print_lines(made: Sweep) -> None:

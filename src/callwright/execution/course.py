@@ -368,9 +368,9 @@ class Course:
             Refusal(raw, call.tool, call.arguments, ()),
             lambda asks: repair_failure(call, result, diagnosis, self.gate, self.sources, grant, asks=asks),
         )
-        self.tried.append(Tried(call.arguments, diagnosis.message))
-        if isinstance(mended, Refusal) or mended.arguments == call.arguments:
-            return None
+        self.tried.append(Tried(call.arguments, diagnosis.message, left=True))
+        if isinstance(mended, Refusal) or any(t.left and t.arguments == mended.arguments for t in self.tried):
+            return None  # nothing better, or what has failed already
         if not self._granted("repeat"):
             return None
         self.taught = mended.tool  # what the error taught holds for the rest of the run

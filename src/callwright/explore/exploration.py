@@ -49,7 +49,8 @@ class Sampling:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one action: a row, or why there is none. ``error``: which one it is, also where no row follows
-    from it, "" where it is none; ``tried`` what was called; ``times``: how many samples were this action."""
+    from it, "" where it is none; ``tried`` is what was called, ``came`` what came back; ``times``: how many samples
+    were this action."""
 
     category: str
     why: str = ""
@@ -57,6 +58,7 @@ class Outcome:
     row: Reflected | None = None
     error: str = ""
     tried: str = ""
+    came: str = ""
 
 
 @dataclass(slots=True)
@@ -200,7 +202,8 @@ class Explorer:
         if not found.refused and (why := await self._doubt(point, found, gate, at.control, at.meter)):
             return Outcome("the verified call does otherwise now", why)
         row = Reflected(point.before, step, "", point.right.calls, found.kind, found.error, program=at.program)
-        return replace(await self._reflected(row, at.meter), error=named)
+        came = _last(done) if step.code and step.shown else " ".join(reflection.feedback(step).split())
+        return replace(await self._reflected(row, at.meter), error=named, came=came[:_TRIED])
 
     async def _tried(self, action: Action, at: _At) -> Done:
         """The action carried out. Raises NotCarriedOut."""
@@ -333,7 +336,7 @@ def _reason(one: JsonObject) -> str:
 
 def _told(one: Outcome) -> JsonObject:
     row = kept(one.row) if one.row is not None else None
-    said = {"category": one.category, "error": one.error, "why": one.why, "tried": one.tried}
+    said = {"category": one.category, "error": one.error, "why": one.why, "tried": one.tried, "came": one.came}
     return {**said, "times": one.times, "row": row}
 
 

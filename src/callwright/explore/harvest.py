@@ -1,4 +1,5 @@
-"""Errors, reflections and corrections from runs that were made anyway, journals and traces: Eq. (5) without sampling.
+"""Errors, reflections and corrections from runs that were made anyway, journals, traces and conversations: Eq. (5)
+without sampling.
 
 Each call that went wrong and was put right is a row: mended by the gate's repair, made again, replaced by another, or
 made anew by the model itself. What the model thought before it mended is the reflection where the run asked for
@@ -15,10 +16,10 @@ from callwright.errors import Failure
 from callwright.execution.run_trajectory import trajectory_of
 from callwright.explore.reflection import by_rule
 from callwright.explore.row import Kind, Reflected
-from callwright.gate import Gate, Refusal
+from callwright.gate import Gate, Refusal, diagnose
 from callwright.trace import Event
 from callwright.trajectory import Step, Trajectory
-from callwright.types import ToolCall, ToolResult, canonical
+from callwright.types import DESTRUCTIVE, UNKNOWN, Tool, ToolCall, ToolResult, canonical
 from callwright.verify.steps import step_faults
 
 
@@ -59,6 +60,19 @@ def harvest(events: Sequence[Event], id: str = "") -> list[Reflected]:
     rows += _stood_in(events, ways, run)
     known = {_key(row) for row in rows}
     rows += [row for row in _by_itself(run) if _key(row) not in known]
+    return _served(rows, run)
+
+
+def corrected(conversation: Trajectory) -> list[Reflected]:
+    """The rows of a conversation that somebody else kept (a client's log in front of the proxy, another agent's): a
+    call that failed, and was made better in a later round. As for :func:`harvest`, nothing is checked yet."""
+    tools = tuple(replace(t, effects=UNKNOWN) if t.effects == DESTRUCTIVE else t for t in conversation.tools)
+    run = replace(conversation, tools=tools)  # what a record does not say of a tool is unknown, and not the worst
+    return _served(list(_by_itself(run)), run)
+
+
+def _served(rows: Iterable[Reflected], run: Trajectory) -> list[Reflected]:
+    """The rows of whose correction something was taken, each with a reflection."""
     idle = {found.call for found in step_faults(run) if found.kind == "unused_result"}
     idle = {canonical([c.tool, c.arguments]) for c in run.calls if c.id in idle}
     served = [row for row in rows if not any(canonical([c.tool, c.arguments]) in idle for c in row.right)]
@@ -136,14 +150,21 @@ def _made_good(bad: _Way, by: _Way | None, run: Trajectory, step: str) -> Iterat
 
 def _by_itself(run: Trajectory) -> Iterator[Reflected]:
     """Failed calls that the model made again by itself, with other arguments, in a later round."""
+    tools = {tool.name: tool for tool in run.tools}
     for found in (f for f in step_faults(run) if f.kind == "trial_and_error"):
-        step = run.steps[found.step]
-        wrong = next((call for call in step.calls if call.id == found.call), None)
-        later = [c for s in run.steps[found.step + 1 :] for c, r in s.pairs if r is not None and r.ok]
+        step = _diagnosed(run.steps[found.step], tools)
+        wrong, result = next(((c, r) for c, r in step.pairs if c.id == found.call), (None, None))
+        later = [c for s in run.steps[found.step + 1 :] for c, r in _diagnosed(s, tools).pairs if r and r.ok]
         right = next((c for c in later if wrong is not None and c.tool == wrong.tool), None)
-        if right is not None and step.pairs and step.pairs[0][1] is not None:
-            kind, error = _named(Gate(run.tools), step.calls[0], step.pairs[0][1], "corrected")
+        if wrong is not None and right is not None and result is not None:
+            kind, error = _named(Gate(run.tools), wrong, result, "corrected")
             yield Reflected(run.before(found.step), step, "", (_plain(right),), kind, error)
+
+
+def _diagnosed(step: Step, tools: Mapping[str, Tool]) -> Step:
+    """The round, each result with the failure that it tells of."""
+    each = (replace(r, failure=diagnose(r, tools.get(r.tool, Tool(r.tool))).failure) for r in step.results)
+    return replace(step, results=tuple(each))
 
 
 def _row(wrong: _Tried, right: ToolCall, run: Trajectory, how: str) -> Reflected:

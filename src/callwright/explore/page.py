@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from callwright.explore.exploration import by_action
+from callwright.explore.profile import profile
 from callwright.explore.reflection import feedback
 from callwright.explore.row import from_kept
 from callwright.trajectory import Trajectory
@@ -17,13 +18,17 @@ from callwright.verify.sweep import Finding, Sweep
 from callwright.verify.trajectories import process
 from callwright.viewer import Lines, Part, Report, Table
 
+_TITLE = "Exploration: a learner's errors"
+
 
 def report(made: Sweep, budget: Budget) -> Report:
     """The report of :func:`callwright.explore.exploration.by_action`'s rows, each kept one with what it holds."""
     rows = by_action(made)
     records = iter([one["row"] for f in made.findings for one in f.found.get("actions", ()) if one["row"]])
     shown = tuple(replace(one, found={"row": next(records)}) if one.kept else one for one in rows.findings)
-    stage = Stage("Exploration: a learner's errors", lambda one: tuple(_evidence(one)), _reasons, budget=budget)
+    found = profile(made)
+    parts = [found.table] if found.lines else []
+    stage = Stage(_TITLE, lambda one: tuple(_evidence(one)), _reasons, parts=parts, budget=budget)
     return report_of(replace(rows, findings=shown), stage)
 
 

@@ -1,35 +1,29 @@
 """Rows from runs, made fit to be trained on: which tools, no long free text, and nobody's name or address.
 
 Secrets were taken out before anything was written down; what still looks like one is taken out here
-(:func:`callwright.redaction.masked`). Addresses, telephone numbers and names are given pseudonyms, the same one for
-the same person in all rows, so that a row stays as true to itself as it was. Nothing else of a person is looked for.
+(:func:`callwright.redaction.masked`). Addresses, telephone numbers and names (:mod:`callwright.explore.people`) are
+given pseudonyms, the same one for the same person in all rows, so that a row stays as true to itself as it was.
+Nothing else of a person is looked for.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from callwright.explore.people import EMAILS, People, digits, is_number, numbers_in, people_of
 from callwright.explore.row import Reflected
-from callwright.gate.grounding import is_identifier
-from callwright.gate.keys import words
 from callwright.redaction import masked
 from callwright.trajectory import Step, Trajectory
-from callwright.types import Json, ToolCall, ToolResult, scalars
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, scalars
 
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_PHONE = re.compile(r"(?<![\w.:/-])(?:\+\d[\d ().-]{6,18}\d|\(?0\d{1,4}\)?[ -]\d[\d -]{4,12}\d)(?![\w-])")
-_A_NAME = re.compile(r"[^\W\d_]{2,}(?:[ '’.-]+[^\W\d_]+){0,3}\Z")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[.]\d\d?[.]\d{2,4}")
-_PEOPLE = frozenset(
-    "guest person people attendee attendees customer client author recipient recipients sender contact employee "
-    "passenger patient owner assignee member participant participants user username firstname surname lastname "
-    "fullname manager colleague friend driver teacher student".split()
-)
 _SECRET = "[secret]"
+_PSEUDONYM = re.compile(r"person\d+@example\.com")
+_FIELD = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +49,18 @@ class Privacy:
     filters: Filters = field(default_factory=Filters)
     done: Counter[str] = field(default_factory=Counter)
     _known: dict[tuple[str, str], str] = field(default_factory=dict)
+    _people: People = field(default_factory=People)
 
     def clean(self, rows: Iterable[Reflected], runs: Iterable[Trajectory] = ()) -> list[Reflected]:
-        """The rows that may be kept, cleaned. Names are looked for in all of them, and in the runs that they are
-        from, before any is changed."""
+        """The rows that may be kept, cleaned. Names and numbers are looked for in all of them, and in the runs that
+        they are from, before any is changed."""
         chosen = [row for row in rows if self._chosen(row)]
         if self.filters.pseudonyms:
             whole = [*runs, *(row.trajectory for row in chosen)]
-            for name in sorted({n for trajectory in whole for n in _names(trajectory)}):
-                for word in name.split():
-                    self._alias("name", word)
-        made = (_changed(row, self._text) for row in chosen)
+            self._people = people_of(whole)
+            for word in self._people.words:
+                self._alias("name", word)
+        made = (_changed(row, _Change(self._text, self._documented, self._key, self._number)) for row in chosen)
         return [row for row in made if not self._secret(row)]
 
     def report(self) -> str:
@@ -91,7 +86,7 @@ class Privacy:
     def _secret(self, row: Reflected) -> bool:
         """Whether a call holds the mark of a secret: with it the call cannot be learned from."""
         calls = (*row.wrong.calls, *row.right)
-        found = any(_SECRET in str(value) for call in calls for value in scalars(call.arguments))
+        found = any(_SECRET in str(value) for call in calls for value in (call.arguments, *scalars(call.arguments)))
         self.done["secret"] += found
         return found
 
@@ -100,20 +95,37 @@ class Privacy:
         if len(text) > self.filters.longest:
             self.done["long"] += 1
             return f"[{len(text)} characters left out]"
-        return self._renamed(text) if self.filters.pseudonyms else text
+        return self._renamed(text)
+
+    def _documented(self, text: str) -> str:
+        """What a tool says of itself: never too long."""
+        return self._renamed(str(masked(text)))
+
+    def _key(self, key: str) -> str:
+        """A member's name: changed where it is no field's, but somebody's."""
+        return key if _FIELD.fullmatch(key) and not self._people.is_one(key) else self._documented(key)
 
     def _renamed(self, text: str) -> str:
-        text = _EMAIL.sub(lambda found: self._alias("address", found[0].lower()), text)
-        text = _PHONE.sub(self._number, text)
-        for (kind, word), alias in self._known.items():
-            if kind == "name" and word in text:
-                text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", alias, text)
-        return text
+        if not self.filters.pseudonyms:
+            return text
+        text = unicodedata.normalize("NFC", text)
+        for pattern in EMAILS:
+            text = pattern.sub(self._address, text)
+        for number in sorted(numbers_in(text, self._people), key=len, reverse=True):
+            text = text.replace(number, self._alias("number", digits(number)))
+        return self._people.renamed(text, lambda word: self._alias("name", word))
 
-    def _number(self, found: re.Match[str]) -> str:
-        if _DATE.search(found[0]):
+    def _address(self, found: re.Match[str]) -> str:
+        """The pseudonym of an address; what holds one already is left."""
+        if _PSEUDONYM.search(found[0]):
             return found[0]
-        return self._alias("number", re.sub(r"\D", "", found[0]))
+        return self._alias("address", found[0].lower().replace("%40", "@"))
+
+    def _number(self, value: int) -> int:
+        """A telephone number that is written as one."""
+        if not self.filters.pseudonyms or digits(str(value)) not in self._people.numbers:
+            return value
+        return int(digits(self._alias("number", digits(str(value)))))
 
     def _alias(self, kind: str, value: str) -> str:
         if (kind, value) not in self._known:
@@ -126,72 +138,71 @@ class Privacy:
         return self._known[kind, value]
 
 
-def _names(trajectory: Trajectory) -> Iterator[str]:
-    """Values of arguments and results that stand under a person's word, or under a name that is said to be one's."""
-    for call in trajectory.calls:
-        tool = trajectory.tool(call.tool)
-        for key, value in call.arguments.items() if isinstance(call.arguments, dict) else ():
-            part = tool.properties.get(key) if tool is not None else None
-            about = part.get("description") if isinstance(part, dict) else ""
-            if _personal(key, str(about or "")):
-                yield from (v for v in scalars(value) if _a_name(key, v))
-            yield from _inside(value)
-    for result in trajectory.results:
-        yield from _inside(result.content)
+def _changed(row: Reflected, change: _Change) -> Reflected:
+    """The row with every text in it changed; names of tools and of their arguments stay."""
+    before, text = row.before, change.text
+    tools = tuple(change.tool(tool) for tool in before.tools)
+    known = {tool.name: frozenset(tool.properties) for tool in tools}
+    steps = tuple(change.step(step, known) for step in before.steps)
+    made = replace(before, id=text(before.id), query=text(before.query), tools=tools, steps=steps)
+    wrong, right = change.step(row.wrong, known), tuple(change.call(call, known) for call in row.right)
+    program = change.code(row.program)
+    return replace(row, before=made, wrong=wrong, reflection=text(row.reflection), right=right, program=program)
 
 
-def _inside(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if _personal(key) and _a_name(key, inner):
-                yield inner
-            yield from _inside(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _inside(inner)
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """How texts are changed: those of a run, those of its tools, names of members, and numbers."""
 
+    text: Callable[[str], str]
+    documented: Callable[[str], str]
+    key: Callable[[str], str]
+    number: Callable[[int], int]
 
-def _a_name(key: str, value: Json) -> bool:
-    """Whether a value under a person's word looks like a name, and not like that person's number."""
-    named = isinstance(value, str) and value[:1].isupper() and _A_NAME.match(value) is not None
-    return named and not is_identifier(key, value)
+    def tool(self, tool: Tool) -> Tool:
+        given = self._schema(tool.input_schema)
+        return replace(tool, description=self.documented(tool.description), input_schema=given, output_schema=None)
 
+    def _schema(self, value: Json) -> Json:
+        """A schema with every text in it changed, its keys kept."""
+        if isinstance(value, str):
+            return self.documented(value)
+        if isinstance(value, dict):
+            return {key: self._schema(inner) for key, inner in value.items()}
+        return [self._schema(inner) for inner in value] if isinstance(value, list) else value
 
-def _personal(key: str, about: str = "") -> bool:
-    named = set(words(key))
-    return bool(named & _PEOPLE) or ("name" in named and bool(set(words(about)) & _PEOPLE))
+    def code(self, code: str) -> str:
+        """A program of which nothing had to be changed; another is written anew from its calls."""
+        return code if self.text(code) == code else ""
 
+    def step(self, step: Step, known: dict[str, frozenset[str]]) -> Step:
+        calls = tuple(self.call(call, known) for call in step.calls)
+        results: Sequence[ToolResult] = [self.result(result, known) for result in step.results]
+        return Step(self.text(step.thought), calls, tuple(results), self.code(step.code), self.text(step.shown))
 
-def _changed(row: Reflected, text: Callable[[str], str]) -> Reflected:
-    """The row with every text in it changed; names of tools and arguments stay."""
-    before = row.before
-    made: Trajectory = replace(before, query=text(before.query), steps=tuple(_step(s, text) for s in before.steps))
-    right = tuple(_call(call, text) for call in row.right)
-    return replace(row, before=made, wrong=_step(row.wrong, text), reflection=text(row.reflection), right=right)
+    def call(self, call: ToolCall, known: dict[str, frozenset[str]]) -> ToolCall:
+        return replace(call, arguments=self.arguments(call.arguments, known.get(call.tool, frozenset())))
 
+    def result(self, result: ToolResult, known: dict[str, frozenset[str]]) -> ToolResult:
+        failure = result.failure
+        if failure is not None:
+            failure = replace(failure, message=self.text(failure.message), detail=None)
+        given = self.arguments(result.arguments, known.get(result.tool, frozenset()))
+        arguments: JsonObject = given if isinstance(given, dict) else {}
+        return replace(result, arguments=arguments, content=self.value(result.content), failure=failure)
 
-def _step(step: Step, text: Callable[[str], str]) -> Step:
-    calls = tuple(_call(call, text) for call in step.calls)
-    results: Sequence[ToolResult] = [_result(result, text) for result in step.results]
-    code = "" if text(step.code) != step.code else step.code  # written anew from its calls
-    return Step(text(step.thought), calls, tuple(results), code, text(step.shown))
+    def arguments(self, given: JsonObject | str, names: frozenset[str]) -> JsonObject | str:
+        """A call's arguments; keys that are no parameter's are somebody's text."""
+        if isinstance(given, str):
+            return self.text(given)
+        hidden = masked(given)
+        return {key if key in names else self.key(key): self.value(inner) for key, inner in hidden.items()}
 
-
-def _call(call: ToolCall, text: Callable[[str], str]) -> ToolCall:
-    return replace(call, arguments=_value(call.arguments, text))
-
-
-def _result(result: ToolResult, text: Callable[[str], str]) -> ToolResult:
-    failure = result.failure
-    if failure is not None:
-        failure = replace(failure, message=text(failure.message), detail=None)
-    arguments = _value(result.arguments, text)
-    return replace(result, arguments=arguments, content=_value(result.content, text), failure=failure)
-
-
-def _value(value: Json, text: Callable[[str], str]) -> Json:
-    if isinstance(value, str):
-        return text(value)
-    if isinstance(value, dict):
-        return {key: _value(inner, text) for key, inner in masked(value).items()}
-    return [_value(inner, text) for inner in value] if isinstance(value, list) else value
+    def value(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.key(key): self.value(inner) for key, inner in masked(value).items()}
+        if isinstance(value, list):
+            return [self.value(inner) for inner in value]
+        return self.number(value) if is_number(value) else value

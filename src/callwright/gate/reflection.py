@@ -26,10 +26,11 @@ _ERROR_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """An attempt that failed, and what came back."""
+    """An attempt that failed, and what came back. ``left``: it was carried out, and not refused before."""
 
     arguments: JsonObject | str
     feedback: str
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Reflecting:
         return ChatRequest(messages, purpose="reflect", schema=reflection_schema(case.tool))
 
     def read(self, reply: Reply, tool: Tool) -> JsonObject | str | Violation:
-        thoughts, call = _parted(reply.text)
+        thoughts, call = _parted(reply.text, tool)
         arguments = read_reply(replace(reply, text=call), tool)
         self.said.append(Reflection(*thoughts, None if isinstance(arguments, Violation) else arguments))
         return arguments
@@ -75,18 +76,26 @@ def reflection_schema(tool: Tool) -> JsonObject | None:
     return {**plain, "properties": {**thought, **plain["properties"]}, "required": [*thought, *plain["required"]]}
 
 
-def _parted(text: str) -> tuple[tuple[str, str], str]:
-    """Analysis and strategy, and the text of the call without them; what is cut off or no object stays whole."""
+def _parted(text: str, tool: Tool) -> tuple[tuple[str, str], str]:
+    """Analysis and strategy, and the text of the call without them; what is cut off or no object stays whole, and so
+    do bare arguments of a tool that has parameters of these names."""
     try:
         found = mend(text)
     except JsonError:
         return ("", ""), text
-    if not isinstance(found.value, dict):
+    if not isinstance(found.value, dict) or _bare(found.value, tool):
         return ("", ""), text
     parts = (found.value.get(name) for name in _THOUGHT)
     analysis, strategy = (" ".join(part.split()) if isinstance(part, str) else "" for part in parts)
     call = {key: value for key, value in found.value.items() if key not in _THOUGHT}
     return (analysis, strategy), text if found.truncated else canonical(call)
+
+
+def _bare(value: JsonObject, tool: Tool) -> bool:
+    """Whether an object is the arguments themselves: it has none of the names that a call stands under, and one of
+    a thought that is the tool's own."""
+    under = {"tool_calls", "calls", "arguments"} - tool.properties.keys()
+    return not under & value.keys() and any(name in tool.properties for name in _THOUGHT if name in value)
 
 
 def _text(arguments: JsonObject | str) -> str:

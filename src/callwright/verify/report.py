@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright.verify.sweep import Finding, Sweep
+from callwright.viewer import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,21 @@ def summary(made: Sweep) -> str:
     return "; ".join(parts)
 
 
-def markdown(made: Sweep) -> str:
-    """The report as Markdown, for a log."""
+def markdown(made: Sweep, tables: Sequence[Table] = ()) -> str:
+    """The report as Markdown, for a log; ``tables`` come before that of the categories."""
     head = "| verdict | category | rows | share | for example |\n|---|---|---:|---:|---|"
     body = [
         f"| {one.verdict} | {one.category or '—'} | {one.rows} | {one.share:.1%} | {_cell(one.example)} |"
         for one in counted(made.findings)
     ]
-    return "\n".join([head, *body, "", summary(made)])
+    return "\n".join([*(line for table in tables for line in _lines(table)), head, *body, "", summary(made)])
+
+
+def _lines(table: Table) -> Iterator[str]:
+    yield from (f"**{table.title}**", "")
+    for row in (table.heads, ["---"] * len(table.heads), *table.rows):
+        yield f"| {' | '.join(map(_cell, row))} |"
+    yield from ("", *([table.note, ""] if table.note else []))
 
 
 def _cell(text: str) -> str:
