@@ -147,6 +147,9 @@ def overlaid(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
     return replace(tool, description=description, input_schema=schema, output_schema=output)
 
 
+_SAMPLES = {"date": "2025-06-20", "time": "12:30:00Z", "date-time": "2025-06-20T12:30:00Z"}  # RFC 3339
+
+
 def keyword_set(part: Json, change: OverlayChange) -> JsonObject:
     """A parameter's schema with one keyword set. Options of a number that were said as text become numbers; a default
     and examples that a constraint refuses go."""
@@ -155,6 +158,12 @@ def keyword_set(part: Json, change: OverlayChange) -> JsonObject:
     if change.change == "enum" and made.get("type") in ("integer", "number"):
         value = [int(v) if isinstance(v, str) and v.isdigit() else v for v in value]
     made[change.change] = value
+    if (
+        change.change == "pattern"
+        and made.get("format") in _SAMPLES
+        and refuses("pattern", value, _SAMPLES[made["format"]])
+    ):
+        del made["format"]  # no value is of both forms, and the tool itself has said which it takes
     if "default" in made and refuses(change.change, value, made["default"]):
         del made["default"]
     if isinstance(made.get("examples"), list):

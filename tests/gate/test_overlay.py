@@ -5,9 +5,10 @@ from typing import Any, Literal
 import pydantic
 import pytest
 
+from callwright.gate import Gate
 from callwright.gate.overlay import SchemaOverlay, overlay_from_error
 from callwright.overlay import OverlayChange
-from callwright.types import Tool
+from callwright.types import CheckedCall, Tool, ToolCall
 
 MOVIES = Tool(
     "movies",
@@ -157,3 +158,15 @@ def test_the_overlay_is_recorded_as_edits_of_its_own_rule() -> None:
 def test_a_huge_error_is_read_in_no_time() -> None:
     overlay_from_error("must be one of " + "a, " * 100_000, MOVIES, GIVEN)
     overlay_from_error("'" * 100_000 + " is required", MOVIES, GIVEN)
+
+
+def test_a_form_of_date_that_the_tool_wants_takes_the_place_of_the_documented_one() -> None:
+    dated = Tool("rate", "", {"type": "object", "properties": {"date": {"type": "string", "format": "date"}}})
+    compact = overlay_from_error("date must be given as YYYYMMDD, without dashes", dated, {"date": "2025-06-20"})
+    assert compact is not None
+    assert compact.apply(dated).properties["date"] == {"type": "string", "pattern": r"^\d{4}\d{2}\d{2}$"}
+    verdict = Gate([compact.apply(dated)]).check(ToolCall("c", "rate", {"date": "20250620"}))
+    assert isinstance(verdict, CheckedCall), "no value could have been of both forms"
+    dashed = overlay_from_error("date: use YYYY-MM-DD", dated, {"date": "20 June"})
+    assert dashed is not None
+    assert dashed.apply(dated).properties["date"]["format"] == "date", "what agrees stays"

@@ -167,6 +167,7 @@ def step(tool: str, **arguments: Any) -> dict[str, Any]:
 
 END = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
 AS_WRITTEN = ["react-no-repair", "dfsdt-no-repair"]
+UNCHECKED = ["react-no-gate", "dfsdt-no-gate"]
 
 
 def strict_airport(**more: Any) -> FakeTool:
@@ -200,7 +201,7 @@ async def test_as_written_what_is_refused_comes_back_as_an_error_and_may_be_trie
     assert {r.purpose for r in model.requests} == {"bind", "answer"}
 
 
-@pytest.mark.parametrize("strategy", AS_WRITTEN)
+@pytest.mark.parametrize("strategy", [*AS_WRITTEN, *UNCHECKED])
 async def test_as_written_a_call_leaves_with_all_that_the_model_wrote(strategy: str) -> None:
     open_schema = {"type": "object", "properties": {"iata": TEXT, "year": TEXT}, "required": ["iata"]}
     tool = population(input_schema=open_schema)
@@ -209,7 +210,7 @@ async def test_as_written_a_call_leaves_with_all_that_the_model_wrote(strategy: 
     assert tool.calls == [{"iata": "XQZ99", "year": "N/A", "mood": "good"}]
 
 
-@pytest.mark.parametrize("strategy", AS_WRITTEN)
+@pytest.mark.parametrize("strategy", [*AS_WRITTEN, *UNCHECKED])
 @pytest.mark.parametrize(
     "failure",
     [
@@ -227,10 +228,24 @@ async def test_as_written_only_the_model_repeats_a_call(strategy: str, failure: 
     assert [r.ok for r in done.results] == [False, True]
 
 
-@pytest.mark.parametrize("strategy", [*AS_WRITTEN, "layered-no-repair"])
+@pytest.mark.parametrize("strategy", [*AS_WRITTEN, *UNCHECKED, "layered-no-repair"])
 def test_what_mends_nothing_is_given_no_other_repair(strategy: str) -> None:
     with pytest.raises(ConfigError, match="mends no call"):
         open_strategy(f"{strategy}+reflect")
+
+
+@pytest.mark.parametrize("strategy", UNCHECKED)
+async def test_without_gate_arguments_go_to_the_tool_whatever_its_schema_says(strategy: str) -> None:
+    tool = strict_airport()
+    wrong = step("find_airport", town="Oslo", limit="3")
+    model = ScriptedModel({"bind": [wrong, step("find_airports", city="Oslo"), END], "*": SAID})
+    done = await run(strategy, model, tool, population())
+    assert tool.calls == [{"town": "Oslo", "limit": "3"}]
+    assert [r.ok for r in done.results] == [True, False], "only what is not offered is refused"
+    schema = model.requests[0].schema
+    assert schema is not None
+    first = schema["properties"]["action"]["anyOf"][0]["properties"]
+    assert first["arguments"] == {"type": "object"}, "and nothing holds the reply to the documentation"
 
 
 async def test_as_written_who_hears_the_same_three_times_is_stopped() -> None:
@@ -255,11 +270,12 @@ async def test_as_written_the_answer_is_the_models_own(strategy: str) -> None:
     assert (await run(strategy, nothing, airport(), population())).answer.text == claim
 
 
-@pytest.mark.parametrize("strategy", AS_WRITTEN)
+@pytest.mark.parametrize("strategy", ["react-no-repair", "react-no-gate", "dfsdt-no-repair"])
 async def test_as_written_a_run_cut_anywhere_is_replayed_to_the_same_end(strategy: str, tmp_path: Path) -> None:
     failure = Failure("unavailable", "503: try again", retryable=True)
     call = step("find_airport", city="Oslo")
-    script = [step("find_airport", city="Oslo", limit="3"), call, call, step("population", iata="OSL"), END]
+    refused = [] if strategy == "react-no-gate" else [step("find_airport", city="Oslo", limit="3")]
+    script = [*refused, call, call, step("population", iata="OSL", mood="good"), END]
 
     def setup(model: ScriptedModel, tools: list[FakeTool]) -> Orchestrator:
         return Orchestrator([fake_source(*tools)], model=model, strategy=strategy, journal=tmp_path)

@@ -69,7 +69,9 @@ class Bench(Generic[T]):
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
-        plain = strategy.removesuffix("-no-repair")  # what is taken away from a strategy leaves it its limits
+        plain = strategy.removesuffix("-no-repair").removesuffix(
+            "-no-gate"
+        )  # what is taken away from a strategy leaves it its limits
         of_plain = self.model_calls.get(plain, self.limits.model_calls)
         return replace(self.limits, model_calls=self.model_calls.get(strategy, of_plain))
 

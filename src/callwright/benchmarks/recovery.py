@@ -26,7 +26,7 @@ from callwright.trace import read_jsonl
 from callwright.trajectory import Trajectory
 from callwright.types import JsonObject, digest
 
-STRATEGIES = "react-no-repair,react,dfsdt,layered,layered+reflect"
+STRATEGIES = "react-no-gate,react-no-repair,react,dfsdt,layered,layered+reflect"
 JUDGED = (
     "By a judge (Tool-MVR, Table 7): % of so many verdicts. What its figures are worth stands to their right: how "
     "often it agrees with the objective verdicts on the same runs (95 % interval, Cohen's kappa) and repeats itself."

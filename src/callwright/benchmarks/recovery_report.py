@@ -24,8 +24,8 @@ PAIRED = (
     "Paired, case by case. ECR of met: on the errors that both met and some call can correct; of all: on all that "
     "some call can correct; task right: on all cases that both have run. 95 % intervals are of resampled cases."
 )
-BASELINES = ("react-no-repair", "react")
-"""What the others are held against: ReAct as it was published, and ReAct with our gate and repair."""
+BASELINES = ("react-no-gate", "react-no-repair", "react")
+"""What the others are held against: ReAct as it was published, with the schema gate, and with gate and repair."""
 
 
 def recovery_report(rows: Iterable[Row]) -> str:

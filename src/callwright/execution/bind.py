@@ -41,6 +41,7 @@ class View:
     open_points: tuple[str, ...] = ()  # what is known to be missing still
     may_finish: bool = False  # the strategy grows its plan, and the model says when it is done
     may_give_up: bool = False  # and may go back to try another way
+    free_arguments: bool = False  # a turn's reply is held to its form and to the tools' names, not to their arguments
     tried: tuple[str, ...] = ()  # the steps that were taken from this very point before, and what became of them
     result_chars: int = 6_000
     reply_tokens: int = 512
@@ -81,8 +82,9 @@ def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
     messages = messages[:1] + view.conversation + messages[1:]
     request = ChatRequest(messages, purpose="bind", max_tokens=view.reply_tokens)
     if mode == "schema":
-        schema = step_schema(view.tools, view.may_give_up) if view.may_finish else layer_schema(view.tools)
-        return replace(request, schema=schema)
+        if not view.may_finish:
+            return replace(request, schema=layer_schema(view.tools))
+        return replace(request, schema=step_schema(view.tools, view.may_give_up, free=view.free_arguments))
     if mode == "native":
         return replace(request, tools=view.tools)
     return request
@@ -134,9 +136,12 @@ def layer_schema(tools: Sequence[Tool]) -> JsonObject:
     return {"anyOf": [chosen, none]}
 
 
-def step_schema(tools: Sequence[Tool], may_give_up: bool = False) -> JsonObject:
-    """The decoding schema of one turn: a short thought, then one call or the finish."""
-    actions: list[Json] = [closed_object(tool={"const": t.name}, arguments=required_first(t)) for t in tools]
+def step_schema(tools: Sequence[Tool], may_give_up: bool = False, *, free: bool = False) -> JsonObject:
+    """The decoding schema of one turn: a short thought, then one call or the finish. ``free``: of any arguments."""
+    anything: JsonObject = {"type": "object"}
+    actions: list[Json] = [
+        closed_object(tool={"const": t.name}, arguments=anything if free else required_first(t)) for t in tools
+    ]
     ends = (FINISH, GIVE_UP) if may_give_up else (FINISH,)
     actions += [closed_object(tool={"const": end}, reason={"type": "string", "maxLength": 120}) for end in ends]
     return closed_object(thought={"type": "string", "maxLength": 200}, action={"anyOf": actions})

@@ -58,6 +58,7 @@ class Shared:
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
     mends: bool = True  # whether calls are mended at all
     as_written: bool = False  # calls leave as the model wrote them, or fail as a tool's own do
+    unchecked: bool = False  # ... and what their schema says decides nothing
     repairing: Repairing = "plain"
     freeze: Freeze = field(default_factory=Freeze)
 
@@ -119,15 +120,13 @@ class Course:
 
     async def _settle_as_written(self, call: ToolCall) -> None:
         """What its schema accepts is called, as often as it is written; what not comes back as an error."""
-        verdict = self.gate.as_written(call)
+        verdict = self.gate.as_written(call, unchecked=self.shared.unchecked)
         if isinstance(verdict, CheckedCall):
             self.result = await self._run(verdict)
             return
         self.shared.trace.add("call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits)
-        given = verdict.arguments if verdict.arguments is not None else {}
-        self.result = ToolResult(
-            call.id, call.tool, given, None, Failure("tool_error", verdict.message), slot=call.slot
-        )
+        failure = Failure("tool_error", verdict.message)
+        self.result = ToolResult(call.id, call.tool, verdict.arguments or {}, None, failure, slot=call.slot)
 
     async def once(self, call: CheckedCall) -> None:
         """Run a checked call unless the very same one was made before in this run, and this is no retry of it."""

@@ -126,11 +126,11 @@ class Executor:
         """Mend no call of this run (RETO, section 3.4): what a schema refuses is left out, what fails has failed."""
         self._shared.mends = False
 
-    def as_written(self) -> None:
-        """Make the calls of this run as the model writes them, as ReAct's and ToolLLM's own code do: one that is not
-        offered, or that its schema refuses, gives a failed result like a tool's own; nothing is mended or repeated,
-        and the same call may be made again."""
-        self._shared.mends, self._shared.as_written = False, True
+    def as_written(self, *, unchecked: bool = False) -> None:
+        """Make the calls of this run as the model writes them: one that is not offered, or that its schema refuses,
+        gives a failed result like a tool's own; nothing is mended or repeated, and the same call may be made again.
+        ``unchecked``: the schema refuses nothing, as in ToolLLM's own code; the tool itself may."""
+        self._shared.mends, self._shared.as_written, self._shared.unchecked = False, True, unchecked
 
     def repair_by(self, how: Repairing) -> None:
         """How a model is asked to mend the calls of this run."""

@@ -99,10 +99,11 @@ class Gate:
             return CheckedCall(call.id, entry.tool, arguments, edits, (), call.slot, SEAL)
         return self._grounded(call, entry, arguments, edits, sources)
 
-    def as_written(self, call: ToolCall) -> CheckedCall | Refusal:
+    def as_written(self, call: ToolCall, *, unchecked: bool = False) -> CheckedCall | Refusal:
         """Let the call through as the model wrote it if its schema accepts it so, or say why not; nothing is mended,
         dropped, or asked for its source. A key that the schema leaves open goes with it. Arguments in text are read
-        as strict JSON. For comparisons (:mod:`callwright.strategies.ablations`)."""
+        as strict JSON. ``unchecked``: whatever the schema says. For comparisons
+        (:mod:`callwright.strategies.ablations`)."""
         entry = self._entry(call.tool)
         if entry is None:
             return Refusal(call, None, None, (violations.unknown_tool(call.tool, self._tools),))
@@ -115,7 +116,7 @@ class Gate:
             return Refusal(call, entry.tool, None, (Violation("not_json", said, "", "", "object", call.arguments),))
         if not isinstance(arguments, dict):
             return Refusal(call, entry.tool, None, (_not_object(arguments),))
-        if not entry.schema.accepts(arguments):
+        if not (unchecked or entry.schema.accepts(arguments)):
             return Refusal(call, entry.tool, arguments, violations.from_errors(entry.schema, arguments))
         return CheckedCall(call.id, entry.tool, arguments, (), (), call.slot, SEAL)
 

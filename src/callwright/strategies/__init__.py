@@ -6,7 +6,9 @@ from callwright.errors import ConfigError
 from callwright.execution.freeze import Level
 from callwright.strategies.ablations import (
     DFSDTAsWritten,
+    DFSDTUnchecked,
     ReActAsWritten,
+    ReActUnchecked,
     WithoutRecovery,
     WithoutRepair,
     WithoutSketch,
@@ -35,6 +37,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "layered-no-recovery": WithoutRecovery,
     "react-no-repair": ReActAsWritten,
     "dfsdt-no-repair": DFSDTAsWritten,
+    "react-no-gate": ReActUnchecked,
+    "dfsdt-no-gate": DFSDTUnchecked,
 }
 
 
@@ -75,12 +79,14 @@ __all__ = [
     "Code",
     "Compiler",
     "DFSDTAsWritten",
+    "DFSDTUnchecked",
     "Edges",
     "Given",
     "Job",
     "Layered",
     "ReAct",
     "ReActAsWritten",
+    "ReActUnchecked",
     "Reflecting",
     "Strategy",
     "ToolMVR",

@@ -71,7 +71,7 @@ class WithoutRepair(WithoutRecovery):
 
 
 class ReActAsWritten(ReAct):
-    """ReAct as in its paper and in ToolBench: what the model writes is called as it is written.
+    """ReAct without repair: what the model writes is called as it is written.
 
     A call of a tool that is not offered, or with arguments that its schema refuses, comes back as a failed result, as
     a tool's own error does; the model sees it and may try again in its next turn, within the same limits. Nothing is
@@ -81,13 +81,23 @@ class ReActAsWritten(ReAct):
     """
 
     name = "react-no-repair"
+    unchecked = False
 
     def prepare(self, job: Job) -> None:
-        job.take_as_written()
+        job.take_as_written(unchecked=self.unchecked)
 
     async def run(self, job: Job) -> None:
         self.prepare(job)
         await super().run(job)
+
+
+class ReActUnchecked(ReActAsWritten):
+    """ReAct as in its paper and in ToolBench, without repair and without gate: arguments go to the tool whatever its
+    documentation says, and replies are not held to it. Where the documentation is wrong, only so can a model do what
+    the tool's error says."""
+
+    name = "react-no-gate"
+    unchecked = True
 
 
 class DFSDTAsWritten(DFSDT):
@@ -95,10 +105,18 @@ class DFSDTAsWritten(DFSDT):
     ends its branch."""
 
     name = "dfsdt-no-repair"
+    unchecked = False
 
     def prepare(self, job: Job) -> None:
-        job.take_as_written()
+        job.take_as_written(unchecked=self.unchecked)
 
     async def run(self, job: Job) -> None:
         self.prepare(job)
         await super().run(job)
+
+
+class DFSDTUnchecked(DFSDTAsWritten):
+    """DFSDT without gate, like :class:`ReActUnchecked`."""
+
+    name = "dfsdt-no-gate"
+    unchecked = True

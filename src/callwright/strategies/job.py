@@ -45,11 +45,13 @@ class Job:
     answer: str | None = None  # the model's own, where the strategy has it write one; else it is asked for at the end
     given_up: str | None = None  # why the model said that it cannot be done
     as_written: bool = False  # what the model writes is called and answered so: nothing is mended or taken back
+    free_arguments: bool = False  # replies that are held to a schema may hold any arguments
 
-    def take_as_written(self) -> None:
-        """Call what the model writes, and answer with what it says (:meth:`Executor.as_written`)."""
-        self.as_written = True
-        self.executor.as_written()
+    def take_as_written(self, *, unchecked: bool = False) -> None:
+        """Call what the model writes, and answer with what it says (:meth:`Executor.as_written`). ``unchecked``: its
+        replies are not held to the documented arguments either."""
+        self.as_written, self.free_arguments = True, unchecked
+        self.executor.as_written(unchecked=unchecked)
 
     async def bind(
         self,
@@ -80,6 +82,7 @@ class Job:
             open_points=tuple(open_points),
             may_finish=finish,
             may_give_up=give_up,
+            free_arguments=self.free_arguments,
             tried=tuple(tried),
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
