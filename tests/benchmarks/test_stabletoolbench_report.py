@@ -9,6 +9,7 @@ from callwright.benchmarks.stabletoolbench_report import cost_table, stable_repo
 
 def said(measure: str, task: str, run: int, verdict: str, system: str = "react, m", **more: Any) -> dict[str, Any]:
     head = {"judge": "gpt", "config": "c", "measure": measure, "item": f"{system}|{task}", "run": run}
+    head |= {"asked": 1, "more": ""}
     return {**head, "verdict": verdict, "system": system, "group": task.partition("/")[0], "solvable": True, **more}
 
 
@@ -18,6 +19,12 @@ def test_a_pass_rate_is_mean_and_deviation_of_the_judged_runs_by_group() -> None
     text = stable_report(rows, [])
     assert "SoPR, %" in text
     assert "| react, m | 66.7±47.1 (1) | 50.0±0.0 (1) | 58.3 | 0 |" in text
+    assert "| gpt (c) | SoPR (ToolEval's questions) | 1/3 = 33 %" in text, "beside how often the judge repeats itself"
+
+
+def test_groups_stand_as_the_papers_print_them() -> None:
+    rows = [said("sopr", f"{group}/1", 0, "Solved") for group in ("G1_category", "G1_instruction", "G1_tool", "X")]
+    assert "| system | G1_instruction | G1_tool | G1_category | X |" in stable_report(rows, [])
 
 
 def test_comparisons_show_win_lose_and_tie() -> None:

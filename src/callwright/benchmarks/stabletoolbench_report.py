@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from callwright.benchmarks.judge_check import check_table
 from callwright.benchmarks.judge_rates import Rate, Wins, pass_rate, wins
 from callwright.benchmarks.judge_rows import verdicts
+from callwright.benchmarks.published import GROUPS
 from callwright.benchmarks.report import table
 from callwright.types import JsonObject
 
@@ -17,6 +19,10 @@ TITLES = {
     "sowr": "SoWR (win/lose/tie by majority of the judged runs; (wins + ties / 2) / all)",
     "wr": "WR (Tool-MVR, Table 6; win/lose/tie by majority of the judged runs; wins / all)",
 }
+TRUST = (
+    "What these judges are worth: whether they repeat themselves, and whether a comparison keeps its winner when the "
+    "two change places. Whether they agree with gold is told by `callwright bench judge`, on runs of known outcome."
+)
 UNFILTERED = (
     "Tasks of answer files that are not among the solvable queries: ToolEval's questions on tasks some of which "
     "nobody can solve. No SoPR, and no SoWR."
@@ -33,12 +39,13 @@ def stable_report(judged: Sequence[JsonObject], costs: Sequence[JsonObject]) -> 
             found = [row for row in mine if row["solvable"] == solvable]
             if found:
                 parts += [f"Judge {judge[0]} ({judge[1]}).", *([] if solvable else [UNFILTERED]), *_tables(found)]
+    parts += [f"{TRUST}\n\n{check_table(judged, {})}"] if judged else []
     parts += [cost_table(costs)] if costs else []
     return "\n\n".join(parts) or "No finished runs yet."
 
 
 def _tables(rows: Sequence[JsonObject]) -> list[str]:
-    groups = list(dict.fromkeys(sorted(str(row["group"]) for row in rows)))
+    groups = _in_order(str(row["group"]) for row in rows)
     made = []
     for measure, title in TITLES.items():
         found = [row for row in rows if row["measure"] == measure]
@@ -47,6 +54,11 @@ def _tables(rows: Sequence[JsonObject]) -> list[str]:
         shown = _passes if measure in ("sopr", "pr") else _wins(measure == "wr")
         made.append(f"{title if rows[0]['solvable'] else measure}\n\n{_by_group(found, measure, groups, shown)}")
     return made
+
+
+def _in_order(groups: Iterable[str]) -> list[str]:
+    """Groups as the papers print them, others behind."""
+    return sorted({*groups}, key=lambda name: (GROUPS.index(name) if name in GROUPS else len(GROUPS), name))
 
 
 def _by_group(
@@ -90,7 +102,7 @@ def _wins(strict: bool) -> Callable[[Sequence[Mapping[str, Mapping[int, str]]]],
 def cost_table(rows: Sequence[JsonObject]) -> str:
     """Tokens, steps (questions to the model) and tool calls a task, by system and group; a dash where a file does not
     tell. "answered" is no score: it says how often there was an answer at all."""
-    groups = sorted({str(row["group"]) for row in rows})
+    groups = _in_order(str(row["group"]) for row in rows)
     lines = [["system, what", *groups, "all"]]
     for system in sorted({str(row["system"]) for row in rows}):
         mine = [row for row in rows if row["system"] == system]
