@@ -204,6 +204,37 @@ class NothingAlike(Scene):
         return super().setup(ways, shortlist=1, **options)
 
 
+class EmptySearch(Scene):
+    """A search by name finds no one, for the name is spelled otherwise; a list of the same people has him."""
+
+    query = "What is the email of Sigrun of the office in Oslo?"
+    layers = (["find_office"], ["find_people"])
+    listed: Any = {"people": [{"name": "Sigrún", "email": "s@example.com"}]}  # noqa: RUF012
+
+    def tools(self) -> list[FakeTool]:
+        row = {"type": "object", "properties": {"name": TEXT, "email": TEXT}}
+        people = {"type": "object", "properties": {"people": {"type": "array", "items": row}}}
+        about = {"output_schema": people, "effects": READ_LOCAL}
+        found = {"type": "object", "properties": {"office_id": TEXT}}
+        office = FakeTool("find_office", {"city": TEXT}, output={"office_id": "OF-1"}, output_schema=found)
+        return [
+            office,
+            FakeTool("find_people", {"name": TEXT}, output={"people": []}, description="People by name.", **about),
+            FakeTool(
+                "list_people", {"office_id": TEXT}, output=self.listed, description="People of an office.", **about
+            ),
+        ]
+
+    def calls(self, shown: str, results: str) -> list[dict[str, Any]]:
+        made = [call("find_office", city="Oslo")] if "- find_office(" in shown else []
+        made += [{"tool": "find_people", "arguments": {"name": "Sigrun"}}] if "- find_people(" in shown else []
+        return made + ([call("list_people", office_id="OF-1")] if "- list_people(" in shown else [])
+
+    def answer(self, results: str) -> Any:
+        there = "s@example.com" in results
+        return said("It is s@example.com.", "r3") if there else {"statements": [], "missing": ["no such person"]}
+
+
 SCENES = {"retry": StaleLookup, "substitute": DeadTwin, "retrieve": NothingAlike, "replan": WrongOrder}
 
 
@@ -305,6 +336,25 @@ async def test_a_dead_tool_is_replaced_by_one_that_gives_the_same_without_a_ques
     assert scene.used[2].calls == []
     assert done.plan.revision == 1
     assert {s.tool: s.reason for s in done.plan.slots}["market_rate"] == "stands in for bank_rate"
+
+
+async def test_where_a_search_found_nothing_what_gives_the_same_is_offered_once() -> None:
+    scene = EmptySearch()
+    done = await scene.run()
+    assert "s@example.com" in done.answer.text
+    assert steps(done) == ["substitute"]
+    assert done.stale == (), "that there was nothing is a result of its own"
+    without = EmptySearch()
+    assert "s@example.com" not in (await without.run(ways=())).answer.text
+
+
+async def test_where_the_other_has_nothing_either_nothing_more_is_tried() -> None:
+    class Nobody(EmptySearch):
+        listed: Any = {"people": []}  # noqa: RUF012
+
+    done = await Nobody().run()
+    assert steps(done) == ["substitute"]
+    assert done.answer.missing
 
 
 @pytest.mark.parametrize("effects", [WRITE, Effects(), replace(WRITE, idempotent=True)])

@@ -3,7 +3,7 @@
 1. ``retry``: the diagnosis names an argument that an earlier result gave. The reading call that produced it is made
    again, once; if it says something else now, what rested on it is stale and made again, and so is the failed call.
 2. ``substitute``: another tool that gives the same is called with the same arguments, or offered to the model; where
-   the run was shown a shortlist, also one that only the whole catalogue has.
+   the run was shown a shortlist, also one that only the whole catalogue has. So too where a search found nothing.
 3. ``retrieve`` (with a shortlist only): for a tool that is dead, and where nothing was found at all, the catalogue is
    searched once more, and what fits next best is offered. What may give a value that a call lacked is looked for
    there too.
@@ -23,6 +23,7 @@ from callwright.execution.gaps import NOTE, Gap, failure_gap, names_another
 from callwright.execution.origins import Failed, Renewal, of_refusal, of_result, origin, rests_on
 from callwright.execution.substitutes import Substitute, no_worse, substitutes
 from callwright.gate import Sources
+from callwright.gate.hollow import is_hollow
 from callwright.plan import Slot
 from callwright.planning.relayer import feeders, relayered
 from callwright.strategies.job import Job
@@ -44,6 +45,7 @@ class Recovery:
         self._asked = Sources(job.query, job.conversation)
         self._judged: set[str] = set()  # calls that were looked at
         self._repeated: set[str] = set()  # calls that were made again
+        self._found_nothing: set[str] = set()  # tools that were content, and had nothing to give
         self._replaced: set[str] = set()  # tools in whose place others were offered
         self._again: dict[str, list[Failed]] = {}  # tools offered again, and why
         self._waits: dict[str, tuple[str, ...]] = {}  # after which
@@ -84,11 +86,20 @@ class Recovery:
     def _failed(self) -> list[Failed]:
         executor = self._job.executor
         there = (r for r in executor.results if r.tool in self._tools)  # a run may begin with a call of what is not
-        results = [of_result(r, self._tools[r.tool]) for r in there if r.id not in self._judged]
+        results = [self._fruitless(r) for r in there if r.id not in self._judged]
         refused = [of_refusal(r) for r in executor.refusals if r.call.id not in self._judged]
         found = [one for one in (*results, *refused) if one is not None]
         self._judged |= {one.call.id for one in found}
         return found
+
+    def _fruitless(self, result: ToolResult) -> Failed | None:
+        """A result as a failed call; also one of a reading tool that holds nothing, where another may hold more."""
+        tool = self._tools[result.tool]
+        if result.ok and tool.effects.read_only and is_hollow(result.content, result.arguments):
+            self._found_nothing.add(tool.name)
+            call = ToolCall(result.id, result.tool, result.arguments, result.slot)
+            return Failed(call, result.arguments, "it found nothing", empty=True)
+        return of_result(result, tool)
 
     async def _looked_up_again(self, failed: Failed, layer: tuple[int, int]) -> bool:
         """The producer of a blamed argument is called again. Whether it led to a call in the failed one's place."""
@@ -147,7 +158,7 @@ class Recovery:
         if "substitute" not in self._ways:
             return False
         executor = self._job.executor
-        spent = frozenset(r.tool for r in executor.results if not r.ok)
+        spent = frozenset({r.tool for r in executor.results if not r.ok} | self._found_nothing)
         found = substitutes(failed, self._job.tools, spent, executor.sources, self._job.known)
         found = found or self._beyond(failed, spent)
         direct = next((s for s in found if s.call is not None and s.tool.effects.read_only), None)
@@ -158,7 +169,7 @@ class Recovery:
             call = replace(direct.call, slot=slot.id)
             results = await executor.settle([call], {direct.tool.name}, by="substitute")
             return self._served(failed, results)
-        if not found or failed.empty or failed.call.tool in self._replaced:
+        if not found or failed.call.tool in self._replaced:
             return False
         self._replaced.add(failed.call.tool)
         if not self._step("substitute", failed, offered=[s.tool.name for s in found]):

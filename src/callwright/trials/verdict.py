@@ -16,19 +16,10 @@ from callwright.errors import Failure
 from callwright.evidence import UNDOCUMENTED, Observation, Outcome, excerpt
 from callwright.flow import content_words, words
 from callwright.gate import Diagnosis, diagnose
+from callwright.gate.hollow import is_hollow
 from callwright.gate.sources import squash
 from callwright.types import Json, JsonObject, Tool, ToolResult, canonical, scalars
 
-_BOOKKEEPING = frozenset(
-    "count total page pages status ok success code message limit offset size took time took_ms per_page next "
-    "previous has_more total_results total_pages total_count num_results query error errors version".split()
-)
-_EMPTIED = frozenset({"", "none", "null", "n/a", "no results", "no results found", "not found", "nothing found"})
-_NOTHING_FOUND = re.compile(
-    r"\s*(?:sorry,? )?(?:there (?:are|were) )?(?:no|0|zero)(?: [a-z]+){0,2} "
-    r"(?:results?|matches|records?|data|items?|entries|rows|content|information)\b[^.\n]{0,60}\.?\s*\Z",
-    re.I,
-)
 _DEAD = re.compile(
     r"\b404\W*\Z|no (?:such )?(?:route|endpoint|path|page)\b|(?:route|endpoint|page|url|path|resource) (?:was )?"
     r"(?:not found|does ?n[o']t exist)|cannot (?:get|post) /|\b404:? not found\W*\Z",
@@ -133,30 +124,6 @@ def _answered(result: ToolResult, tool: Tool, query: str) -> Verdict:
     if proof := irrelevance(result, tool, query):
         return Verdict("semantic_mismatch", "irrelevant", proof, True)
     return Verdict("functional_success", "", _success(result))
-
-
-def is_hollow(content: Json, arguments: JsonObject) -> bool:
-    """Whether a reply holds nothing: empty lists, nulls, counts of zero, and what it was given itself."""
-    if isinstance(content, str):
-        return content.strip().lower() in _EMPTIED or _NOTHING_FOUND.match(content) is not None
-    if content == {}:
-        return True
-    if isinstance(content, dict) and content.keys() == {"status"}:  # a reply without a body
-        return isinstance(content["status"], int)
-    if not isinstance(content, dict):
-        return isinstance(content, list) and all(is_hollow(one, arguments) for one in content if one is not None)
-    given = {canonical(value) for value in scalars(arguments)}
-    void = False
-    for key, value in content.items():
-        if value is None or value in ({}, [], "") or (isinstance(value, dict | list) and is_hollow(value, arguments)):
-            void = True
-        elif not (_says_nothing(key, value) or canonical(value) in given):
-            return False
-    return void
-
-
-def _says_nothing(key: str, value: Json) -> bool:
-    return key.lower() in _BOOKKEEPING and not isinstance(value, dict | list)
 
 
 def deviation(content: Json, tool: Tool) -> str:
