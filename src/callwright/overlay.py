@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
+from urllib.parse import unquote
 
 from callwright.errors import ConfigError
 from callwright.jsontext import JsonError, parse
@@ -22,6 +23,8 @@ from callwright.types import Json, JsonObject, Tool, digest, to_json
 Keyword: TypeAlias = Literal["description", "type", "enum", "pattern", "minimum", "maximum", "default", "examples"]
 Change: TypeAlias = Literal["forbid", "require", "output_schema"] | Keyword
 KEYWORDS: tuple[Keyword, ...] = get_args(Keyword)
+ALTERNATIVES = ("anyOf", "oneOf", "allOf")
+_HOPS = 16  # references that lead from one to the next
 
 FORMAT = 1  # of the file
 _MARK = "callwright_overlay"
@@ -33,8 +36,10 @@ _HINT = "made by: callwright verify apis --tools SOURCE --apply FILE"
 class OverlayChange:
     """One thing said of a tool beyond its documentation: a keyword of the schema of parameter ``key`` is ``value``.
 
-    The key "" is the tool itself: its ``description``, or its ``output_schema`` where it declares none. ``forbid``
-    and ``require`` a key are said by errors and hold for one run. ``because``: what was observed, for people.
+    A part of a parameter is named by the JSON Pointer (RFC 6901) to its schema, from the parameters on and without
+    the first slash: ``filter/properties/city``, ``stops/items/properties/name``. The key "" is the tool itself: its
+    ``description``, or its ``output_schema`` where it declares none. ``forbid`` and ``require`` a key are said by
+    errors and hold for one run. ``because``: what was observed, for people.
     """
 
     key: str
@@ -128,7 +133,7 @@ def documented(tool: Tool) -> str:
 
 def overlaid(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
     """The tool with the changes of a file. Raises ConfigError for any that would add, remove or require a parameter,
-    or replace a declared output."""
+    or a part of one, or replace a declared output. A reference on the way to a part is written out."""
     properties: JsonObject = dict(tool.properties)
     description, output = tool.description, tool.output_schema
     for change in changes:
@@ -138,13 +143,71 @@ def overlaid(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
             output = dict(change.value)
         elif change.key in properties and change.change in KEYWORDS:
             properties[change.key] = keyword_set(properties[change.key], change)
+        elif "/" in change.key and change.change in KEYWORDS:
+            first, *steps = _steps(change.key)
+            if first not in properties:
+                raise _cannot(change)
+            properties[first] = _set_within(properties[first], steps, change, tool.input_schema)
         else:
-            at = f"the parameter {change.key!r}" if change.key else "the tool"
-            raise ConfigError(f"it cannot say {change.change!r} of {at}", hint=_HINT)
+            raise _cannot(change)
     if properties == tool.properties:
         return replace(tool, description=description, output_schema=output)
     schema = {**tool.input_schema, "properties": properties}
     return replace(tool, description=description, input_schema=schema, output_schema=output)
+
+
+def _cannot(change: OverlayChange) -> ConfigError:
+    at = f"the parameter {change.key!r}" if change.key else "the tool"
+    return ConfigError(f"it cannot say {change.change!r} of {at}", hint=_HINT)
+
+
+def pointer(steps: Iterable[str]) -> str:
+    """Reference tokens as one text (RFC 6901, section 3), without the first slash."""
+    return "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def _steps(key: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in key.split("/")]
+
+
+def referred(part: Json, root: JsonObject) -> Json:
+    """A schema, or what its ``$ref`` into the same document leads to, with what stands beside the reference; the
+    schema as it is where that leads to nothing."""
+    found = part
+    for _ in range(_HOPS):
+        reference = found.get("$ref") if isinstance(found, dict) else None
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return found
+        target: Json = root
+        try:
+            for step in _steps(unquote(reference[1:]).removeprefix("/")) if len(reference) > 1 else ():
+                target = target[int(step)] if isinstance(target, list) else target[step]
+        except (KeyError, IndexError, ValueError, TypeError):
+            return part
+        if not isinstance(target, dict):
+            return part
+        found = {**target, **{k: v for k, v in found.items() if k != "$ref"}}
+    return part
+
+
+def _set_within(part: Json, steps: Sequence[str], change: OverlayChange, root: JsonObject) -> Json:
+    """A schema with a keyword set in a part of it that is there. Raises ConfigError where it is not."""
+    if not steps:
+        return keyword_set(referred(part, root), change)
+    word, *rest = steps
+    schema = referred(part, root)
+    inner = schema.get(word) if isinstance(schema, dict) else None
+    if word == "items" and isinstance(inner, dict):
+        return {**schema, word: _set_within(inner, rest, change, root)}
+    if word == "properties" and rest and isinstance(inner, dict) and rest[0] in inner:
+        name, *rest = rest
+        return {**schema, word: {**inner, name: _set_within(inner[name], rest, change, root)}}
+    if word in ALTERNATIVES and rest and isinstance(inner, list) and rest[0] in map(str, range(len(inner))):
+        at, *rest = rest
+        made = list(inner)
+        made[int(at)] = _set_within(inner[int(at)], rest, change, root)
+        return {**schema, word: made}
+    raise _cannot(change)
 
 
 _SAMPLES = {"date": "2025-06-20", "time": "12:30:00Z", "date-time": "2025-06-20T12:30:00Z"}  # RFC 3339

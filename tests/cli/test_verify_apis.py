@@ -4,12 +4,14 @@ on Python functions and on a real MCP server over stdio."""
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.cli import program
+from tests.cli.endpoint import replying
 
 TOOLS = '''
 from callwright.catalog import tool
@@ -142,6 +144,43 @@ def test_the_tools_of_an_mcp_server_are_verified_alike(tmp_path: Path) -> None:
     assert '+ city.examples: ["London","New York","Tokyo"]' in done.stdout
     listed = callwright("tools", config, "--overlay", overlay, "--json", folder=tmp_path)
     assert json.loads(listed.stdout)[0]["function"]["parameters"]["properties"]["city"]["examples"]
+
+
+def test_a_reference_server_is_verified_and_a_run_is_shown_what_was_found_out(tmp_path: Path) -> None:
+    """mcp-server-time as it is published: called, documented, and called again by a run that sees the overlay."""
+    server = shutil.which("mcp-server-time", path=str(Path(sys.executable).parent))
+    if server is None:
+        pytest.skip("extra 'desk' is not installed")
+    config = tmp_path / "mcp.json"
+    time = {"command": server, "args": ["--local-timezone", "UTC"], "trusted": True}
+    config.write_text(json.dumps({"mcpServers": {"time": time}}))
+    overlay = tmp_path / "o.json"
+    done = callwright("verify", "apis", "--tools", config, "--no-evidence", "--apply", overlay, folder=tmp_path)
+    assert "kept 2 of 2" in done.stdout, done.stderr
+    assert "source_timezone.examples" in done.stdout
+
+    def solves(asked: str) -> str:
+        rounds = sum(message["role"] == "assistant" for message in json.loads(asked)["messages"])
+        call = "convert_time(source_timezone='UTC', time='12:00', target_timezone='Asia/Tokyo')"
+        if not rounds:
+            return f"<thought>I convert it.</thought><execute>print({call})</execute>"
+        return "<thought>Done.</thought><final_answer>It is 21:00 in Tokyo.</final_answer>"
+
+    with replying(solves) as url:
+        run = callwright(
+            "run", "What is 12:00 UTC in Tokyo?", "--tools", config, "--overlay", overlay, "--strategy", "code",
+            "--model", f"{url}#m", "--trace", tmp_path / "t.jsonl", folder=tmp_path,
+        )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    events = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+    results = [event["data"] for event in events if event["kind"] == "result"]
+    assert "T21:00:00+09:00" in json.dumps(results), "the server itself answered"
+    (start,) = (event["data"] for event in events if event["kind"] == "run.start")
+    (offered,) = (tool for tool in start["tools"] if tool["name"] == "convert_time")
+    found = json.loads(overlay.read_text())["tools"]["convert_time"]["changes"]
+    assert found
+    for change in found:  # all that was found out is part of what the run was offered
+        assert offered["input_schema"]["properties"][change["key"]][change["change"]] == change["value"]
 
 
 def test_without_tools_it_says_what_it_needs(tmp_path: Path) -> None:

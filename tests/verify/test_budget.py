@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.errors import ConfigError
+from callwright.errors import ConfigError, Failure
 from callwright.protocols import ChatRequest
 from callwright.testing import ScriptedModel
-from callwright.types import Usage
+from callwright.types import JsonObject, Message, ToolOutput, Usage
 from callwright.verify.budget import Account, Budget, BudgetSpent, Cost, Meter
+from callwright.verify.memory import Memory
 
 
 @given(limit=st.integers(0, 5), wanted=st.integers(0, 10), rows=st.integers(1, 3))
@@ -65,3 +66,24 @@ def test_costs_add_up() -> None:
 def test_a_budget_below_nothing_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match="must be 0 or more"):
         Budget(**wrong)  # type: ignore[arg-type]
+
+
+async def test_what_is_on_record_is_counted_and_neither_asked_nor_charged_again() -> None:
+    notes: list[JsonObject] = []
+    model, made = ScriptedModel(["one"]), []
+
+    async def caller(tool: str, arguments: JsonObject) -> ToolOutput:
+        made.append((tool, arguments))
+        return ToolOutput({"key": "s3cret-value"}, Failure("tool_error", "no"))
+
+    for account in (Account(Budget(calls=1, model_calls=1)), Account(Budget(calls=0, model_calls=0))):
+        meter = Meter(account, Memory(notes, notes.append))
+        reply = await meter.metered(model).complete(ChatRequest((Message("user", "hello"),)))
+        assert reply.text == "one"
+        meter.call(known=meter.knows_call("t", {"a": 1}))
+        output = await meter.called("t", {"a": 1}, caller, secrets=("s3cret-value",))
+        assert output.failure == Failure("tool_error", "no")
+        assert (meter.cost.calls, meter.cost.model_calls, meter.cost.usage) == (1, 1, reply.usage)
+    assert meter.spent == Cost()
+    assert (len(model.requests), len(made)) == (1, 1)
+    assert "s3cret" not in str(notes)

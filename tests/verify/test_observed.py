@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.verify import nested
 
 from callwright.gate import Gate
-from callwright.overlay import OverlayChange, overlaid
+from callwright.gate.schema import compile_schema
+from callwright.overlay import OverlayChange, overlaid, referred
 from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall
 from callwright.verify.observed import Seen, observed
+from callwright.verify.places import places
 
 TOOL = Tool(
     "rooms",
@@ -200,3 +204,102 @@ def test_what_cannot_hold_beside_the_documentation_is_drift_and_no_change() -> N
 def test_a_tool_that_says_it_is_replaced_has_drifted() -> None:
     (line,) = observed(TOOL, [refused("rooms was renamed to lodgings", city="Oslo")] * 2).drift
     assert line.startswith("says that it is replaced")
+
+
+def names(schema: Any, root: JsonObject, depth: int = 0) -> Any:
+    """The parameters of a schema at every depth, with what is required, references followed."""
+    schema = referred(schema, root)
+    if depth > 6:
+        return None
+    schema = schema if isinstance(schema, dict) else {}
+    properties = schema.get("properties", {})
+    return (
+        {name: names(part, root, depth + 1) for name, part in properties.items()},
+        sorted(schema.get("required", ())),
+        names(schema["items"], root, depth + 1) if "items" in schema else None,
+        [names(one, root, depth + 1) for one in schema.get("anyOf", ())],
+    )
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_at_no_depth_a_parameter_comes_or_goes_and_everything_said_was_seen(data: st.DataObject) -> None:
+    tool = data.draw(nested.TOOLS)
+    seen = data.draw(nested.calls(tool))
+    found = observed(tool, seen)
+    made = overlaid(tool, found.changes)
+    assert (made.name, made.required) == (tool.name, tool.required)
+    assert names(made.input_schema, made.input_schema) == names(tool.input_schema, tool.input_schema)
+    known = {place.key: place for place in places(tool)}
+    for change in (change for change in found.changes if change.key):
+        accepted = [value for s in seen if s.works for value in known[change.key].values(s.arguments)]
+        sent = [value for s in seen for value in known[change.key].values(s.arguments)]
+        if change.change == "examples":
+            before = known[change.key].schema.get("examples", [])
+            assert all(one in accepted for one in change.value if one not in before)
+        elif change.change == "default":
+            assert any(change.value in known[change.key].values(s.reply) for s in seen if s.works)
+        elif change.change in ("enum", "minimum", "maximum", "pattern"):
+            holds = compile_schema({change.change: change.value}).accepts
+            assert all(map(holds, accepted)), "nothing that was accepted is forbidden"
+            assert not all(map(holds, sent)), "something that it forbids was refused"
+        elif change.change == "type":
+            assert sent, "a type is that of values that were sent"
+
+
+BOOKING = Tool(
+    "book",
+    "Book.",
+    {
+        "type": "object",
+        "properties": {
+            "guest": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "age": {"type": "integer"},
+                    "class": {"type": "string"},
+                },
+                "required": ["name"],
+            },
+            "nights": {"type": "array", "items": {"type": "object", "properties": {"day": {"type": "string"}}}},
+        },
+    },
+)
+
+
+def booked(said: str = "", reply: Any = None, **guest: Any) -> Seen:
+    arguments = {"guest": guest, "nights": [{"day": "2026-11-22"}, {"day": "2026-11-23"}]}
+    if said:
+        return Seen(arguments, "parameter_mismatch", "tool_error", said, said)
+    return Seen(arguments, "functional_success", reply=reply or {"guest": guest})
+
+
+def test_inside_objects_and_arrays_the_same_is_observed_as_of_parameters() -> None:
+    seen = [
+        booked(name="Ann", age=30),
+        booked(name="Bob", age=41, **{"class": "first"}),
+        booked("guest.age must be between 18 and 99", name="Kim", age=7),
+        booked("guest -> class: must be one of first, second", name="Kim", **{"class": "third"}),
+        booked(reply={"guest": {"name": "Lee", "age": 18, "class": "second"}}, name="Lee", age=18),
+    ]
+    found = {(c.key, c.change): c for c in observed(BOOKING, seen).changes}
+    assert found["guest/properties/age", "minimum"].value == 18
+    assert ("guest/properties/age", "maximum") not in found, "7 was not refused for being more than 99"
+    assert found["guest/properties/class", "enum"].value == ["first", "second"]
+    assert found["guest/properties/class", "default"].value == "second"
+    assert found["guest/properties/name", "examples"].value == ["Ann", "Bob", "Lee"]
+    assert found["nights/items/properties/day", "examples"].value == ["2026-11-22", "2026-11-23"]
+    assert found["nights/items/properties/day", "description"].value.startswith("a day, YYYY-MM-DD")
+    made = overlaid(BOOKING, [c for c in found.values() if c.key])
+    assert made.properties["guest"]["properties"]["age"]["minimum"] == 18
+    assert made.properties["guest"]["required"] == ["name"]
+
+
+def test_a_part_that_is_asked_for_is_drift_of_the_part_and_not_an_unknown_parameter() -> None:
+    seen = [booked("guest.age is required", name="Ann")]
+    assert observed(BOOKING, seen).drift == (
+        "requires 'guest.age', documented as optional: \"guest.age is required\"",
+    )
+    seen = [booked("'guest.email' is required", name="Ann")]
+    assert "asks for 'email', which is not documented" in observed(BOOKING, seen).drift[0]

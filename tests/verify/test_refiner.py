@@ -103,6 +103,41 @@ def test_examples_that_were_accepted_may_be_named() -> None:
     assert [(c.key, c.change, c.value) for c in made.changes if c.key] == [("make", "examples", ["Tesla"])]
 
 
+STOPS = {"type": "array", "items": {"type": "object", "properties": {"city": {"type": "string"}}}}
+GUEST = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
+TRIP = Tool("trip", "Trips.", {"type": "object", "properties": {"guest": GUEST, "stops": STOPS}})
+
+
+def trip(guest: Any, stops: Any) -> str:
+    function = {"name": "trip", "parameters": {"properties": {"guest": guest, "stops": stops}}}
+    return json.dumps({"is_api_valid": True, "refine_api": {"function": function}})
+
+
+def test_what_stands_inside_a_parameter_is_described_too_and_nothing_is_put_there_or_taken_away() -> None:
+    seen = [Seen({"guest": {"name": "Ann"}, "stops": [{"city": "Oslo"}]}, "functional_success", reply={"ok": True})]
+    guest = {"properties": {"name": {"description": "Who travels.", "examples": ["Ann"]}, "age": {"minimum": 0}}}
+    stops = {"items": {"properties": {"city": {"description": 'A city such as "Oslo".'}}}}
+    made = read_refined(trip(guest, stops), TRIP, seen)
+    assert [(c.key, c.change) for c in made.changes] == [
+        ("guest/properties/name", "description"),
+        ("guest/properties/name", "examples"),
+        ("stops/items/properties/city", "description"),
+    ]
+    assert made.refused == ("minimum 0 of 'guest.age' was not observed",)
+    assert compile_schema(reply_schema(TRIP)).accepts({"is_api_valid": True})
+    for wrong, why in (
+        ({"properties": {"name": {}, "age": {}, "email": {}}}, "adds the parameter 'guest.email'"),
+        ({"properties": {"name": {}}}, "removes the parameter 'guest.age'"),
+    ):
+        refused = read_refined(trip(wrong, {}), TRIP, seen)
+        assert refused.changes == ()
+        assert why in refused.refused[0]
+    other = read_refined(trip({}, {"items": {"properties": {"town": {}}}}), TRIP, seen)
+    assert "adds the parameter 'stops[].town'" in other.refused[0]
+    for odd in ([], {"properties": []}, {"properties": {"name": 1, "age": None}}, {"items": {"properties": 1}}):
+        assert read_refined(trip(odd, odd), TRIP, seen).valid
+
+
 @pytest.mark.parametrize(
     ("text", "valid"),
     [

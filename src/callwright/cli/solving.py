@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from callwright.errors import Failure, JournalError
 from callwright.execution.journal import Journal
+from callwright.redaction import in_every_form
 from callwright.types import Tool, ToolOutput
 from callwright.verify.budget import BudgetSpent, Meter
 
@@ -119,12 +120,15 @@ class Shared:
         return self._catalog.tools
 
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> ToolOutput:
+        meter, once = self._meter, not tool.effects.may_repeat  # of these the run's journal holds the intent
         try:
-            self._meter.call()
+            meter.call(known=not once and meter.knows_call(tool.name, arguments))
         except BudgetSpent as spent:
             self.spent = spent
             return ToolOutput(failure=Failure("not_executable", str(spent)))
-        return await self._caller(tool.name, arguments)
+        if once:
+            return await self._caller(tool.name, arguments)
+        return await meter.called(tool.name, arguments, self._caller, secrets=in_every_form(self.secrets))
 
     async def aclose(self) -> None:
         """The tools belong to the sweep."""

@@ -182,15 +182,21 @@ class ApiVerifier:
         watch = self._watch
         policy = replace(watch.policy, calls=len(calls), simulate="never")
         gate = self._gate.with_tool(tool)
-        attempts = Attempts("", self._caller, gate, policy, secrets=self._secrets, actor=f"verify:{tool.name}")
+
+        async def caller(_: str, arguments: JsonObject) -> ToolOutput:
+            return await meter.called(tool.name, arguments, self._caller, secrets=self._secrets)
+
+        attempts = Attempts("", caller, gate, policy, secrets=self._secrets, actor=f"verify:{tool.name}")
         attempts.pacer = self._pacer  # one for all tools: hosts are spared by all of them together
         made = []
         for arguments in calls:
-            meter.call()
+            known = meter.knows_call(tool.name, arguments)
+            meter.call(known=known)
             one = await attempts.make(tool, Draft(arguments), Sources(canonical(arguments)))
             if isinstance(one, Attempt):
                 made.append(one)
-                self._keep(one)
+                if not known:
+                    self._keep(one)
         return made
 
     def _keep(self, attempt: Attempt) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 
-from callwright.errors import ConfigError
+from callwright.errors import ConfigError, Failure
 from callwright.protocols import Capabilities, ChatModel, ChatRequest, Watcher
-from callwright.types import Reply, Usage
+from callwright.redaction import redacted
+from callwright.types import JsonObject, Reply, ToolCall, ToolOutput, Usage, to_json
+from callwright.verify.memory import Memory, question
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,33 +88,61 @@ class Account:
 
 
 class Meter:
-    """What one row costs, charged to the account before it is spent."""
+    """What one row costs, charged to the account before it is spent. What ``memory`` knows is not asked again: it
+    counts as the row's ``cost``, and not as ``spent`` now."""
 
-    def __init__(self, account: Account | None = None) -> None:
+    def __init__(self, account: Account | None = None, memory: Memory | None = None) -> None:
         self._account = account or Account(Budget())
-        self.cost = Cost()
+        self.memory = memory or Memory()
+        self.cost = self.spent = Cost()
 
-    def call(self) -> None:
-        """Count one real call of a tool, before it is made. Raises BudgetSpent."""
-        self._account.take_call()
-        self.cost = replace(self.cost, calls=self.cost.calls + 1)
+    def call(self, *, known: bool = False) -> None:
+        """Count one real call of a tool, before it is made, or one that is ``known``. Raises BudgetSpent."""
+        if not known:
+            self._account.take_call()
+        self._add(Cost(calls=1), known)
+
+    def knows_call(self, tool: str, arguments: JsonObject) -> bool:
+        """Whether the result of this call is on record."""
+        return self.memory.knows(question("call", tool, arguments))
+
+    async def called(
+        self,
+        tool: str,
+        arguments: JsonObject,
+        caller: Callable[[str, JsonObject], Awaitable[ToolOutput]],
+        secrets: Sequence[str] = (),
+    ) -> ToolOutput:
+        """What a tool says, asked of ``caller`` where that is not on record; it is counted apart (:meth:`call`).
+        ``secrets`` are not put on record. For calls that may be repeated: one that was under way is made again."""
+        asked = question("call", tool, arguments)
+        if self.memory.knows(asked):
+            return _output(self.memory.recall(asked))
+        output = await caller(tool, arguments)
+        self.memory.tell(asked, redacted(to_json(output), secrets))
+        return output
 
     def metered(self, model: ChatModel) -> ChatModel:
         """The model, each question to it counted here. Asking raises BudgetSpent where none is left."""
         return _Metered(model, self)
 
-    def model_call(self) -> None:
-        """Count one question to a model, before it is asked. Raises BudgetSpent."""
-        self._account.take_model_call()
-        self.cost = replace(self.cost, model_calls=self.cost.model_calls + 1)
+    def model_call(self, *, known: bool = False) -> None:
+        """Count one question to a model, before it is asked, or one that is ``known``. Raises BudgetSpent."""
+        if not known:
+            self._account.take_model_call()
+        self._add(Cost(model_calls=1), known)
 
     def may_ask(self) -> None:
         """Raises BudgetSpent where no further question may be asked."""
         self._account.require_model_call()
 
-    def used(self, reply: Reply) -> None:
+    def used(self, reply: Reply, *, known: bool = False) -> None:
         """Count a reply's tokens and time."""
-        self.cost = self.cost + Cost(usage=reply.usage, seconds=reply.seconds)
+        self._add(Cost(usage=reply.usage, seconds=reply.seconds), known)
+
+    def _add(self, cost: Cost, known: bool) -> None:
+        self.cost = self.cost + cost
+        self.spent = self.spent if known else self.spent + cost
 
 
 class _Metered:
@@ -130,10 +160,24 @@ class _Metered:
         return await self._model.capabilities()
 
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
-        self._meter.model_call()
-        reply = await self._model.complete(request, watch)
-        self._meter.used(reply)
+        memory, asked = self._meter.memory, question("model", self.name, to_json(request))
+        known = memory.knows(asked)
+        self._meter.model_call(known=known)
+        reply = _reply(memory.recall(asked)) if known else await self._model.complete(request, watch)
+        self._meter.used(reply, known=known)
+        if not known:
+            memory.tell(asked, to_json(reply))
         return reply
 
     async def aclose(self) -> None:
         """Nothing is held."""
+
+
+def _reply(told: JsonObject) -> Reply:
+    calls = tuple(ToolCall(**call) for call in told["tool_calls"])
+    return Reply(**{**told, "tool_calls": calls, "usage": Usage(**told["usage"])})
+
+
+def _output(told: JsonObject) -> ToolOutput:
+    failure = told["failure"]
+    return ToolOutput(**{**told, "failure": failure and Failure(**failure)})

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from callwright.overlay import Overlay, OverlayChange
 from callwright.types import Json, Tool, canonical
+from callwright.verify.places import places
 
 _LONGEST = 300  # characters of a value
 
@@ -29,7 +30,7 @@ def _plain(line: str) -> str:
 
 
 def _change(tool: Tool, change: OverlayChange) -> Iterator[str]:
-    name = f"{change.key}.{change.change}" if change.key else change.change
+    name = f"{shown_key(tool, change.key)}.{change.change}" if change.key else change.change
     old = before(tool, change)
     if old is not None and old != "":
         yield f"- {name}: {_shown(old)}"
@@ -40,8 +41,13 @@ def before(tool: Tool, change: OverlayChange) -> Json:
     """What the documentation says where the change says otherwise; None for nothing."""
     if not change.key:
         return tool.description if change.change == "description" else tool.output_schema
-    part = tool.properties.get(change.key)
-    return part.get(change.change) if isinstance(part, dict) else None
+    part = next((place.schema for place in places(tool) if place.key == change.key), {})
+    return part.get(change.change)
+
+
+def shown_key(tool: Tool, key: str) -> str:
+    """A parameter, or a part of one, as people write it."""
+    return next((place.name for place in places(tool) if place.key == key), key)
 
 
 def _shown(value: Json) -> str:

@@ -10,7 +10,7 @@ from callwright.overlay import OverlayChange
 from callwright.trajectory import Trajectory
 from callwright.transcripts import read_record
 from callwright.types import Json, JsonObject, Tool, canonical
-from callwright.verify.differences import before
+from callwright.verify.differences import before, shown_key
 from callwright.verify.sweep import Finding
 from callwright.verify.trajectories import process
 from callwright.viewer import Change, Changes, Lines, Part, Table
@@ -49,7 +49,7 @@ def _compared(tool: Tool, changes: Sequence[OverlayChange]) -> Changes:
     rows = []
     for change in changes:
         old = before(tool, change)
-        where = f"{change.key}: {change.change}" if change.key else change.change
+        where = f"{shown_key(tool, change.key)}: {change.change}" if change.key else change.change
         was = None if old is None or old == "" else _text(old)
         rows.append(Change(where, was, _text(change.value), change.because))
     known = {change.key.partition("/")[0] for change in changes}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from callwright.evidence import Outcome
 from callwright.gate.diagnose import is_replaced
@@ -21,6 +21,7 @@ from callwright.overlay import OverlayChange, refuses
 from callwright.trials.values import is_credential
 from callwright.types import Json, JsonObject, Tool, canonical
 from callwright.verify.inferred import canonical_shape, schema_of
+from callwright.verify.places import Flat, Place, places
 
 EXAMPLES = 3  # of one parameter
 _LONGEST = 60  # characters of an example
@@ -57,38 +58,41 @@ class Observed:
 
 def observed(tool: Tool, seen: Sequence[Seen]) -> Observed:
     """All that the calls show, by rule alone."""
-    changes = [change for key in tool.properties for change in _of_parameter(key, tool, seen)]
+    flat = Flat(tool)
+    said = list(_said(flat, seen))
+    changes = [change for place in places(tool) for change in _of_place(place, said, seen)]
     made = {(c.key, c.change): c for c in changes}
     for change in (_output(tool, seen), _hints(tool, seen, changes)):
         if change is not None:
             made[change.key, change.change] = change
     drift: dict[str, str] = {}
-    for line in _drift(tool, seen):
+    for line in _drift(tool, said, seen):
         drift.setdefault(line.partition(": ")[0], line)  # said of several calls, told once
     return Observed(tuple(made.values()), tuple(drift.values()))
 
 
-def accepted(key: str, seen: Iterable[Seen]) -> list[Json]:
-    """The distinct values of a parameter in calls that answered."""
-    values = [s.arguments[key] for s in seen if s.works and key in s.arguments]
+def accepted_at(place: Place, seen: Iterable[Seen]) -> list[Json]:
+    """The distinct values that stand at a place in calls that answered."""
+    values = [value for s in seen if s.works for value in place.values(s.arguments)]
     return list({canonical(value): value for value in values}.values())
 
 
-def _of_parameter(key: str, tool: Tool, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
-    part = tool.properties[key]
-    part = part if isinstance(part, dict) else {}
-    values = accepted(key, seen)
-    limits = list(_constraints(key, tool, seen, values))
+def _of_place(
+    place: Place, said: Sequence[tuple[Seen, Place, OverlayChange]], seen: Sequence[Seen]
+) -> Iterator[OverlayChange]:
+    key, part = place.key, place.schema
+    values = accepted_at(place, seen)
+    limits = list(_constraints(place, said, values))
     yield from limits
     if not _typed(part) and len(values) >= _UNTYPED and len({canonical_shape(v) for v in values}) == 1:
         shape = canonical_shape(values[0])
         if shape in _TYPES:
             yield OverlayChange(key, "type", shape, f"all of {len(values)} accepted values are of it")
     lost = "default" in part and any(refuses(c.change, c.value, part["default"]) for c in limits)
-    if ("default" not in part or lost) and key not in tool.required:
-        yield from _default(key, seen)
-    if examples := _examples(key, part, values):
-        because = f"accepted in {sum(s.works and key in s.arguments for s in seen)} calls that answered"
+    if ("default" not in part or lost) and not place.required:
+        yield from _default(place, seen)
+    if examples := _examples(place.leaf, part, values):
+        because = f"accepted in {sum(s.works and bool(place.values(s.arguments)) for s in seen)} calls that answered"
         known = part.get("examples")
         listed = [*(known if isinstance(known, list) else []), *examples]
         yield OverlayChange(key, "examples", listed, because)
@@ -143,17 +147,22 @@ def _form(values: Sequence[Json]) -> str:
 # ---------------------------------------------------------------- what refusals say
 
 
-def _constraints(key: str, tool: Tool, seen: Sequence[Seen], values: Sequence[Json]) -> Iterator[OverlayChange]:
-    part = tool.properties[key] if isinstance(tool.properties[key], dict) else {}
-    for one, change in _said(tool, seen):
+def _constraints(
+    place: Place, said: Sequence[tuple[Seen, Place, OverlayChange]], values: Sequence[Json]
+) -> Iterator[OverlayChange]:
+    for one, of, change in said:
         holds = _HOLDS.get(change.change)
-        if change.key != key or holds is None or _contradicts(change, part):
+        if of.key != place.key or holds is None or _contradicts(change, place.schema):
             continue
         fits = holds(change.value)
-        if key in one.arguments and not fits(one.arguments[key]) and all(map(fits, values)):
+        refused = next((value for value in place.values(one.arguments) if not fits(value)), _NONE)
+        if refused is not _NONE and all(map(fits, values)):
             yield OverlayChange(
-                key, change.change, change.value, f'it refused {canonical(one.arguments[key])}: "{_line(one.said)}"'
+                place.key, change.change, change.value, f'it refused {canonical(refused)}: "{_line(one.said)}"'
             )
+
+
+_NONE: Json = object()
 
 
 def _contradicts(change: OverlayChange, part: JsonObject) -> bool:
@@ -170,12 +179,17 @@ def _contradicts(change: OverlayChange, part: JsonObject) -> bool:
     return bool(value > other if change.change == "minimum" else value < other)
 
 
-def _said(tool: Tool, seen: Sequence[Seen]) -> Iterator[tuple[Seen, OverlayChange]]:
-    """What refused calls were told, beyond the documentation."""
+def _said(flat: Flat, seen: Sequence[Seen]) -> Iterator[tuple[Seen, Place, OverlayChange]]:
+    """What refused calls were told, beyond the documentation, and of which place; one of an unknown name has none of
+    its own."""
     for one in seen:
-        overlay = overlay_from_error(one.said, tool, one.arguments) if one.said and not one.works else None
+        if one.works or not one.said:
+            continue
+        arguments = flat.arguments(one.arguments)
+        overlay = overlay_from_error(flat.text(one.said), flat.tool, arguments)
         for change in overlay.changes if overlay else ():
-            yield one, change
+            place = flat.places.get(change.key) or Place("", (flat.named(change.key),), {})
+            yield one, place, replace(change, value=flat.named(change.value))
 
 
 def _validates(keyword: str) -> Callable[[Json], Callable[[Json], bool]]:
@@ -222,16 +236,18 @@ def _hints(tool: Tool, seen: Sequence[Seen], known: Iterable[OverlayChange]) -> 
 # ---------------------------------------------------------------- what replies say
 
 
-def _default(key: str, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
+def _default(place: Place, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
     """What a tool fills in: its replies repeat the value that they were given, and this one where they were not."""
-    works = [s for s in seen if s.works and isinstance(s.reply, dict) and key in s.reply]
-    sent = [s for s in works if key in s.arguments]
-    filled = {canonical(s.reply[key]): s.reply[key] for s in works if key not in s.arguments}
-    echoes = bool(sent) and all(canonical(s.reply[key]) == canonical(s.arguments[key]) for s in sent)
+    if None in place.steps:
+        return  # of an item that was not sent nothing is filled in
+    works = [(place.values(s.arguments), place.values(s.reply)) for s in seen if s.works]
+    sent = [(given[0], back[0]) for given, back in works if given and back]
+    filled = {canonical(back[0]): back[0] for given, back in works if back and not given}
+    echoes = bool(sent) and all(canonical(given) == canonical(back) for given, back in sent)
     value = next(iter(filled.values()), None)
     if echoes and len(filled) == 1 and value is not None and not isinstance(value, dict | list):
         yield OverlayChange(
-            key, "default", value, "its replies repeat the value, and have this one where none was given"
+            place.key, "default", value, "its replies repeat the value, and have this one where none was given"
         )
 
 
@@ -255,12 +271,12 @@ def opened(reply: Json) -> Json:
 # ---------------------------------------------------------------- drift
 
 
-def _drift(tool: Tool, seen: Sequence[Seen]) -> Iterator[str]:
+def _drift(tool: Tool, said: Sequence[tuple[Seen, Place, OverlayChange]], seen: Sequence[Seen]) -> Iterator[str]:
     for one in seen:
         if one.said and is_replaced(one.said, tool.name):
             yield f'says that it is replaced: "{_line(one.said)}"'
-    for one, change in _said(tool, seen):
-        for text in filter(None, (_disagrees(tool, change), _misled(tool, change, one.said))):
+    for one, place, change in said:
+        for text in filter(None, (_disagrees(place, change), _misled(tool, place, change, one.said))):
             yield f'{text}: "{_line(one.said)}"'
     if tool.output_schema is None:
         return
@@ -274,14 +290,12 @@ def _drift(tool: Tool, seen: Sequence[Seen]) -> Iterator[str]:
             yield f"replies otherwise than documented: {_line(str(getattr(errors[0], 'message', errors[0])))}"
 
 
-def _disagrees(tool: Tool, change: OverlayChange) -> str:
-    key, part = change.key, tool.properties.get(change.key)
-    part = part if isinstance(part, dict) else {}
+def _disagrees(place: Place, change: OverlayChange) -> str:
+    key, part = place.name, place.schema
     if change.change == "require":
-        name = key.rpartition(".")[2]
-        if name not in tool.properties:
-            return f"asks for {name!r}, which is not documented"
-        return f"requires {name!r}, documented as optional"
+        if not place.key:
+            return f"asks for {key.rpartition('.')[2]!r}, which is not documented"
+        return f"requires {key!r}, documented as optional"
     if change.change == "forbid":
         return f"does not know {key!r}, which is documented"
     if change.change == "type" and _typed(part) and change.value != part.get("type"):
@@ -293,17 +307,16 @@ def _disagrees(tool: Tool, change: OverlayChange) -> str:
     return ""
 
 
-def _misled(tool: Tool, change: OverlayChange, said: str) -> str:
+def _misled(tool: Tool, place: Place, change: OverlayChange, said: str) -> str:
     """What the documentation says of a parameter, and the tool refuses: its default, the form of a day."""
-    part = tool.properties.get(change.key)
-    part = part if isinstance(part, dict) else {}
+    part = place.schema
     if "default" in part and refuses(change.change, change.value, part["default"]):
-        return f"refuses the documented default {canonical(part['default'])} of {change.key!r}"
+        return f"refuses the documented default {canonical(part['default'])} of {place.name!r}"
     about = f"{part.get('description') or ''} {tool.description}"
     told, taken = (list(dict.fromkeys(_DAY.findall(text))) for text in (about, said))
     if change.change != "pattern" or not told or not taken or set(told) & set(taken):
         return ""
-    return f"takes {change.key!r} as {taken[0]}, documented as {told[0]}"
+    return f"takes {place.name!r} as {taken[0]}, documented as {told[0]}"
 
 
 _DAY = re.compile(r"\b(?:[YMD]{1,4}[-/.]){2}[YMD]{1,4}\b|\bYYYYMMDD\b")

@@ -95,17 +95,22 @@ def _structured(key: str, part: JsonObject, today: date, guess: bool, depth: int
         return [members[:1], members[:2]] if members else []
     if not isinstance(part.get("properties"), dict):
         return []
-    made: JsonObject = {}
-    for name in required_keys(part):
-        schema = part["properties"].get(name)
-        schema = schema if isinstance(schema, dict) else {}
-        found = documented_values(name, schema, today, guess, depth + 1) or (
-            samples(name, _plain(schema), today) if guess else []
-        )
-        if not found:
+    required = required_keys(part)
+    parts: dict[str, list[Json]] = {}
+    for name, schema in part["properties"].items():
+        found = _values(name, schema if isinstance(schema, dict) else {}, today, guess, depth + 1)
+        if found:
+            parts[name] = found
+        elif name in required:
             return []
-        made[name] = found[0]
-    return [made]
+    return _objects(parts, required)
+
+
+def _objects(members: Mapping[str, Sequence[Json]], required: Sequence[str]) -> list[Json]:
+    """What is required alone, then all members, with the first values and with others."""
+    made: list[Json] = [{name: members[name][0] for name in required if name in members}]
+    made += [{name: found[turn % len(found)] for name, found in members.items()} for turn in range(MOST)]
+    return list({canonical(one): one for one in made}.values())
 
 
 def _values(key: str, part: JsonObject, today: date, guess: bool, depth: int) -> list[Json]:

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from callwright import prompts
 from callwright.execution.simulate import documentation
 from callwright.jsontext import JsonError, mend
-from callwright.overlay import KEYWORDS, OverlayChange
+from callwright.overlay import KEYWORDS, OverlayChange, referred
 from callwright.protocols import ChatRequest
 from callwright.types import Json, JsonObject, Reply, Tool, canonical
-from callwright.verify.observed import Seen, accepted
+from callwright.verify.observed import Seen, accepted_at
+from callwright.verify.places import ITEM, Place, places
 from callwright.wire.schemas import closed_object
 
 _CALL = 600  # characters of a call and its result that the model is shown
 _DESCRIPTION = 700  # characters of a new description
 _TOKENS = 1_200
+_DEPTH = 2  # objects inside each other that a constrained reply describes
 _PARTICULAR = re.compile(
     r"""["`“‘]([^"`”’]{1,60})["`”’]|(?<!\w)'([^']{1,60})'(?!\w)|(?<![\w.])(-?\d[\w.:/-]*)"""
     r"""|\b([A-Za-z]+[_\d]\w*|[A-Z]{2,}\w*)\b"""
@@ -54,7 +56,7 @@ def refine(tool: Tool, seen: Sequence[Seen], *, schema: bool = True) -> Generato
 def reply_schema(tool: Tool) -> JsonObject:
     """What a constrained reply may be: the parameters that there are, and no other."""
     text = {"type": "string", "maxLength": _DESCRIPTION}
-    properties = closed_object(**{key: closed_object(description=text) for key in tool.properties})
+    properties = _described_parts(tool.properties, text)
     required = {"type": "array", "items": {"enum": list(tool.required)}} if tool.required else {"const": []}
     function = closed_object(
         name={"const": tool.name},
@@ -65,6 +67,16 @@ def reply_schema(tool: Tool) -> JsonObject:
         is_api_valid={"const": True}, refine_api=closed_object(type={"const": "function"}, function=function)
     )
     return {"anyOf": [closed_object(is_api_valid={"type": "boolean"}), refined]}
+
+
+def _described_parts(properties: JsonObject, text: JsonObject, depth: int = 0) -> JsonObject:
+    """A description for each parameter, and for those inside objects that are written out."""
+    made: JsonObject = {}
+    for key, part in properties.items():
+        inner = part.get("properties") if isinstance(part, dict) else None
+        parts = {"properties": _described_parts(inner, text, depth + 1)} if inner and depth < _DEPTH else {}
+        made[key] = closed_object(description=text, **parts)
+    return closed_object(**made)
 
 
 def read_refined(text: str, tool: Tool, seen: Sequence[Seen]) -> Refined:
@@ -102,10 +114,32 @@ def _not_the_same(function: JsonObject, tool: Tool) -> str:
         return f"it adds the parameter {added[0]!r}"
     if removed := [key for key in tool.properties if key not in offered] if offered or tool.properties else []:
         return f"it removes the parameter {removed[0]!r}"
+    if other := next(
+        filter(None, (_other_parts(part, offered[key], key, tool) for key, part in tool.properties.items())), ""
+    ):
+        return other
     required = (function.get("parameters") or {}).get("required", list(tool.required))
     if not isinstance(required, list) or sorted(map(str, required)) != sorted(tool.required):
         return "it changes which parameters are required"
     return ""
+
+
+def _other_parts(part: Json, offered: Json, name: str, tool: Tool) -> str:
+    """Which parameter a reply adds to an object or takes from it, where it says what stands in it; "" for none."""
+    part = referred(part, tool.input_schema)
+    if not isinstance(part, dict) or not isinstance(offered, dict):
+        return ""
+    if isinstance(offered.get("items"), dict):
+        return _other_parts(part.get("items"), offered["items"], f"{name}[]", tool)
+    inner, known = offered.get("properties"), part.get("properties")
+    if not isinstance(inner, dict):
+        return ""
+    known = known if isinstance(known, dict) else {}
+    if added := [key for key in inner if key not in known]:
+        return f"it adds the parameter '{name}.{added[0]}'"
+    if removed := [key for key in known if key not in inner]:
+        return f"it removes the parameter '{name}.{removed[0]}'"
+    return next(filter(None, (_other_parts(known[key], inner[key], f"{name}.{key}", tool) for key in inner)), "")
 
 
 def _properties(function: JsonObject) -> JsonObject:
@@ -122,24 +156,35 @@ def _offered(
     about = function.get("description")
     if isinstance(about, str) and about.strip() and about.strip() != tool.description.strip():
         yield _described("", about, known, because)
-    for key, offered in _properties(function).items():
-        part = tool.properties[key] if isinstance(tool.properties[key], dict) else {}
+    for place in places(tool):
+        offered, part = _at(_properties(function), place), place.schema
         if not isinstance(offered, dict):
             continue
         text = offered.get("description")
         if isinstance(text, str) and text.strip() and text.strip() != str(part.get("description", "")).strip():
-            yield _described(key, text, known, because)
+            yield _described(place.key, text, known, because, place.name)
         for word in KEYWORDS:
             if word in offered and word != "description" and offered[word] != part.get(word):
-                fits = word == "examples" and _were_accepted(offered[word], key, seen)
-                why = "" if fits else f"{word} {canonical(offered[word])} of {key!r} was not observed"
-                yield OverlayChange(key, word, offered[word], because), why
+                fits = word == "examples" and _were_accepted(offered[word], place, seen)
+                why = "" if fits else f"{word} {canonical(offered[word])} of {place.name!r} was not observed"
+                yield OverlayChange(place.key, word, offered[word], because), why
 
 
-def _described(key: str, text: str, known: str, because: str) -> tuple[OverlayChange, str]:
+def _at(properties: JsonObject, place: Place) -> Json:
+    """What a reply says of a place."""
+    first, *rest = place.steps
+    found: Json = properties.get(str(first))
+    for step in rest:
+        inner = found if isinstance(found, dict) else {}
+        known = inner.get("properties")
+        found = inner.get("items") if step is ITEM else known.get(step) if isinstance(known, dict) else None
+    return found
+
+
+def _described(key: str, text: str, known: str, because: str, name: str = "") -> tuple[OverlayChange, str]:
     text = " ".join(text.split())
     change = OverlayChange(key, "description", text, because)
-    whose = f"the description of {key!r}" if key else "the description"
+    whose = f"the description of {name!r}" if name else "the description"
     if len(text) > _DESCRIPTION:
         return change, f"{whose} is longer than {_DESCRIPTION} characters"
     made_up = next((p for p in particulars(text) if not _stands_in(known, p)), None)
@@ -164,8 +209,8 @@ def _known(tool: Tool, seen: Sequence[Seen]) -> str:
     return "\n".join([documentation(tool), canonical(tool.input_schema), *shown]).lower()
 
 
-def _were_accepted(examples: Json, key: str, seen: Sequence[Seen]) -> bool:
-    known = set(map(canonical, accepted(key, seen)))
+def _were_accepted(examples: Json, place: Place, seen: Sequence[Seen]) -> bool:
+    known = set(map(canonical, accepted_at(place, seen)))
     return isinstance(examples, list) and bool(examples) and all(canonical(one) in known for one in examples)
 
 

@@ -1,7 +1,7 @@
 """One stage of verification over many rows: several at once, each kept when it is judged, within a budget.
 
 A row's key is the digest of all that its finding depends on: what has been judged under the same key and the same
-settings is not judged again, so a sweep that was ended goes on where it stood.
+settings is not judged again, so a sweep that was ended goes on where it stood, in the middle of a row too.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from callwright import lines
 from callwright.errors import CallwrightError, ConfigError, ModelError
 from callwright.types import JsonObject, Usage, digest, to_json
 from callwright.verify.budget import Account, Budget, BudgetSpent, Cost, Meter
+from callwright.verify.memory import Memory
 
 T = TypeVar("T")
 
@@ -85,7 +86,8 @@ Levels = Callable[[Sequence[Row[T]]], Generator[Sequence[Row[T]], Sweep, None]]
 
 
 class Journal:
-    """The findings of a sweep on disk, a line each behind a head that says what they are of. One process owns it.
+    """The findings of a sweep on disk, a line each behind a head that says what they are of; and, of rows that are
+    being judged, what they were told (:mod:`callwright.verify.memory`). One process owns it.
 
     Without a path it only remembers. Made by :func:`opened`.
     """
@@ -93,21 +95,42 @@ class Journal:
     def __init__(self, path: Path | None, about: JsonObject) -> None:
         self.path = path
         self.findings: dict[str, Finding] = {}
+        self._told: dict[str, list[JsonObject]] = {}  # row's key -> notes, of rows that have no finding yet
         if path is None:
             return
         head = {"verify": VERSION, "about": to_json(about)}
         found = lines.read(path, dict, what="line of a journal", hint=_ANEW, cut=True) if path.exists() else []
         if found and found[0] != head:
             raise ConfigError(f"{path} was begun with other settings{_changed(found[0], head)}", hint=_ANEW)
-        self.findings = {one.key: one for one in map(_from_json, found[1:])}
-        lines.write(path, [head, *map(to_json, self.findings.values())])
+        for line in found[1:]:
+            self._read(line)
+        told = (note for key, notes in self._told.items() if key not in self.findings for note in notes)
+        lines.write(path, [head, *map(to_json, self.findings.values()), *told])
+
+    def _read(self, line: JsonObject) -> None:
+        if "asked" in line:
+            self._told.setdefault(line["of"], []).append(line)
+        elif "forget" in line:
+            self._told.pop(line["forget"], None)
+        else:
+            finding = _from_json(line)
+            self.findings[finding.key] = finding
 
     def keep(self, finding: Finding) -> None:
-        """Remember a finding; it is on disk when this returns."""
+        """Remember a finding; it is on disk when this returns. One that does not last is only known now, and what led
+        to it is forgotten: the next sweep asks anew."""
         self.findings[finding.key] = finding
-        if self.path is not None and finding.lasting:
+        self._told.pop(finding.key, None)
+        self._append(to_json(finding) if finding.lasting else {"forget": finding.key})
+
+    def _append(self, line: JsonObject) -> None:
+        if self.path is not None:
             with _written(self.path):
-                lines.append(self.path, [to_json(finding)])
+                lines.append(self.path, [line])
+
+    def memory(self, key: str) -> Memory:
+        """What a row was told by an earlier sweep that ended before its finding stood, and where it keeps more."""
+        return Memory(self._told.get(key, ()), lambda note: self._append({"of": key, **note}))
 
 
 _ANEW = "choose another --journal, or --anew to judge everything again"
@@ -230,11 +253,12 @@ class _Work(Generic[T]):
 
     async def through(self, todo: deque[Row[T]]) -> None:
         while todo and self.silent < PATIENCE and not self.spent:
-            row, meter = todo.popleft(), Meter(self.account)
+            row = todo.popleft()
+            meter = Meter(self.account, self.journal.memory(row.key))
             try:
                 finding = await self._judged(row, meter)
             finally:
-                self.cost = self.cost + meter.cost
+                self.cost = self.cost + meter.spent
             if finding is not None:
                 self.silent = 0
                 self.done += 1

@@ -1,6 +1,6 @@
 """The page of a report: what many rows came to as tables with bars, then every row with its reason and evidence.
 
-All is in the HTML: without the script every row stands there. The script filters and shows a hundred rows at a time.
+All is in the HTML: where scripts do not run every row stands there. The script filters and shows a hundred at a time.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from callwright.viewer.document import document, plain
 from callwright.viewer.words import changed
 
 ROWS = 10_000  # on one page
+SHOWN = 100  # at first: laying out all of them takes a browser seconds
 EVIDENCE = 16_000_000  # characters of HTML in all rows together
 _REASON = 4_000  # characters of a reason
 _LINES = 30_000  # of a text that is evidence
@@ -198,9 +199,10 @@ def _evidence(item: Item) -> str:
 def _item(at: int, item: Item, evidence: str, category: int) -> str:
     """A body of the table: a row for the verdict, and below it one for the evidence."""
     verdict, state = ("kept", "ok") if item.kept else ("dropped", "failed")
+    unseen = " hidden" if at >= SHOWN else ""
     below = f"<tr><td colspan=4>{evidence}</td></tr>" if evidence else ""
     return (
-        f'<tbody id="row-{at}" data-verdict="{verdict}" data-category="{category}">'
+        f'<tbody id="row-{at}" data-verdict="{verdict}" data-category="{category}"{unseen}>'
         f'<tr><td><span class="tag {state}">{verdict}</span></td><td>{plain(item.category) or "—"}</td>'
         f"<th scope=rowgroup>{plain(item.name)}</th><td>{_cut(item.why, _REASON)}</td></tr>{below}</tbody>"
     )
