@@ -93,6 +93,16 @@ async def test_the_majority_decides_with_a_reason(answers: list[Any], kept: bool
     assert found.lasting == (category != "undecided: no reply could be read")
 
 
+async def test_what_needs_a_tool_that_answers_nobody_is_dropped_unasked_and_judged_anew_once_it_is_alive() -> None:
+    alive, lost = QueryVerifier(), QueryVerifier(judges(said(SOLVABLE, 9)), dead=frozenset({"weather"}))
+    finding = await lost.judge(FINE, Meter())
+    assert (finding.kept, finding.category) == (False, "unsolvable: tools")
+    assert "weather" in finding.why
+    assert (await alive.judge(FINE, Meter())).kept
+    assert alive.rows([FINE])[0].key != lost.rows([FINE])[0].key
+    assert alive.rows([LOST])[0].key == lost.rows([LOST])[0].key
+
+
 async def test_the_least_quality_can_be_set() -> None:
     assert (await judged(FINE, said(SOLVABLE, 5), least=5)).kept
     with pytest.raises(ConfigError, match="1 to 10"):

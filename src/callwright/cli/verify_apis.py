@@ -71,6 +71,12 @@ def verify_apis(
     with kept(settings.evidence()) as store:
         made, offered = asyncio.run(_verified(sources, wanted, extent, store))
     tell(made, extent, lambda: _report(made, offered, extent))
+    if untried := [one.id for one in made.findings if one.category == "untried: may write"]:
+        print(
+            f"{len(untried)} tools may write, as far as anybody has said, and were not called ({', '.join(untried[:3])}): "
+            "say that they read (@tool(effects=READ), or an MCP server that is trusted), or --sandbox PATTERN",
+            file=sys.stderr,
+        )
     tell_agreement([one.found.get("votes", {}) for one in made.findings])
     _conclude(made, offered, wanted, apply, diff and not as_json)
 

@@ -50,11 +50,11 @@ def verify_queries(
 
     settings = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile)
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
-    made, asked = asyncio.run(_verified(requests, settings.sources(), judge or [], least, _day(today), limit, extent))
-    tell(made, extent, lambda: _report(made, asked, least, extent))
+    made, rows = asyncio.run(_verified(requests, settings, judge or [], least, _day(today), limit, extent))
+    tell(made, extent, lambda: _report(made, rows, least, extent))
     tell_agreement([one.found.get("votes", {}) for one in made.findings])
     if out is not None:
-        _write(made, asked, out)
+        _write(made, rows, out)
 
 
 def _day(text: str | None) -> Any:
@@ -69,35 +69,39 @@ def _day(text: str | None) -> Any:
 
 
 async def _verified(
-    path: Path, sources: list[str], judges: list[str], least: int, today: Any, limit: int | None, extent: Any
+    path: Path, settings: Any, judges: list[str], least: int, today: Any, limit: int | None, extent: Any
 ) -> tuple[Any, Any]:
     from contextlib import AsyncExitStack
 
     from callwright.catalog import open_catalog
     from callwright.cli.verifying import swept
     from callwright.models import open_model
+    from callwright.overlay import Overlay
     from callwright.verify.committee import named
     from callwright.verify.queries import QueryVerifier
     from callwright.verify.requests import read_requests
+    from callwright.verify.stand_ins import dead
 
+    sources, overlay = settings.sources(), settings.get("overlay")
     async with AsyncExitStack() as stack:
         tools = (await stack.enter_async_context(open_catalog(sources))).tools if sources else ()
         asked = read_requests(path, tools)[:limit]
         models = [open_model(spec) for spec in judges]
         for one in models:
             stack.push_async_callback(one.aclose)
-        verifier = QueryVerifier(named(models), least, today)
+        lost = dead(tools, Overlay.read(Path(overlay))) if overlay else frozenset[str]()
+        verifier = QueryVerifier(named(models), least, today, lost)
+        rows = verifier.rows(asked)
         about = {"judges": judges, "least": least, "today": today and today.isoformat()}
-        return await swept("queries", about, verifier.rows(asked), verifier.judge, extent), asked
+        return await swept("queries", about, rows, verifier.judge, extent), rows
 
 
-def _report(made: Any, asked: Any, least: int, extent: Any) -> Any:
+def _report(made: Any, rows: Any, least: int, extent: Any) -> Any:
     """The page, with how often each quality was given."""
     from callwright.verify.evidence import of_request, request_reasons
     from callwright.verify.page import Stage, histogram, report_of
-    from callwright.verify.queries import QueryVerifier
 
-    known = {row.key: row.item for row in QueryVerifier().rows(asked)}
+    known = {row.key: row.item for row in rows}
     scores = [one.found["quality"] for one in made.findings if "quality" in one.found]
     stage = Stage(
         "Requests",
@@ -110,13 +114,12 @@ def _report(made: Any, asked: Any, least: int, extent: Any) -> Any:
     return report_of(made, stage)
 
 
-def _write(made: Any, asked: Any, out: Path) -> None:
+def _write(made: Any, rows: Any, out: Path) -> None:
     """The kept requests, each as it was asked, with tool names and the verdict."""
     from callwright import lines
-    from callwright.verify.queries import QueryVerifier
 
     # by key: ids are the file's own, and two rows of it may have the same one
-    known = {row.key: row.item for row in QueryVerifier().rows(asked)}
+    known = {row.key: row.item for row in rows}
     kept = [(known[f.key], f) for f in made.kept]
     lines.write(
         out,

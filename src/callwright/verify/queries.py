@@ -50,11 +50,13 @@ class Assessment:
 @dataclass(frozen=True, slots=True)
 class QueryVerifier:
     """Judges requests: keeps those that can be answered and have a quality of at least ``least``. ``judges`` by name;
-    none: by rule alone. ``today`` is the day of the requests, where that is known. Raises ConfigError."""
+    none: by rule alone. ``today`` is the day of the requests, where that is known; ``dead`` are tools that answer
+    nobody. Raises ConfigError."""
 
     judges: Mapping[str, ChatModel] = field(default_factory=dict)
     least: int = LEAST
     today: date | None = None
+    dead: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not 1 <= self.least <= 10:
@@ -62,7 +64,8 @@ class QueryVerifier:
 
     def rows(self, requests: Sequence[Asked]) -> list[Row[Asked]]:
         """A row for every request."""
-        return [Row(one.id, key_of("queries", one.key), one) for one in requests]
+        lost = {one.key: sorted(self.dead & {*one.needed}) for one in requests}
+        return [Row(one.id, key_of("queries", one.key, *lost[one.key]), one) for one in requests]
 
     async def judge(self, asked: Asked, meter: Meter) -> Finding:
         """Judge one request. Raises BudgetSpent, ModelError."""
@@ -73,6 +76,8 @@ class QueryVerifier:
         told = _by_rule(found)
         if against := found.against:
             return Finding(False, f"unsolvable: {against.rule}", against.why, told)
+        if lost := sorted(self.dead & {*asked.needed}):
+            return Finding(False, "unsolvable: tools", f"it needs {', '.join(lost)}, dead by the overlay", told)
         if not self.judges:
             return self._of_quality(found.criteria.score, _doubts(found), told)
         return self._decided(await self._asked(asked, meter), told)
