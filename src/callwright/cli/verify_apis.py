@@ -73,7 +73,7 @@ def verify_apis(
     tell(made, extent, lambda: _report(made, offered, extent))
     if untried := [one.id for one in made.findings if one.category == "untried: may write"]:
         print(
-            f"{len(untried)} tools may write, as far as anybody has said, and were not called ({', '.join(untried[:3])}): "
+            f"{len(untried)} tools may write, for all that was said, and were not called ({', '.join(untried[:3])}): "
             "say that they read (@tool(effects=READ), or an MCP server that is trusted), or --sandbox PATTERN",
             file=sys.stderr,
         )
