@@ -70,7 +70,20 @@ class WithoutRepair(WithoutRecovery):
         await super().run(job)
 
 
-class ReActAsWritten(ReAct):
+class _AsWritten:
+    """Before a strategy in the order of bases: its calls and its answer are taken as written."""
+
+    unchecked = False
+
+    def prepare(self, job: Job) -> None:
+        job.take_as_written(unchecked=self.unchecked)
+
+    async def run(self, job: Job) -> None:
+        self.prepare(job)
+        await super().run(job)  # type: ignore[misc]  # of the strategy behind it
+
+
+class ReActAsWritten(_AsWritten, ReAct):
     """ReAct without repair: what the model writes is called as it is written.
 
     A call of a tool that is not offered, or with arguments that its schema refuses, comes back as a failed result, as
@@ -81,14 +94,6 @@ class ReActAsWritten(ReAct):
     """
 
     name = "react-no-repair"
-    unchecked = False
-
-    def prepare(self, job: Job) -> None:
-        job.take_as_written(unchecked=self.unchecked)
-
-    async def run(self, job: Job) -> None:
-        self.prepare(job)
-        await super().run(job)
 
 
 class ReActUnchecked(ReActAsWritten):
@@ -100,19 +105,11 @@ class ReActUnchecked(ReActAsWritten):
     unchecked = True
 
 
-class DFSDTAsWritten(DFSDT):
+class DFSDTAsWritten(_AsWritten, DFSDT):
     """DFSDT with calls and answer as written, like :class:`ReActAsWritten`; a step that says and brings nothing new
     ends its branch."""
 
     name = "dfsdt-no-repair"
-    unchecked = False
-
-    def prepare(self, job: Job) -> None:
-        job.take_as_written(unchecked=self.unchecked)
-
-    async def run(self, job: Job) -> None:
-        self.prepare(job)
-        await super().run(job)
 
 
 class DFSDTUnchecked(DFSDTAsWritten):

@@ -64,8 +64,11 @@ class QueryVerifier:
 
     def rows(self, requests: Sequence[Asked]) -> list[Row[Asked]]:
         """A row for every request."""
-        lost = {one.key: sorted(self.dead & {*one.needed}) for one in requests}
-        return [Row(one.id, key_of("queries", one.key, *lost[one.key]), one) for one in requests]
+        return [Row(one.id, key_of("queries", one.key, *self._lost(one)), one) for one in requests]
+
+    def _lost(self, asked: Asked) -> list[str]:
+        """The tools that it needs and that answer nobody."""
+        return sorted(self.dead & {*asked.needed})
 
     async def judge(self, asked: Asked, meter: Meter) -> Finding:
         """Judge one request. Raises BudgetSpent, ModelError."""
@@ -76,7 +79,7 @@ class QueryVerifier:
         told = _by_rule(found)
         if against := found.against:
             return Finding(False, f"unsolvable: {against.rule}", against.why, told)
-        if lost := sorted(self.dead & {*asked.needed}):
+        if lost := self._lost(asked):
             return Finding(False, "unsolvable: tools", f"it needs {', '.join(lost)}, dead by the overlay", told)
         if not self.judges:
             return self._of_quality(found.criteria.score, _doubts(found), told)
