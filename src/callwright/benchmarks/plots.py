@@ -5,15 +5,17 @@ A point is one strategy with one model, on the tasks that it has done; its bars 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from callwright.benchmarks.model_size import size_in
 from callwright.benchmarks.paired import Interval, mean_interval, wilson
 from callwright.benchmarks.report import ByTask, Row, grouped, total_tokens
 from callwright.errors import MissingExtra
+
+T = TypeVar("T")
 
 TOKENS, SIZES = "success-tokens.svg", "success-size.svg"
 _MARKERS = "osD^vP*X"
@@ -72,11 +74,15 @@ def write_plots(rows: Iterable[Row], folder: Path) -> list[Path]:
 
     Raises MissingExtra without matplotlib.
     """
-    found = points(rows)
+    return drawn(points(rows), folder, {TOKENS: _tokens, SIZES: _sizes})
+
+
+def drawn(found: Sequence[T], folder: Path, plots: Mapping[str, Callable[[Sequence[T], Path], Path]]) -> list[Path]:
+    """Each of ``plots``, by file name, in ``folder``; nothing where nothing was found. Raises MissingExtra."""
     if not found:
         return []
     folder.mkdir(parents=True, exist_ok=True)
-    return [_tokens(found, folder / TOKENS), _sizes(found, folder / SIZES)]
+    return [draw(found, folder / name) for name, draw in plots.items()]
 
 
 def _tokens(found: Sequence[Point], path: Path) -> Path:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from callwright.benchmarks.paired import Interval, mean_interval, wilson
-from callwright.benchmarks.plots import forms_of, new_axes, plain_ticks, save_svg
+from callwright.benchmarks.plots import drawn, forms_of, new_axes, plain_ticks, save_svg
 from callwright.benchmarks.report import Row, grouped, total_tokens
 from callwright.recovery import counted
 
@@ -60,11 +60,7 @@ def write_recovery_plots(rows: Iterable[Row], folder: Path) -> list[Path]:
 
     Raises MissingExtra without matplotlib.
     """
-    found = recovered(rows)
-    if not found:
-        return []
-    folder.mkdir(parents=True, exist_ok=True)
-    return [_rates(found, folder / RATES), _tokens(found, folder / TOKENS)]
+    return drawn(recovered(rows), folder, {RATES: _rates, TOKENS: _tokens})
 
 
 def _rates(found: Sequence[Recovered], path: Path) -> Path:

@@ -112,8 +112,7 @@ class Gate:
         try:
             arguments = parse(call.arguments) if isinstance(call.arguments, str) else call.arguments
         except JsonError as exc:
-            said = f"The arguments are not a JSON object: {exc}."
-            return Refusal(call, entry.tool, None, (Violation("not_json", said, "", "", "object", call.arguments),))
+            return Refusal(call, entry.tool, None, (_not_json(call.arguments, exc),))
         if not isinstance(arguments, dict):
             return Refusal(call, entry.tool, None, (_not_object(arguments),))
         if not (unchecked or entry.schema.accepts(arguments)):
@@ -228,14 +227,17 @@ def _from_broken(arguments: str) -> _Draft | Violation:
         if isinstance(mended.value, str):
             mended = mend(mended.value)
     except JsonError as exc:
-        said = f"The arguments are not a JSON object: {exc}."
-        return Violation("not_json", said, "", "", "object", arguments)
+        return _not_json(arguments, exc)
     if mended.truncated:
         said = "The arguments stop in the middle: the JSON object is never closed. Give the whole object again."
         return Violation("truncated", said, "", "", "object", arguments)
     if not isinstance(mended.value, dict):
         return _single(mended.value, arguments)
     return _Draft(mended.value, [Edit("", arguments, mended.value, "mend_json")])
+
+
+def _not_json(arguments: Json, error: JsonError) -> Violation:
+    return Violation("not_json", f"The arguments are not a JSON object: {error}.", "", "", "object", arguments)
 
 
 def _not_object(value: Json) -> Violation:

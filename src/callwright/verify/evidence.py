@@ -59,9 +59,13 @@ def _compared(tool: Tool, changes: Sequence[OverlayChange]) -> Changes:
 
 
 def _called(call: Mapping[str, Any]) -> list[str]:
-    outcome = str(call["outcome"]).replace("_", " ")
     came = call["said"] or ("" if call["reply"] is None else _shown(call["reply"]))
-    return [_shown(call["arguments"]), f"{outcome}: {call['kind']}" if call["kind"] else outcome, call["proof"], came]
+    return [_shown(call["arguments"]), _outcome(call), call["proof"], came]
+
+
+def _outcome(call: Mapping[str, Any]) -> str:
+    outcome = str(call["outcome"]).replace("_", " ")
+    return f"{outcome}: {call['kind']}" if call["kind"] else outcome
 
 
 def tool_reasons(finding: Finding) -> Iterator[str]:
@@ -69,8 +73,7 @@ def tool_reasons(finding: Finding) -> Iterator[str]:
     if not finding.kept:
         for call in finding.found.get("calls", ()):
             if call["outcome"] != "functional_success":
-                outcome = str(call["outcome"]).replace("_", " ")
-                yield f"{outcome}: {call['kind']}" if call["kind"] else outcome
+                yield _outcome(call)
     for line in finding.found.get("drift", ()):
         yield f"drift: {_named(line)}"
 
