@@ -26,7 +26,7 @@ from callwright.benchmarks.planted_defects import plant
 from callwright.benchmarks.rows import read_rows
 from callwright.training.toolmvr_sources import SOURCES
 from callwright.transcripts import Transcript, read_files
-from callwright.verify.budget import Budget, Meter
+from callwright.verify.budget import Meter
 from callwright.verify.dataset import CRITERIA, defects
 from callwright.verify.dataset_account import DefectKind
 from callwright.verify.dataset_precision import is_defect
@@ -61,7 +61,7 @@ def spoken(row: Transcript) -> set[DefectKind]:
 
 async def again(first: Transcript, second: Transcript) -> set[DefectKind]:
     """The classes that are found of a row in a data set that holds another one before it."""
-    finding = await DatasetVerifier([first, second]).judge(second, Meter(Budget()))
+    finding = await DatasetVerifier([first, second]).judge(second, Meter())
     return {one["kind"] for one in finding.found["findings"]}
 
 

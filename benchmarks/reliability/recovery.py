@@ -315,9 +315,10 @@ async def main() -> int:
             row.append(f"{name}: {'yes' if good else 'no':<3} {run.cost.model_calls} asked, {run.cost.calls} called")
         print(f"{task.id:<20} needs {task.needs:<11}" + " | ".join(row), flush=True)
     print()
-    for name, (good, questions, calls, taken) in totals.items():
+    for name, (right, questions, calls, taken) in totals.items():
         print(
-            f"{name:<14} solved {good}/{len(chosen)}, {questions} questions, {calls} calls, {taken} steps of recovery"
+            f"{name:<14} solved {right}/{len(chosen)}, {questions} questions, {calls} calls, "
+            f"{taken} steps of recovery"
         )
     if model is not None:
         await model.aclose()

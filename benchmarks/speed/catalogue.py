@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from callwright.benchmarks.retrieval import stabletoolbench
 from callwright.protocols import Encoder
 from callwright.retrieval.document import Document, document
 from callwright.retrieval.terms import spoken
 from callwright.training.data import read_lines
 from callwright.training.data_nested import SEAL_WHERE, described_tool
+from callwright.training.retrieval_data import stabletoolbench
 from callwright.training.sources import data_root
 from callwright.types import Tool
 

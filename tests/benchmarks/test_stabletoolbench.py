@@ -16,9 +16,11 @@ from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.stabletoolbench import judged_items, main, our_runs
 from callwright.benchmarks.stabletoolbench_tasks import StableToolBench, VirtualServer, read_answers, read_queries
 from callwright.errors import ConfigError
+from callwright.execution.simulate import PATIENCE
 from callwright.planning import open_planner
 from callwright.protocols import ChatRequest
 from callwright.testing import ScriptedModel
+from callwright.trace import read_jsonl
 
 SNOW = {"simulate": {"error": "", "response": {"sky": "snow"}}}
 
@@ -127,3 +129,7 @@ def test_the_whole_command_runs_judges_and_reports_over_http(
     assert "| react, m | 100.0±0.0 (2) | 100.0 | 0 |" in said
     assert "| react, m against theirs | 1/0/1 = 75.0 % | 75.0 % | 0 |" in said
     assert [row["tool"] for row in read_rows(tmp_path / "replies.jsonl")] == ["weather_for_sky"]
+    traces = [next(iter(read_jsonl(path))) for path in (tmp_path / "traces").rglob("*.jsonl")]
+    assert {event.data["limits"]["tool_seconds"] for event in traces} == {
+        PATIENCE
+    }  # not cut off while a model writes

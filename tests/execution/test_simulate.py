@@ -1,9 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from callwright import Failure
 from callwright.execution.recording import Recorded, Recording
-from callwright.execution.simulate import SimulatedSource, Simulator, documentation, imitation, reply_schema
+from callwright.execution.simulate import (
+    PATIENCE,
+    SimulatedSource,
+    Simulator,
+    documentation,
+    imitation,
+    patient,
+    reply_schema,
+)
 from callwright.gate.schema import validate
+from callwright.limits import Limits
 from callwright.protocols import Capabilities
 from callwright.testing import ScriptedModel
 from callwright.types import Reply, Tool, ToolCall, ToolOutput
@@ -120,3 +131,9 @@ async def test_a_simulated_source_serves_a_catalogue() -> None:
     (tool,) = await source.open()
     assert await source.call(tool, {"city": "Oslo"}) == ToolOutput({"celsius": 7}, simulated="recorded")
     await source.aclose()
+
+
+def test_a_run_whose_tools_are_imitated_has_time_for_it_and_keeps_what_was_longer() -> None:
+    given = Limits(repairs=1, tool_seconds=900.0)
+    assert patient(given) == replace(given, seconds=10 * PATIENCE)
+    assert patient(Limits()).tool_seconds == PATIENCE

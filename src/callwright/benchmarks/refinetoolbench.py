@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from callwright.benchmarks.comparison import compare, parser
+from callwright.benchmarks.comparison import LIMITS, compare, parser
 from callwright.benchmarks.desk_tasks import load_desk
 from callwright.benchmarks.judge import recovered
 from callwright.benchmarks.judge_desk import say
@@ -33,6 +33,7 @@ from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.task_sets import sha256
 from callwright.errors import CallwrightError, ConfigError
 from callwright.execution.run_trajectory import trajectory_of
+from callwright.execution.simulate import patient
 from callwright.models import open_model
 from callwright.trace import read_jsonl
 from callwright.types import JsonObject, digest
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
             sys.stdout.write(judged_section(options.out) + "\n")
             return 0
-        code = compare(options, lambda: _cases(options), shown=recovery_report, drawn=write_recovery_plots)
+        limits = patient(LIMITS) if options.simulator else LIMITS
+        code = compare(options, lambda: _cases(options), limits, recovery_report, write_recovery_plots)
         if options.report and judged_rows(options.out).exists():
             sys.stdout.write(f"\n{judged_section(options.out)}\n")
         return code

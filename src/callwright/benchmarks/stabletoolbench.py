@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from callwright.benchmarks.comparison import compare, parser
+from callwright.benchmarks.comparison import LIMITS, compare, parser
 from callwright.benchmarks.judge_desk import say
 from callwright.benchmarks.judge_rates import majority
 from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_missing, pass_item, verdicts, win_item
@@ -29,6 +29,7 @@ from callwright.benchmarks.stabletoolbench_tasks import (
 from callwright.errors import CallwrightError, ConfigError
 from callwright.execution.recording import Recording
 from callwright.execution.run_trajectory import trajectory_of
+from callwright.execution.simulate import patient
 from callwright.models import open_model
 from callwright.trace import read_jsonl
 from callwright.training.sources import data_root
@@ -51,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             left = asyncio.run(_judge(options, tasks))
             sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
         elif not options.report:
-            return compare(options, lambda: _behind_server(options, tasks), shown=_costs_shown)
+            limits = patient(LIMITS) if options.simulator else LIMITS
+            return compare(options, lambda: _behind_server(options, tasks), limits, shown=_costs_shown)
         sys.stdout.write(_report(options, tasks) + "\n")
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")

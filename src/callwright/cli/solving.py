@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from callwright.errors import Failure, JournalError
 from callwright.execution.journal import Journal
+from callwright.limits import Limits
 from callwright.redaction import in_every_form
 from callwright.types import Tool, ToolOutput
 from callwright.verify.budget import BudgetSpent, Meter
@@ -44,6 +45,7 @@ class Solver:
 
     def of(self, asked: dict[str, Any], name: str, key: str) -> Callable[[Meter], Awaitable[Trajectory]]:
         """What solves one request, each question and call charged before it is made."""
+        from callwright.execution.simulate import patient
         from callwright.orchestrator import Orchestrator
         from callwright.verify.rounds import trajectory_of
 
@@ -58,6 +60,7 @@ class Solver:
                 allow=self.allow,
                 dry_run=self.dry_run,
                 journal=folder,
+                limits=Limits() if self.imitator is None else patient(Limits()),
             )
             run = await self._run(setup, folder, str(asked["query"]))
             if source.spent is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from callwright import prompts
@@ -15,6 +16,7 @@ from callwright.errors import Failure, FailureKind
 from callwright.execution.recording import Recorded, Recording
 from callwright.gate import Gate, Refusal
 from callwright.jsontext import JsonError, mend, parse
+from callwright.limits import Limits
 from callwright.models.dialogue import converse
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.types import (
@@ -33,6 +35,7 @@ from callwright.types import (
 from callwright.wire.tools import tool_to_openai
 
 MAX_TOKENS = 768
+PATIENCE = 300.0  # seconds: two replies of MAX_TOKENS from a small model on a busy processor
 EXAMPLES = 3  # recorded calls of the tool that the model is shown
 _ATTEMPTS = 2
 _EXAMPLE_CHARS = 2_048  # of all examples together, as in StableToolBench
@@ -109,6 +112,14 @@ class SimulatedSource:
 
     async def aclose(self) -> None:
         """Nothing is held."""
+
+
+def patient(limits: Limits) -> Limits:
+    """Limits of a run whose tools a model imitates: what a tool may take says nothing of how fast a model writes, and
+    an imitation that is cut off is made anew at each repetition. The whole run has the time of ten calls at least."""
+    return replace(
+        limits, tool_seconds=max(limits.tool_seconds, PATIENCE), seconds=max(limits.seconds, 10 * PATIENCE)
+    )
 
 
 def imitation(
