@@ -39,3 +39,11 @@ def test_answer_files_are_a_map_from_ids(tmp_path: Path) -> None:
         RUN.invoke(app, ["convert", str(tmp_path / "in.json"), "--to", "tooleval", "--out", str(out)]).exit_code == 0
     )
     assert out.read_text(encoding="utf-8").startswith('{\n  "t-1"')
+
+
+def test_records_of_one_name_stay_as_many_as_they_were(tmp_path: Path) -> None:
+    write_records(tmp_path / "in.jsonl", "lines", [("", write(Transcript(EXAMPLE), FORMATS["sharegpt"]))] * 2)
+    out = tmp_path / "answers.json"
+    said = RUN.invoke(app, ["convert", str(tmp_path / "in.jsonl"), "--to", "tooleval", "--out", str(out)])
+    assert "2 of 2 records written" in said.output
+    assert len(read_files(out).transcripts) == 2

@@ -139,6 +139,31 @@ def test_requests_are_solved_by_the_agent_and_what_is_kept_is_training_data(tmp_
     assert "weather(city='Oslo')" in kept["messages"][2]["content"]
 
 
+def test_a_line_is_text_or_an_object_and_what_nobody_offers_costs_no_other_row(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    rows: list[dict[str, Any]] = [
+        {"id": "described", "query": "What is the sky like in Rome?", "tools": [FUNCTION]},
+        {"id": "gone", "query": "What is the sky like in Rome?", "tools": ["weather", "horoscope"]},
+    ]
+    lines = ["What is the sky like in Oslo?", *map(json.dumps, rows)]
+    (tmp_path / "asked.txt").write_text("\r\n".join(lines))
+    out = tmp_path / "kept.jsonl"
+    with endpoint(agent) as model:
+        common = ("--tools", "tools.py", "--strategy", "toolmvr", "--model", model)
+        done = callwright("--requests", "asked.txt", *common, "--out", out, folder=tmp_path)
+        (tmp_path / "marked.jsonl").write_text("\ufeff" + json.dumps(rows[0]), encoding="utf-8")
+        marked = callwright("--requests", "marked.jsonl", *common, "--json", folder=tmp_path)
+        (tmp_path / "all.jsonl").write_text(json.dumps(rows[1]))
+        lost = callwright("--requests", "all.jsonl", *common, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "tools not offered" in done.stdout
+    assert "no source offers horoscope" in done.stdout
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["asked-1", "described"]
+    assert [json.loads(line)["id"] for line in marked.stdout.splitlines()] == ["described"]
+    assert lost.returncode == 1
+    assert "no source offers horoscope: no request can be solved" in lost.stderr
+
+
 def test_it_takes_either_a_file_or_requests_and_says_what_else_it_needs(tmp_path: Path) -> None:
     assert "either a file of them, or requests" in callwright(folder=tmp_path).stderr
     (tmp_path / "asked.txt").write_text("Hello?")
@@ -148,6 +173,12 @@ def test_it_takes_either_a_file_or_requests_and_says_what_else_it_needs(tmp_path
     (tmp_path / "asked.jsonl").write_text('{"text": "Hello?"}\n')
     done = callwright("--requests", "asked.jsonl", "--tools", "x.py", folder=tmp_path)
     assert "record 1 of asked.jsonl has no query" in done.stderr
+    (tmp_path / "asked.txt").write_text('Hello?\n{"query": \n')
+    done = callwright("--requests", "asked.txt", "--tools", "x.py", folder=tmp_path)
+    assert "line 2 of asked.txt is not JSON" in done.stderr
+    (tmp_path / "asked.txt").write_text("\n")
+    done = callwright("--requests", "asked.txt", "--tools", "x.py", folder=tmp_path)
+    assert (done.returncode, "there is no request in asked.txt" in done.stderr) == (1, True)
 
 
 def test_the_options_name_what_there_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,28 @@ def test_files_of_others_are_read_in_any_layout_and_parted_by_their_request(tmp_
     assert [m.get("no_loss") for m in row.messages if m["role"] == "assistant"] == [True, True, False]
     with pytest.raises(ConfigError, match="there are no rows"):
         read([tmp_path / "nothing.jsonl"])
+
+
+def test_rows_of_two_files_with_the_same_ids_stay_two(tmp_path: Path) -> None:
+    for name, number in (("a", 1), ("b", 2)):
+        record = {**write(Transcript(bought(number)), FORMATS["openai"]), "id": "1"}
+        write_records(tmp_path / f"{name}.jsonl", "lines", [("", record)])
+    rows = read([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
+    assert len({row.id for row in rows}) == 2, "the run finds a row's tokens by its id"
+    assert rows[0].messages != rows[1].messages
+
+
+def test_a_row_that_python_cannot_say_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trajectory = bought(1)
+    (step, *steps) = trajectory.steps
+    calls = tuple(replace(call, tool="in-app") for call in step.calls)
+    other = replace(trajectory, id="odd", steps=(replace(step, calls=calls, code=""), *steps))
+    rows = [("", write(Transcript(t), FORMATS["openai"])) for t in (other, bought(2))]
+    write_records(tmp_path / "rows.jsonl", "lines", [*rows, ("", {"hello": 1})])
+    assert len(read([tmp_path / "rows.jsonl"])) == 1
+    said = capsys.readouterr().err
+    assert "odd: " in said
+    assert "record 3: a record in no known format" in said
+    write_records(tmp_path / "odd.jsonl", "lines", rows[:1])
+    with pytest.raises(ConfigError, match=r"no row of .* can be used"):
+        read([tmp_path / "odd.jsonl"])

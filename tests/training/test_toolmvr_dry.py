@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.training.toolmvr_case import bought
 
+from callwright.errors import ConfigError
+from callwright.training.toolmvr import main
 from callwright.training.toolmvr_data import made, read, save
 from callwright.training.toolmvr_dry import cost, look
 from callwright.training.toolmvr_settings import CPU, QWEN
@@ -29,3 +32,16 @@ def test_the_rows_at_hand_are_counted_and_what_trl_is_told_is_shown(tmp_path: Pa
     assert f"{verified} + {round(verified / 10)} rows an epoch" in text
     assert "| ratio | 10.0 |" in text
     assert "no hours" in "\n".join(cost(replace(CPU, model="mine"), rows))
+
+
+def test_rows_of_a_users_own_are_counted_before_anything_learns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    save(rows, made(map(bought, range(4)), context=4000))
+    told = ["--preset", "cpu", "--stages", "data", "--out", str(tmp_path / "run")]
+    assert main([*told, "--rows", str(rows)]) == 0
+    assert "| train | V |" in capsys.readouterr().out
+    for stage in (told, ["--dry-run"]):
+        with pytest.raises(ConfigError, match="there are no rows in"):
+            main([*stage, "--rows", str(tmp_path / "row.jsonl")])

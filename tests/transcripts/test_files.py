@@ -49,6 +49,24 @@ def test_a_file_is_written_as_it_was_read(
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("text", ["\u2028", "\u0085", "\x0b", "\x1c", "\r", "\ufeff"])
+@pytest.mark.parametrize("shape", ["list", "lines"])
+def test_only_the_end_of_a_line_ends_one(tmp_path: Path, shape: Shape, text: str) -> None:
+    rows = [("", {**ROW, "source": f"a{text}b"})] * 2
+    write_records(tmp_path / "a.jsonl", shape, rows)
+    assert list(open_records(tmp_path / "a.jsonl").rows) == rows
+
+
+def test_files_of_other_machines_are_read_and_what_no_file_can_hold_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + (json.dumps(ROW) + "\r\n").encode() * 2)
+    assert [row for _, row in open_records(path).rows] == [ROW, ROW]
+    write_records(path, "lines", [("", {**ROW, "source": "half \ud800 of a pair"})])
+    assert open_records(path).rows[0][1]["source"] == "half ? of a pair"  # type: ignore[index, call-overload]
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_records(path / "below.jsonl", "lines", [("", ROW)])
+
+
 def test_a_transcript_without_an_id_is_called_after_its_place(tmp_path: Path) -> None:
     write_records(tmp_path / "runs.json", "map", [("7", EVAL)])
     write_records(tmp_path / "rows.jsonl", "lines", [("", {k: v for k, v in ROW.items() if k != "id"})])

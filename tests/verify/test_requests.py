@@ -60,6 +60,7 @@ def test_toolbenchs_files_bring_their_own_tools_and_say_which_are_needed(tmp_pat
         ("[]x", "is not JSON"),
         ('[{"id": 1}]', 'row 1 of .* has no text "query"'),
         ('["hello"]', "row 1"),
+        ("[]", "there is no request in"),
         ('[{"query": "a", "tools": [{"description": "no name"}]}]', "row 1 .*name"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -197,9 +198,9 @@ def _of_document(path: Path) -> list[ToolSource]:
 
 def _read(path: Path) -> Any:
     try:
-        text = path.read_bytes()
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
         if path.suffix == ".jsonl":
-            return [parse(line) for line in text.splitlines() if line.strip()]
+            return [parse(line) for line in text.split(b"\n") if line.strip()]
         return parse(text)
     except OSError as error:
         raise CatalogError(f"{path} cannot be read: {error.strerror}", hint="may this user read it?") from error

@@ -71,6 +71,20 @@ def _save(rows: list[tuple[str, JsonObject]], out: Path) -> None:
     if out.suffix == ".jsonl":
         write_records(out, "lines", rows)
     elif out.suffix == ".json":
-        write_records(out, "map" if "answer" in rows[0][1] else "list", rows)
+        write_records(out, "map" if "answer" in rows[0][1] else "list", _told_apart(rows))
     else:
         save_dataset([row for _, row in rows], out)
+
+
+def _told_apart(rows: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+    """The rows, each under a name of its own: a file that names its records would keep the last of two."""
+    taken: set[str] = set()
+    made = []
+    for name, row in rows:
+        number, own = 1, name
+        while own in taken:
+            number += 1
+            own = f"{name}-{number}"
+        taken.add(own)
+        made.append((own, row))
+    return made

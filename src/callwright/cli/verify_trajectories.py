@@ -204,7 +204,9 @@ async def _solver(stack: Any, settings: Settings, wanted: dict[str, Any], extent
 
 
 def _made(solver: Solver, asked: list[dict[str, Any]], name: str, wanted: dict[str, Any]) -> list[Row[Checked]]:
-    """A row for every request: the agent solves it when the row's turn comes."""
+    """A row for every request: the agent solves it when the row's turn comes. ConfigError where each of them names
+    tools that nobody offers."""
+    from callwright.errors import ConfigError
     from callwright.transcripts import FORMATS, Transcript, write
     from callwright.verify.sweep import Row, key_of
     from callwright.verify.trajectories import Checked
@@ -214,29 +216,59 @@ def _made(solver: Solver, asked: list[dict[str, Any]], name: str, wanted: dict[s
     def record(made: Trajectory) -> dict[str, Any]:
         return write(Transcript(made), FORMATS[wanted["to"]])
 
-    rows = []
+    rows, all_lost = [], True
     for number, one in enumerate(asked, 1):
         id, key = str(one.get("id") or f"{name}-{number}"), key_of(one, digests)
-        rows.append(Row(id, key, Checked(solver.of(one, id, key), record)))
+        if isinstance(one.get("tools"), list):
+            one = {**one, "tools": [_name(told) for told in one["tools"]]}
+        lost = [told for told in one.get("tools") or () if told not in digests]
+        all_lost = all_lost and bool(lost)
+        why = f"no source offers {', '.join(lost)}" if lost else ""
+        rows.append(Row(id, key, Checked(solver.of(one, id, key), record, unmade=why)))
+    if all_lost:
+        raise ConfigError(
+            f"{rows[0].item.unmade}: no request can be solved", hint="--tools SOURCE, as for their check"
+        )
     return rows
+
+
+def _name(tool: Any) -> str:
+    """The name of a tool that a request names or, as ``verify queries`` takes them too, describes."""
+    from callwright.wire.tools import tool_from_wire
+
+    return tool if isinstance(tool, str) else tool_from_wire(tool).name
 
 
 def _requests(path: Path) -> list[dict[str, Any]]:
     """The requests of a file, each with its text under "query"."""
     from callwright.errors import ConfigError
-    from callwright.transcripts import open_records
+    from callwright.transcripts import open_records, read_text
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {path}: {error}") from None
-    if text.lstrip()[:1] not in ("{", "["):
-        return [{"query": line.strip()} for line in text.splitlines() if line.strip()]
-    rows = [row for _, row in open_records(path).rows]
-    wrong = next((n for n, row in enumerate(rows, 1) if not isinstance(row, dict) or not row.get("query")), 0)
-    if wrong:
-        raise ConfigError(f"record {wrong} of {path} has no query", hint='a line of text, or {"query": "…"}')
+    hint = 'a line of text, or {"query": "…"}'
+    text = read_text(path)
+    if text.lstrip()[:1] in ("{", "["):
+        rows = [row for _, row in open_records(path).rows]
+    else:
+        rows = [_request(line, f"line {at} of {path}") for at, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not rows:
+        raise ConfigError(f"there is no request in {path}", hint=hint)
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict) or not isinstance(row.get("query"), str) or not row["query"].strip():
+            raise ConfigError(f"record {number} of {path} has no query", hint=hint)
     return rows
+
+
+def _request(line: str, where: str) -> Any:
+    """A request that is written as text, or as an object among such."""
+    from callwright.errors import ConfigError
+    from callwright.jsontext import JsonError, parse
+
+    if not line.lstrip().startswith("{"):
+        return {"query": line.strip()}
+    try:
+        return parse(line)
+    except JsonError as error:
+        raise ConfigError(f"{where} is not JSON: {error.reason}") from None
 
 
 def _report(made: Sweep, extent: Extent) -> Report:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -59,11 +60,11 @@ def read_plans(path: Path) -> tuple[list[PlanExample], list[str]]:
 
 def _rows(path: Path) -> Iterator[JsonObject]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError:
         raise ConfigError(f"there is no data file {path}", hint=LAYOUTS) from None
     try:
-        listed = parse(text) if text.lstrip().startswith("[") else [parse(x) for x in text.splitlines() if x.strip()]
+        listed = parse(text) if text.lstrip()[:1] == b"[" else [parse(x) for x in text.split(b"\n") if x.strip()]
     except JsonError as error:
         raise ConfigError(f"{path} is neither a JSON list nor JSON lines: {error}") from None
     for row in listed:

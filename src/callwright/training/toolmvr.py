@@ -45,12 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from callwright.training.toolmvr_dry import look
 
         paths = args.rows or [args.out / "data.jsonl"]
-        known = all(path.exists() for path in paths)
+        known = args.rows or all(path.exists() for path in paths)  # of files that were named nothing is assumed
         sys.stdout.write(look(settings, toolmvr_data.read(paths) if known else None, args.out) + "\n")
         return 0
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
-    if "data" in args.stages and not args.rows:
+    if "data" in args.stages:
         _data(args, settings)
     rest = [stage for stage in args.stages if stage not in ("data", "report")]
     if rest:
@@ -61,15 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _data(args: argparse.Namespace, settings: Settings) -> None:
-    from callwright.training.toolmvr_sources import read_source
+    """Make rows of the sources, or take those that are there; either way count them."""
+    if not args.rows:
+        from callwright.training.toolmvr_sources import read_source
 
-    root = args.data or data_root()
-    found = [t for name in args.sources.split(",") for t in read_source(name, root)]
-    random.Random(f"rows {settings.seed}").shuffle(found)
-    records = toolmvr_data.made(found, context=settings.context, seed=settings.seed)
-    kept = toolmvr_data.within(records, args.tokens)
-    toolmvr_data.save(args.out / "data.jsonl", kept)
-    text = toolmvr_data.report(toolmvr_data.read([args.out / "data.jsonl"]))
+        root = args.data or data_root()
+        found = [t for name in args.sources.split(",") for t in read_source(name, root)]
+        random.Random(f"rows {settings.seed}").shuffle(found)
+        records = toolmvr_data.made(found, context=settings.context, seed=settings.seed)
+        toolmvr_data.save(args.out / "data.jsonl", toolmvr_data.within(records, args.tokens))
+    text = toolmvr_data.report(toolmvr_data.read(args.rows or [args.out / "data.jsonl"]))
     (args.out / "data.md").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(text + "\n")
 

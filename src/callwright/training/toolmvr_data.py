@@ -20,6 +20,7 @@ from callwright.explore.row import MEMBER, Reflected
 from callwright.explore.row import Kind as Fault
 from callwright.explore.row import record as reflection_record
 from callwright.models.chat import estimate
+from callwright.training.progress import progress
 from callwright.training.toolmvr_reflections import fault_of, reflections
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, Transcript, read_files, write
@@ -29,6 +30,7 @@ Kind = Literal["V", "R"]
 Part = Literal["train", "test"]
 VR = FORMATS["toolbench-vr"]
 HELD = 6  # one request in so many is held out
+_TOLD = 10  # rows that are left out, each with its reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,39 @@ def within(records: Iterable[JsonObject], most: int) -> list[JsonObject]:
 
 
 def read(paths: Sequence[Path]) -> list[Row]:
-    """The rows of files in any layout of transcripts. ConfigError where there are none, or a file cannot be read."""
-    rows = []
+    """The rows of files in any layout of transcripts, each with an id of its own.
+
+    What cannot be read, or said in the words of these rows, is left out and told to stderr. ConfigError where there
+    are none, or a file cannot be read."""
+    rows: list[Row] = []
+    left_out: list[str] = []
     for path in paths:
         if not path.exists():
             raise ConfigError(f"there are no rows in {path}", hint="run the stage data first, or name a file: --rows")
-        for _, transcript in read_files(path).transcripts:
-            rows.append(_row(transcript))
-    return rows
+        found = read_files(path)
+        left_out += found.left_out
+        for _, transcript in found.transcripts:
+            try:
+                rows.append(_row(transcript))
+            except ConfigError as error:
+                left_out.append(f"{path.name}, {transcript.trajectory.id}: {error.message}")
+    if not rows:
+        raise ConfigError(f"no row of {', '.join(map(str, paths))} can be used: {left_out[0]}")
+    for why in left_out[:_TOLD]:
+        progress(f"left out: {why}")
+    if len(left_out) > _TOLD:
+        progress(f"… and {len(left_out) - _TOLD} more")
+    return _told_apart(rows)
+
+
+def _told_apart(rows: Sequence[Row]) -> list[Row]:
+    """The rows with ids that are theirs alone: those of two files may be the same, and all else is found by them."""
+    seen: Counter[str] = Counter()
+    made = []
+    for row in rows:
+        seen[row.id] += 1
+        made.append(row if seen[row.id] == 1 else replace(row, id=f"{row.id} ({seen[row.id]})"))
+    return made
 
 
 def save(path: Path, records: Iterable[JsonObject]) -> None:

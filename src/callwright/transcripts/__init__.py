@@ -8,6 +8,7 @@ from callwright.transcripts.files import (
     open_records,
     read_files,
     read_record,
+    read_text,
     write_records,
 )
 from callwright.transcripts.transcript import Format, Transcript, spoken, write
@@ -22,6 +23,7 @@ __all__ = [
     "open_records",
     "read_files",
     "read_record",
+    "read_text",
     "spoken",
     "write",
     "write_records",

@@ -84,11 +84,7 @@ def read_record(row: Json, formats: Mapping[str, Format] = FORMATS, format: str 
 
 def open_records(path: Path) -> Records:
     """The records of one file, not read any further. ConfigError where it is not there or is no JSON."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else f"it is no UTF-8 text ({error.reason})"
-        raise ConfigError(f"cannot read {path}: {said}") from None
+    text = read_text(path)
     try:
         value = parse(text)
     except JsonError as whole:
@@ -101,12 +97,29 @@ def open_records(path: Path) -> Records:
     return Records(path, "lines" if lines else "one", (("", value),))
 
 
+def read_text(path: Path) -> str:
+    """The text of a file as it stands, less a byte order mark: no other line ends than its own. ConfigError where it
+    is not there or is no UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else f"it is no UTF-8 text ({error.reason})"
+        raise ConfigError(f"cannot read {path}: {said}") from None
+
+
 def write_records(path: Path, shape: Shape, rows: Iterable[tuple[str, Json]]) -> None:
-    """The records as a file of this shape; whole or not at all. Its folder is made if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """The records as a file of this shape; whole or not at all. Its folder is made if need be.
+
+    Half a surrogate pair, which tools may return and no UTF-8 file can hold, is written as "?". Raises ConfigError
+    where the file cannot be written.
+    """
     beside = path.with_name(f".{path.name}.part")
-    beside.write_text(_text(shape, list(rows)), encoding="utf-8")
-    os.replace(beside, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(_text(shape, list(rows)).encode("utf-8", "replace"))
+        os.replace(beside, path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="name another file") from None
 
 
 def _text(shape: Shape, rows: Sequence[tuple[str, Json]]) -> str:
@@ -130,7 +143,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _lines(path: Path, text: str, whole: JsonError) -> Iterator[tuple[str, Json]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # as JSON lines end: others may stand in a text
         if line.strip():
             try:
                 yield "", parse(line)

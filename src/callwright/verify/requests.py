@@ -41,7 +41,7 @@ def read_requests(path: Path, catalogue: Sequence[Tool] = ()) -> list[Asked]:
     """The requests of a file, or of every .json and .jsonl file in a folder.
 
     ``catalogue`` are the tools that rows name; rows that name none are offered all of them. ToolBench's query files
-    bring their own. Raises ConfigError that names the row.
+    bring their own. Raises ConfigError that names the row, or where there is none.
     """
     files = sorted(p for p in path.iterdir() if p.suffix in (".json", ".jsonl")) if path.is_dir() else [path]
     if not files:
@@ -51,6 +51,8 @@ def read_requests(path: Path, catalogue: Sequence[Tool] = ()) -> list[Asked]:
     for file in files:
         for number, row in enumerate(_rows(file), 1):
             made.append(_asked(row, by_name, f"row {number} of {file}", file.stem, number))
+    if not made:
+        raise ConfigError(f"there is no request in {path}", hint=_HINT)
     return made
 
 

@@ -216,11 +216,14 @@ Build: TypeAlias = Callable[[Meter], Awaitable[Trajectory]]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is to be judged: where the trajectory comes from, and what its finding is to keep of it."""
+    """What is to be judged: where the trajectory comes from, and what its finding is to keep of it.
+
+    ``cut``: rounds of which there is only a part. ``unmade``: why there can be no trajectory (yet)."""
 
     build: Build
     record: Callable[[Trajectory], JsonObject] | None = None
-    cut: frozenset[int] = frozenset()  # rounds of which there is only a part
+    cut: frozenset[int] = frozenset()
+    unmade: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,10 @@ class TrajectoryVerifier:
     prune: bool = False
 
     async def judge(self, item: Checked, meter: Meter) -> Finding:
-        """The finding of one row, for :func:`callwright.verify.sweep.sweep`; none lasts of a run that is stuck."""
+        """The finding of one row, for :func:`callwright.verify.sweep.sweep`; none lasts of a run that is stuck, or
+        that there cannot be."""
+        if item.unmade:
+            return Finding(False, "tools not offered", item.unmade, lasting=False)
         try:
             trajectory = await item.build(meter)
         except JournalError as error:  # a write of an earlier process may have been done or not
