@@ -12,6 +12,7 @@ import pytest
 
 from callwright import Effects, Run, tool
 from callwright.benchmarks.comparison import Bench, chosen_by, compare, missing, parser, run_missing, run_task
+from callwright.benchmarks.report import report, system_of
 from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.task_sets import Half, Stage, TaskSet
 from callwright.errors import ConfigError, ModelError
@@ -169,6 +170,49 @@ async def test_a_shortlist_belongs_to_row_and_configuration_and_runs_are_shown_i
     told = parser("jugs", "", Path("none")).parse_args(["--shortlist", "3", "--trials", "read-only"])
     assert chosen_by(told) == Shortlisting(3, "read-only")
     assert chosen_by(parser("jugs", "", Path("none")).parse_args([])) is None
+
+
+def stumbling(litres: int) -> Any:
+    """Names the argument wrongly at first, as a repair could mend; then plays on as :func:`player` does."""
+    plain, missed = player(litres), []
+
+    def line(request: ChatRequest) -> Any:
+        if request.purpose == "repair":
+            return {"litres": litres}
+        if request.purpose == "bind" and not missed:
+            missed.append(request)
+            return {"thought": "", "action": {"tool": "pour", "arguments": {"amount": litres}}}
+        return plain(request)
+
+    return line
+
+
+async def test_a_model_on_its_own_is_asked_about_no_failed_call_and_stands_apart() -> None:
+    usual, alone = bench(stumbling(5)), bench(stumbling(5), repairs=0)
+    assert usual.config == bench([], repairs=None).config
+    assert len({usual.config, alone.config, bench([], repairs=5).config}) == 3
+    mended, unmended = [await run_task(one, FIVE, "react") for one in (usual, alone)]
+    assert (mended["repairs"]["tier2"], unmended["repairs"]["tier2"]) == (1, 0)
+    assert "repair_budget" not in mended
+    assert unmended["repair_budget"] == 0
+    assert unmended["success"], "it poured in its next turn"
+    assert missing(alone, [FIVE], [mended]) == missing(alone, [FIVE], [])
+    told = report([mended, unmended])
+    assert f"schema replies, configuration {usual.config}." in told
+    assert f"schema replies, repair budget 0, configuration {alone.config}." in told
+    assert system_of(mended) == "react, scripted"
+    assert system_of({**unmended, "label": "b"}) == "react, scripted (b, repair budget 0)"
+
+
+def test_a_budget_is_read_from_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = parser("jugs", "", tmp_path / "rows.jsonl")
+    url = ["--model", "http://127.0.0.1:9/v1#m", "--mode", "plain", "--tasks", "five"]
+    assert compare(options.parse_args([*url, "--strategies", "react", "--repairs", "2"]), lambda: JUGS) == 0
+    assert [row["repair_budget"] for row in read_rows(tmp_path / "rows.jsonl")] == [2]
+    with pytest.raises(ConfigError, match=r"react\+reflect reflects within the repair budget"):
+        compare(options.parse_args([*url, "--strategies", "react+reflect", "--repairs", "0"]), lambda: JUGS)
+    with pytest.raises(ConfigError, match="the limit repairs is -1"):
+        compare(options.parse_args([*url, "--strategies", "react", "--repairs", "-1"]), lambda: JUGS)
 
 
 @pytest.mark.parametrize("text", ["dfsdt", "dfsdt=", "dfsdt=0", "dfsdt=x"])

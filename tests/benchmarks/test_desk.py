@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.benchmarks.rounds import programs
 
 from callwright.benchmarks.comparison import Bench, run_missing, run_task
 from callwright.benchmarks.desk import main
@@ -70,6 +71,15 @@ async def test_a_desk_that_is_not_as_documented_is_mastered_by_what_its_servers_
     (task,) = choose(DESK.tasks, "dev", [name])
     (row,) = await rows_of(task, tmp_path / "rows.jsonl", ("react",))
     assert row["reasons"] == []
+
+
+@pytest.mark.parametrize("strategy", ["code", "toolmvr", "code+reflect", "toolmvr-no-repair", "toolmvr-no-gate"])
+async def test_gold_as_programs_is_a_success_too(strategy: str, tmp_path: Path) -> None:
+    model = ScriptedModel(programs(DRONE.gold_calls, DRONE.gold_answer))
+    row = await run_task(Bench(DESK, model, mode="schema", traces=tmp_path), DRONE, strategy)
+    assert (row["reasons"], row["tools"]) == ([], ["convert_units"])
+    asked_in_text = [request.schema is None for request in model.requests]
+    assert asked_in_text == [strategy.startswith("toolmvr")] * 2
 
 
 async def test_a_wrong_answer_is_a_row_with_its_reasons(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_tasks_are_those_of_several_calls_that_succeed() -> None:
     assert not {"taxi", "lost-note", "no-such-trip"} & ids
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [*STRATEGIES, "toolmvr", "toolmvr-no-gate", "code+reflect"])
 @pytest.mark.parametrize("name", ["three-sunsets", "wanjiru-flight", "lisbon-people"])
 async def test_every_strategy_solves_what_the_expert_knows(name: str, strategy: str) -> None:
     row = await measured(DESK, choose(DESK.tasks, "all", [name])[0], strategy, PACE)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.benchmarks.rounds import programs
 
 from callwright.benchmarks.comparison import Bench, run_missing
 from callwright.benchmarks.multi_turn import DRAWN, MultiTurn, Turn, drawn, eligible, main
@@ -119,6 +120,16 @@ async def test_strategies_are_judged_alike_and_begin_in_the_same_world(task_set:
         assert [row["reasons"] for row in rows] == [[], []], task.id
         wrong = await rows_of(task_set, task, [], tmp_path / f"{task.id}.wrong.jsonl", ["layered", "react"])
         assert not any(row["success"] for row in wrong), task.id
+
+
+@pytest.mark.parametrize("strategy", ["code", "toolmvr", "react+reflect"])
+async def test_gold_as_programs_wins_too(task_set: MultiTurn, strategy: str, tmp_path: Path) -> None:
+    task = next(task for task in task_set.tasks if task.row["involved_classes"] == ["GorillaFileSystem"])
+    model = ScriptedModel(programs(played(task), "Done.", player(played(task))))
+    bench = Bench(task_set, model, (strategy,), planner=open_planner("all-in-one"), mode="schema")
+    await run_missing(bench, [task], tmp_path / "rows.jsonl")
+    (row,) = read_rows(tmp_path / "rows.jsonl")
+    assert (row["strategy"], row["reasons"]) == (strategy, [])
 
 
 def test_what_was_said_before_stands_in_the_conversation_and_its_replies_count(task_set: MultiTurn) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.benchmarks.rounds import programs
 from tests.benchmarks.test_desk import player
 from tests.benchmarks.test_recovery_desk import row_of, task_of
 
+from callwright.benchmarks.comparison import Bench, run_task
 from callwright.benchmarks.judge_rows import Judge, judge_missing
 from callwright.benchmarks.recovery import error_items, judged_rows, main
 from callwright.benchmarks.recovery_desk import FaultyTasks
@@ -34,6 +36,14 @@ async def test_a_judge_is_shown_the_error_apart_from_what_followed(
     assert "| react | 1/1 | 1/1 = 100 % (21 – 100) |" in said
     assert "By a judge (Tool-MVR, Table 7):" in said
     assert "| hint_400 |" in said
+
+
+@pytest.mark.parametrize("strategy", ["code", "toolmvr", "code+reflect", "toolmvr-no-repair", "toolmvr-no-gate"])
+async def test_an_error_is_met_and_mended_in_programs_too(faulty: FaultyTasks, strategy: str) -> None:
+    task = task_of(faulty, "beatrice-lopez")
+    model = ScriptedModel(programs(task.gold_calls, task.gold_answer))
+    row = await run_task(Bench(faulty, model, mode="schema"), task, strategy)
+    assert (row["met"], row["recognised"], row["corrected"], row["reasons"]) == (True, True, True, [])
 
 
 def test_the_digest_of_the_assignment_is_printed_before_any_run(capsys: pytest.CaptureFixture[str]) -> None:

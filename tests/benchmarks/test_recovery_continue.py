@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.benchmarks.rounds import programs
 from tests.benchmarks.test_recovery_cases import CASE
 from tests.benchmarks.trajectory_case import run, step
 
@@ -51,6 +52,19 @@ async def test_layered_goes_on_from_a_call_of_a_tool_that_does_not_exist(strateg
     bench = Bench(ErrorCases((case,)), ScriptedModel(script), planner=open_planner("all-in-one"))
     row = await run_task(bench, case, strategy)
     assert row["corrected"]
+
+
+PROGRAMMERS = ["code", "toolmvr", "code+reflect", "toolmvr-no-repair", "toolmvr-no-gate"]
+
+
+@pytest.mark.parametrize("entry", ["result", "call"])
+@pytest.mark.parametrize("strategy", PROGRAMMERS)
+async def test_programs_go_on_from_the_error_which_they_are_shown_as_a_round(strategy: str, entry: Any) -> None:
+    row, model = await row_of(programs([RIGHT["action"]], "It rains."), strategy, entry)
+    assert (row["recognised"], row["corrected"]) == (True, True)
+    first = next(request for request in model.requests if request.purpose == "code").messages
+    assert [message.role for message in first][-2:] == ["assistant", "user"]
+    assert "unknown parameter town" in first[-1].content or (entry == "call" and "city" in first[-1].content)
 
 
 async def test_who_gives_up_at_once_tried_nothing_and_told_it() -> None:

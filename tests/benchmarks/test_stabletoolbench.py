@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.benchmarks.answering import an_agent_and_a_judge, answering
+from tests.benchmarks.rounds import programs
 from tests.benchmarks.test_stabletoolbench_tasks import FINISHED, SAID, answers, call, queries
 from tests.benchmarks.trajectory_case import run
 
@@ -87,6 +89,20 @@ async def test_two_that_both_solve_are_compared_by_the_judge(tmp_path: Path) -> 
         ["lose", "lose", "win"],
         ["lose", "win", "win"],
     )  # the judge takes whoever is shown first, and places take turns
+
+
+@pytest.mark.parametrize("strategy", ["code", "toolmvr", "react+reflect"])
+async def test_any_strategy_stands_in_the_papers_table(strategy: str, tmp_path: Path) -> None:
+    task = next(task for task in read_queries(queries(tmp_path / "q", (1,))) if task.group == "G1_instruction")
+    made = call("Oslo")["action"]
+    steps = iter([call("Oslo"), FINISHED, SAID])
+    script = programs([made], "It snows.", lambda _: next(steps))
+    tools = StableToolBench((task,), VirtualServer(None, ScriptedModel(SNOW)))
+    bench = Bench(tools, ScriptedModel(script), (strategy,), planner=open_planner("all-in-one"), mode="schema")
+    assert await run_missing(replace(bench, traces=tmp_path / "traces"), [task], tmp_path / "rows.jsonl") == 0
+    (runs,) = our_runs(read_rows(tmp_path / "rows.jsonl"), tmp_path).values()
+    assert [step.calls[0].arguments for step in runs[task.id].steps] == [made["arguments"]]
+    assert not runs[task.id].given_up
 
 
 def test_a_win_rate_needs_a_reference_that_is_there() -> None:

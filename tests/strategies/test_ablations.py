@@ -168,6 +168,8 @@ def step(tool: str, **arguments: Any) -> dict[str, Any]:
 END = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
 AS_WRITTEN = ["react-no-repair", "dfsdt-no-repair"]
 UNCHECKED = ["react-no-gate", "dfsdt-no-gate"]
+PROGRAMS = ["code-no-repair", "toolmvr-no-repair"]
+FREE_PROGRAMS = ["code-no-gate", "toolmvr-no-gate"]
 
 
 def strict_airport(**more: Any) -> FakeTool:
@@ -228,7 +230,7 @@ async def test_as_written_only_the_model_repeats_a_call(strategy: str, failure: 
     assert [r.ok for r in done.results] == [False, True]
 
 
-@pytest.mark.parametrize("strategy", [*AS_WRITTEN, *UNCHECKED, "layered-no-repair"])
+@pytest.mark.parametrize("strategy", [*AS_WRITTEN, *UNCHECKED, *PROGRAMS, *FREE_PROGRAMS, "layered-no-repair"])
 def test_what_mends_nothing_is_given_no_other_repair(strategy: str) -> None:
     with pytest.raises(ConfigError, match="mends no call"):
         open_strategy(f"{strategy}+reflect")
@@ -268,6 +270,106 @@ async def test_as_written_the_answer_is_the_models_own(strategy: str) -> None:
     assert done.answer.edits == ()
     nothing = {"bind": [END], "answer": {"statements": [{"text": claim, "results": []}], "missing": []}}
     assert (await run(strategy, nothing, airport(), population())).answer.text == claim
+
+
+def rounds(*codes: str, answer: str = "") -> dict[str, Any]:
+    """Programs as text, one a round, then the answer."""
+    programs = [f"<thought>t</thought>\n<execute>\n{code}\n</execute>" for code in codes]
+    end = [f"<thought>t</thought>\n<final_answer>{answer}</final_answer>"] if answer else []
+    return {"code": [*programs, *end]}
+
+
+def in_text(script: dict[str, Any]) -> ScriptedModel:
+    return ScriptedModel(script, capabilities=Capabilities(json_schema=False))
+
+
+@pytest.mark.parametrize("strategy", PROGRAMS)
+async def test_in_programs_what_the_schema_refuses_comes_back_to_the_model_and_nobody_mends_it(strategy: str) -> None:
+    tool = strict_airport()
+    wrong, right = "print(find_airport(city='Oslo', limit='3'))", "print(find_airport(city='Oslo'))"
+    model = in_text(rounds(wrong, right, answer="Its code is OSL."))
+    done = await run(strategy, model, tool, population())
+    assert tool.calls == [{"city": "Oslo"}]
+    assert [r.ok for r in done.results] == [False, True]
+    assert "{'error': " in model.requests[1].messages[-1].content
+    assert "limit" in model.requests[1].messages[-1].content
+    assert done.cost.repairs == {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0}
+    assert (done.status, done.answer.text) == ("answered", "Its code is OSL.")
+
+
+@pytest.mark.parametrize("strategy", FREE_PROGRAMS)
+async def test_without_gate_programs_call_tools_whatever_their_schema_says(strategy: str) -> None:
+    tool = strict_airport()
+    await run(strategy, in_text(rounds("print(find_airport(town='Oslo'))", answer="OSL.")), tool, population())
+    assert tool.calls == [{"town": "Oslo"}]
+
+
+async def test_without_gate_a_constrained_round_may_hold_any_arguments() -> None:
+    tool, wrong = strict_airport(), {"function": "find_airport", "arguments": {"town": "Oslo"}}
+    model = ScriptedModel({"code": [{"thought": "", "calls": [wrong]}, {"thought": "", "final_answer": "OSL."}]})
+    await run("code-no-gate", model, tool, population())
+    assert tool.calls == [{"town": "Oslo"}]
+    schema = model.requests[0].schema
+    assert schema is not None
+    listed = schema["anyOf"][0]["properties"]["calls"]["items"]["anyOf"]
+    assert [one["properties"]["arguments"] for one in listed] == [{"type": "object"}] * 2
+
+
+@pytest.mark.parametrize("strategy", [*PROGRAMS, *FREE_PROGRAMS])
+async def test_in_programs_the_same_call_may_leave_again_and_who_learns_nothing_new_is_stopped(strategy: str) -> None:
+    tool = airport(output=Failure("tool_error", "no such city"))
+    model = in_text({**rounds(*["print(find_airport(city='Oslo'))"] * 9), "*": "Nothing was found."})
+    await run(strategy, model, tool, population())
+    assert len(tool.calls) == 3, "the first brought something new, two did not"
+    failing = in_order(Failure("unavailable", "503", retryable=True), {"iata": "OSL"})
+    again = airport(output=failing)
+    twice = rounds(*["print(find_airport(city='Oslo'))"] * 2, answer="OSL.")
+    done = await run(strategy, in_text(twice), again, population())
+    assert again.calls == [{"city": "Oslo"}] * 2
+    assert [r.ok for r in done.results] == [False, True]
+
+
+@pytest.mark.parametrize("strategy", [*PROGRAMS, *FREE_PROGRAMS])
+async def test_in_programs_the_answer_is_the_models_own_whatever_was_found(strategy: str) -> None:
+    claim = "9 million people live at OSL [r1]."
+    lookup = "print(population(iata='OSL'))"
+    done = await run(strategy, in_text(rounds(lookup, answer=claim)), airport(), population())
+    assert done.answer.text == claim
+    assert [s.support for s in done.answer.statements] == ["unsupported"]
+    usual = await run(strategy.partition("-")[0], in_text(rounds(lookup, answer=claim)), airport(), population())
+    assert usual.answer.text != claim, "which is marked where answers are checked"
+    bare = in_text(rounds(answer=claim))
+    assert (await run(strategy, bare, airport(), population())).answer.text == claim
+    assert len(bare.requests) == 1, "it has answered: nobody asks again"
+
+
+@pytest.mark.parametrize("strategy", ["code-no-repair", "toolmvr-no-gate"])
+async def test_programs_as_written_are_replayed_to_the_same_end_wherever_they_were_cut(
+    strategy: str, tmp_path: Path
+) -> None:
+    failure = Failure("unavailable", "503: try again", retryable=True)
+    lookup = "print(find_airport(city='Oslo'))"
+    refused = ["print(find_airport(city='Oslo', limit='3'))"] if strategy == "code-no-repair" else []
+    script = rounds(*refused, lookup, lookup, "print(population(iata='OSL'))", answer="7 people.")["code"]
+
+    def setup(lines: list[Any], outputs: list[Any]) -> Orchestrator:
+        tools = [strict_airport(output=in_order(*outputs)), population()]
+        model = in_text({"code": lines})
+        return Orchestrator([fake_source(*tools)], model=model, strategy=strategy, journal=tmp_path)
+
+    whole = await setup(script, [failure, {"iata": "OSL"}]).run(QUERY)
+    assert whole.answer.text == "7 people."
+    _, events = read(journal_path(whole.id, tmp_path), every=True)
+    for kept in (at for at, event in enumerate(events) if event.kind in ("model", "result", "call.refused")):
+        with Journal.create(tmp_path / str(kept)) as copy:
+            for event in events[:kept]:
+                copy(event)
+        asked = sum(event.kind == "model" for event in events[:kept])
+        heard = sum(event.kind == "result" for event in events[:kept])
+        left = [failure, {"iata": "OSL"}][heard:] or [{"iata": "OSL"}]
+        again = await setup(script[asked:], left).resume(copy.path)
+        assert again.answer == whole.answer, kept
+        assert [(r.tool, r.ok) for r in again.results] == [(r.tool, r.ok) for r in whole.results], kept
 
 
 @pytest.mark.parametrize("strategy", ["react-no-repair", "react-no-gate", "dfsdt-no-repair"])

@@ -104,12 +104,20 @@ def finish_as_written(
     ids = [r.id for r in results]
     reply = yield _question(query, results, (), mode, char_limit, ids)
     drafts = read(reply, ids)
-    said = []
-    for draft in drafts.statements:
-        verdict = check(draft.text, facts, draft.results)
-        said.append(Statement(draft.text, verdict.support, verdict.citations, tuple(verdict.problems)))
     text = "".join(draft.glue + draft.text if at else draft.text for at, draft in enumerate(drafts.statements))
-    return Answer(_text(text, drafts.missing), tuple(said), tuple(drafts.missing))
+    return Answer(_text(text, drafts.missing), _as_they_are(drafts.statements, facts), tuple(drafts.missing))
+
+
+def answer_as_written(text: str, query: str, results: Sequence[ToolResult]) -> Answer:
+    """An answer that the model wrote already, word for word: checked as :func:`finish_as_written` does. Pure."""
+    drafts = split(text, [r.id for r in results])
+    return Answer(text.strip(), _as_they_are(drafts, facts_of(query, results, ())))
+
+
+def _as_they_are(drafts: Sequence[Draft], facts: Facts) -> tuple[Statement, ...]:
+    """Statements with the support that they have, none of them changed."""
+    checked = [(draft, check(draft.text, facts, draft.results)) for draft in drafts]
+    return tuple(Statement(d.text, v.support, v.citations, tuple(v.problems)) for d, v in checked)
 
 
 def check_answer(text: str, query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()) -> Answer:

@@ -36,7 +36,7 @@ from callwright.planning import default_planner
 from callwright.protocols import ChatModel, Planner, ReplyMode
 from callwright.retrieval import mode_named
 from callwright.shortlist import Shortlisting
-from callwright.strategies import open_strategy
+from callwright.strategies import Reflecting, open_strategy
 from callwright.trace import JsonlSink
 from callwright.types import JsonObject, digest, members
 
@@ -51,7 +51,8 @@ class Bench(Generic[T]):
 
     ``mode`` is how the model is asked for calls (None: as its endpoint does best); ``model_calls`` limits single
     strategies further than ``limits`` does; ``size`` is the model's, in billions of parameters. ``shortlist``: runs
-    are shown only so many of a task's tools. ``delay``: every call takes about so many seconds longer.
+    are shown only so many of a task's tools. ``delay``: every call takes about so many seconds longer. ``repairs``:
+    the repair budget B of every run, where it is another than that of ``limits``.
     """
 
     task_set: TaskSet[T]
@@ -66,6 +67,7 @@ class Bench(Generic[T]):
     size: float | None = None
     shortlist: Shortlisting | None = None
     delay: float = 0.0
+    repairs: int | None = None
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
@@ -73,14 +75,18 @@ class Bench(Generic[T]):
             "-no-gate"
         )  # what is taken away from a strategy leaves it its limits
         of_plain = self.model_calls.get(plain, self.limits.model_calls)
-        return replace(self.limits, model_calls=self.model_calls.get(strategy, of_plain))
+        limits = replace(self.limits, model_calls=self.model_calls.get(strategy, of_plain))
+        return limits if self.repairs is None else replace(limits, repairs=self.repairs)
 
     @cached_property
     def config(self) -> str:
         texts = {name: prompts.load(name) for name in prompts.names()}
         limits = [self.limits, self.model_calls]
         parts = [self.task_set.digest, limits, texts, self.planner.name, __version__, self.label, self.mode]
-        return digest([*parts, *([self.shortlist] if self.shortlist else []), *([self.delay] if self.delay else [])])
+        given: list[object] = [self.shortlist] if self.shortlist else []  # what is not given is no part of it
+        given += [self.delay] if self.delay else []
+        given += [] if self.repairs is None else [{"repairs": self.repairs}]
+        return digest([*parts, *given])
 
 
 def missing(bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]) -> list[tuple[T, str]]:
@@ -138,6 +144,7 @@ async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
         "config": bench.config,
         "label": bench.label,
         **({"shortlist": members(bench.shortlist)} if bench.shortlist else {}),
+        **({} if bench.repairs is None else {"repair_budget": bench.repairs}),
     }
     with bench.task_set.stage(task) as stage:
         try:
@@ -243,7 +250,7 @@ def compare(
         sys.stdout.write(f"{task_set.digest}  {len(task_set.tasks)} tasks\n")
         return 0
     tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
-    require_strategies([*options.strategies.split(","), *_numbers(options.max_model_calls)])
+    require_strategies([*options.strategies.split(","), *_numbers(options.max_model_calls)], options.repairs)
     started, rows, left = time.monotonic(), list[JsonObject](), 0
     for spec in options.model.split(",") if options.model else [None]:
         spent = time.monotonic() - started
@@ -256,11 +263,18 @@ def compare(
     return 0
 
 
-def require_strategies(names: Iterable[str]) -> None:
-    """Raises ConfigError for a name that no strategy has, or one that cannot be compared: each task would leave an
-    error row."""
+def require_strategies(names: Iterable[str], repairs: int | None = None) -> None:
+    """Raises ConfigError for a name that no strategy has, or one that cannot be compared, with this repair budget at
+    least: each task would leave an error row, or a row that is another strategy's."""
     for name in names:
-        open_strategy(name)
+        strategy = open_strategy(name)
+        if repairs is not None:
+            replace(LIMITS, repairs=repairs)  # says what is no budget
+        if repairs == 0 and isinstance(strategy, Reflecting):
+            raise ConfigError(
+                f"{name} reflects within the repair budget, and --repairs 0 leaves none",
+                hint=f"--strategies {name} without --repairs, or {strategy.strategy.name} with it",
+            )
         if name == "given":
             raise ConfigError(
                 "a plan that somebody wrote is compared with nothing", hint="callwright run --plan FILE"
@@ -300,6 +314,7 @@ async def _measure(
             size=await size_of(model),
             shortlist=chosen_by(options),
             delay=options.delay,
+            repairs=options.repairs,
         )
         sys.stderr.write(f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, {mode} replies, ")
         sys.stderr.write(f"configuration {bench.config}\n")
@@ -363,6 +378,12 @@ def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
         "--max-model-calls",
         default=",".join(f"{name}={count}" for name, count in MODEL_CALLS.items()),
         help="STRATEGY=N, with commas between: at most N model calls a run, the answer's included (%(default)s)",
+    )
+    parser.add_argument(
+        "--repairs",
+        type=int,
+        default=None,
+        help=f"the repair budget of a run ({LIMITS.repairs}); 0: no question about a failed call, no second try",
     )
     parser.add_argument("--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)")
     add_choosing(parser)

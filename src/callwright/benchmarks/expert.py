@@ -11,9 +11,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from callwright.dialects.program import Round, write_round
+from callwright.dialects.pythonic import written
 from callwright.jsontext import write
 from callwright.plan import OPEN, Plan
 from callwright.protocols import Capabilities, ChatRequest, Watcher
+from callwright.strategies.code import CALLS
 from callwright.types import Json, JsonObject, Reply, ToolCall, Usage
 
 _CHARACTERS = 4  # of a token
@@ -52,7 +55,7 @@ class Expert:
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
         """Its reply, after the time that it takes."""
         self._replies += 1
-        text = write(self._said(request)).decode()
+        text = self._program() if request.schema is None and request.purpose == "code" else self._json(request)
         await self._paced(text, watch)
         asked = sum(len(message.content) for message in request.messages) // _CHARACTERS
         return Reply(text, usage=Usage(asked, _tokens(text)), model=self.name)
@@ -65,6 +68,9 @@ class Expert:
             await asyncio.sleep(self._per_token * _tokens(piece))
             if watch is not None:
                 watch(piece)
+
+    def _json(self, request: ChatRequest) -> str:
+        return write(self._said(request)).decode()
 
     def _said(self, request: ChatRequest) -> Json:
         schema = request.schema or {}
@@ -115,11 +121,22 @@ class Expert:
 
     def _round(self, schema: JsonObject) -> Json:
         """One round of the Python-call agent: two calls at most, or the answer."""
-        if not (ready := self._ready(tools_in(schema))[:2]):
+        calls = self._next(tools_in(schema))
+        if not calls:
             return {"thought": "", "final_answer": self._answer}
-        self._made |= dict.fromkeys(ready, self._replies)
-        calls = [self._calls[slot] for slot in ready]
         return {"thought": "", "calls": [{"function": one.tool, "arguments": one.arguments} for one in calls]}
+
+    def _program(self) -> str:
+        """The same round in text, where no schema says which tools there are."""
+        calls = self._next([slot.tool for slot in self._plan.slots])
+        code = "\n".join(f"print({call})" for call in written(calls))
+        return write_round(Round("I call.", code=code) if calls else Round("I answer.", answer=self._answer))
+
+    def _next(self, offered: Sequence[str]) -> list[ToolCall]:
+        """What one round calls: two of the calls that can be made now."""
+        ready = self._ready(offered)[:CALLS]
+        self._made |= dict.fromkeys(ready, self._replies)
+        return [self._calls[slot] for slot in ready]
 
     def _layer(self, schema: JsonObject) -> Json:
         """The calls of a layer: all that can be made now of the tools on offer, and which others are useful later."""

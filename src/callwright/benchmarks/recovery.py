@@ -18,6 +18,7 @@ from callwright.benchmarks.judge_rows import Item, Judge, content_of, judge_miss
 from callwright.benchmarks.recovery_desk import FaultyTasks, faulty_tasks
 from callwright.benchmarks.recovery_plots import write_recovery_plots
 from callwright.benchmarks.recovery_report import item_key, judged_table, recovery_report
+from callwright.benchmarks.report import system_of
 from callwright.benchmarks.rows import read_rows
 from callwright.errors import CallwrightError
 from callwright.execution.run_trajectory import trajectory_of
@@ -78,7 +79,7 @@ def error_items(tasks: FaultyTasks, rows: Sequence[JsonObject], folder: Path) ->
         run = trajectory_of(read_jsonl(trace), task.id)
         at = tasks.met_at(task, run)
         if at is not None:
-            head = {"system": f"{row['strategy']}, {row['model']}", "part": task.kind}
+            head = {"system": system_of(row), "part": task.kind}
             items.append(error_item(item_key(row), run, at, **head))
     return items
 

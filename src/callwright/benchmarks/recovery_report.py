@@ -10,7 +10,7 @@ from statistics import fmean
 from callwright.benchmarks.judge_check import repeats, with_gold
 from callwright.benchmarks.judge_rates import error_correction, error_recognition
 from callwright.benchmarks.paired import mcnemar, paired_bootstrap
-from callwright.benchmarks.report import ByTask, Row, grouped, table, total_tokens
+from callwright.benchmarks.report import ByTask, Row, budget, grouped, table, total_tokens
 from callwright.recovery import counted, share
 from callwright.types import JsonObject
 
@@ -36,7 +36,8 @@ def recovery_report(rows: Iterable[Row]) -> str:
 
 def _section(model: str, config: str, strategies: Mapping[str, ByTask]) -> str:
     tasks = {task for found in strategies.values() for task in found}
-    head = f"Model {model}, {len(tasks)} error cases, configuration {config}."
+    told = budget(row for found in strategies.values() for row in found.values())
+    head = f"Model {model}, {len(tasks)} error cases{told}, configuration {config}."
     kinds = sorted({row["kind"] for found in strategies.values() for row in found.values()})
     tables = [_summary(strategies), _by_kind(strategies, kinds, "recognised", "met")]
     tables += [_by_kind(strategies, kinds, "corrected", "mendable")]

@@ -29,6 +29,7 @@ from callwright.benchmarks.recovery_cases import PARTS, ErrorCase, digest_of, re
 from callwright.benchmarks.recovery_continue import Entry, ErrorCases, followed
 from callwright.benchmarks.recovery_plots import write_recovery_plots
 from callwright.benchmarks.recovery_report import item_key, recovery_report
+from callwright.benchmarks.report import system_of
 from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.task_sets import sha256
 from callwright.errors import CallwrightError, ConfigError
@@ -108,7 +109,7 @@ def case_items(cases: ErrorCases, rows: Sequence[JsonObject], folder: Path) -> l
         trace = trace if trace.exists() else folder / "traces" / trace.name
         if row.get("error") or row["task"] not in by_id or not trace.is_file():
             continue
-        head = {"system": f"{row['strategy']}, {row['model']}", "part": row["part"]}
+        head = {"system": system_of(row), "part": row["part"]}
         items.append(_item(item_key(row), by_id[row["task"]], trace, cases.entry, **head))
     return items
 

@@ -59,9 +59,23 @@ def _section(model: str, config: str, strategies: Mapping[str, ByTask]) -> str:
     every = [row for rows in strategies.values() for row in rows.values()]
     halves = " and ".join(sorted({row["half"] for row in every}))
     mode = next((f", {row['mode']} replies" for row in every if row.get("mode")), "")
-    head = f"Model {model}, {len({row['task'] for row in every})} tasks ({halves}){mode}, configuration {config}."
+    tasks = f"{len({row['task'] for row in every})} tasks"
+    head = f"Model {model}, {tasks} ({halves}){mode}{budget(every)}, configuration {config}."
     tables = [_summary(strategies), _kinds(strategies)]
     return "\n\n".join([head, *tables, *([_pairs(strategies)] if len(strategies) > 1 else [])])
+
+
+def budget(rows: Iterable[Row]) -> str:
+    """The repair budget of a configuration's runs, for its head; "" where it is the usual one."""
+    return next((f", repair budget {row['repair_budget']}" for row in rows if "repair_budget" in row), "")
+
+
+def system_of(row: Row) -> str:
+    """What a run's row stands under beside others' systems: strategy and model, and what tells it from their usual
+    runs."""
+    unlike = [str(row["label"])] if row.get("label") else []
+    unlike += [f"repair budget {row['repair_budget']}"] if "repair_budget" in row else []
+    return f"{row['strategy']}, {row['model']}" + (f" ({', '.join(unlike)})" if unlike else "")
 
 
 def _summary(strategies: Mapping[str, ByTask]) -> str:

@@ -15,6 +15,7 @@ from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_missing, p
 from callwright.benchmarks.judge_text import CHARS
 from callwright.benchmarks.published import published_stabletoolbench
 from callwright.benchmarks.recovery import judged_rows
+from callwright.benchmarks.report import system_of
 from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.stabletoolbench_report import stable_report
 from callwright.benchmarks.stabletoolbench_tasks import (
@@ -68,7 +69,7 @@ def our_runs(rows: Sequence[JsonObject], folder: Path) -> dict[str, dict[str, Tr
         trace = Path(row.get("trace") or "")
         trace = trace if trace.exists() else folder / "traces" / trace.name
         if not row.get("error") and trace.is_file():
-            found.setdefault(_system(row), {})[row["task"]] = trajectory_of(read_jsonl(trace), row["task"])
+            found.setdefault(system_of(row), {})[row["task"]] = trajectory_of(read_jsonl(trace), row["task"])
     return found
 
 
@@ -171,9 +172,11 @@ def _report(options: argparse.Namespace, tasks: Sequence[StableTask]) -> str:
 
 
 def _our_costs(rows: Sequence[JsonObject]) -> list[JsonObject]:
+    """What our runs cost: of several runs of a task by one system the last, which is the one that is judged."""
+    last = {(system_of(row), row["task"]): row for row in rows if not row.get("error")}
     return [
         {
-            "system": _system(row),
+            "system": system_of(row),
             "task": row["task"],
             "group": row["group"],
             "tokens": row["prompt_tokens"] + row["completion_tokens"],
@@ -181,17 +184,13 @@ def _our_costs(rows: Sequence[JsonObject]) -> list[JsonObject]:
             "calls": row["calls"],
             "answered": row["answered"],
         }
-        for row in rows
-        if not row.get("error") and "group" in row
+        for row in last.values()
+        if "group" in row
     ]
 
 
 def _costs_shown(rows: Sequence[JsonObject]) -> str:
     return stable_report((), _our_costs(rows)) + "\n\nNothing is judged yet: --judge MODEL does that."
-
-
-def _system(row: JsonObject) -> str:
-    return f"{row['strategy']}, {row['model']}" + (f" ({row['label']})" if row.get("label") else "")
 
 
 def _parser() -> argparse.ArgumentParser:

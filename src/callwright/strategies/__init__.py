@@ -5,10 +5,14 @@ from __future__ import annotations
 from callwright.errors import ConfigError
 from callwright.execution.freeze import Level
 from callwright.strategies.ablations import (
+    CodeAsWritten,
+    CodeUnchecked,
     DFSDTAsWritten,
     DFSDTUnchecked,
     ReActAsWritten,
     ReActUnchecked,
+    ToolMVRAsWritten,
+    ToolMVRUnchecked,
     WithoutRecovery,
     WithoutRepair,
     WithoutSketch,
@@ -37,8 +41,12 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "layered-no-recovery": WithoutRecovery,
     "react-no-repair": ReActAsWritten,
     "dfsdt-no-repair": DFSDTAsWritten,
+    "code-no-repair": CodeAsWritten,
+    "toolmvr-no-repair": ToolMVRAsWritten,
     "react-no-gate": ReActUnchecked,
     "dfsdt-no-gate": DFSDTUnchecked,
+    "code-no-gate": CodeUnchecked,
+    "toolmvr-no-gate": ToolMVRUnchecked,
 }
 
 
@@ -77,6 +85,8 @@ __all__ = [
     "REFLECT",
     "STRATEGIES",
     "Code",
+    "CodeAsWritten",
+    "CodeUnchecked",
     "Compiler",
     "DFSDTAsWritten",
     "DFSDTUnchecked",
@@ -90,6 +100,8 @@ __all__ = [
     "Reflecting",
     "Strategy",
     "ToolMVR",
+    "ToolMVRAsWritten",
+    "ToolMVRUnchecked",
     "WithoutRecovery",
     "WithoutRepair",
     "WithoutSketch",

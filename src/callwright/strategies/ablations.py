@@ -1,5 +1,6 @@
 """The ablations of RETO, section 4.2.4 (Figure 5): the layered strategy without its sketch, and without its repair;
-one of what goes beyond the paper; and ReAct and DFSDT as their papers have them, without our gate and repair.
+one of what goes beyond the paper; and ReAct, DFSDT and the Python-call agent as their papers have them, without our
+gate and repair.
 
 Each takes one thing away and leaves the rest as it is: executor, prompts, limits, the second pass, the answer.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from callwright.execution.freeze import Level
 from callwright.plan import Plan
+from callwright.strategies.code import Code, ToolMVR
 from callwright.strategies.dfsdt import DFSDT
 from callwright.strategies.job import Job
 from callwright.strategies.layered import Layered
@@ -116,4 +118,32 @@ class DFSDTUnchecked(DFSDTAsWritten):
     """DFSDT without gate, like :class:`ReActUnchecked`."""
 
     name = "dfsdt-no-gate"
+    unchecked = True
+
+
+class CodeAsWritten(_AsWritten, Code):
+    """The Python-call agent whose calls leave as they are written, like :class:`ReActAsWritten`: one that the schema
+    refuses returns ``{"error": why}`` to the program, and mending it is the model's part (Tool-MVR, 3.3)."""
+
+    name = "code-no-repair"
+
+
+class CodeUnchecked(CodeAsWritten):
+    """The Python-call agent without gate, like :class:`ReActUnchecked`."""
+
+    name = "code-no-gate"
+    unchecked = True
+
+
+class ToolMVRAsWritten(_AsWritten, ToolMVR):
+    """A model from ``train toolmvr`` on its own: the gate's refusals come back in the words of its training rows."""
+
+    name = "toolmvr-no-repair"
+
+
+class ToolMVRUnchecked(ToolMVRAsWritten):
+    """A model from ``train toolmvr`` without gate either: the tool itself says what it does not take, as in the
+    paper."""
+
+    name = "toolmvr-no-gate"
     unchecked = True

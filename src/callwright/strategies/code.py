@@ -66,11 +66,11 @@ class Code:
         fruitless = 0
         try:
             for turn in range(1, job.limits.turns + 1):
-                came = len(job.executor.came)
+                found = rounds.found
                 over = fruitless >= _FRUITLESS or 1 < turn == job.limits.turns
                 if await rounds.next(over=over):
                     break
-                fruitless = 0 if len(job.executor.came) > came else fruitless + 1
+                fruitless = 0 if rounds.found > found else fruitless + 1
                 if over:
                     why = (
                         f"{_FRUITLESS} rounds in a row brought nothing new"
@@ -133,6 +133,7 @@ class _Rounds:
         self._done: list[_Done] = []  # what the session knows
         self._shown: set[str] = set()  # observations so far
         self._behind = False  # the session does not know all of that yet
+        self.found = 0  # results so far that told something new
 
     async def close(self) -> None:
         """End the session, if there is one."""
@@ -158,9 +159,9 @@ class _Rounds:
             shown = _NO_ROUND if made.code is None else _CUT
             job.trace.add("round", **_told(made), calls=[], shown=shown, stop="error")
         else:
-            came = len(job.executor.came)
+            found = self.found
             shown = await self._carried_out(made)
-            if shown in self._shown and len(job.executor.came) == came:
+            if shown in self._shown and self.found == found:
                 shown = f"{shown}\n{_AGAIN}"
         self._shown.add(shown)
         said = reply.text if self._mode == "schema" else write_round(made) or reply.text
@@ -176,7 +177,7 @@ class _Rounds:
             messages = (*messages[:-1], replace(messages[-1], content=f"{messages[-1].content}\n{_END}"))
         request = ChatRequest(messages, purpose="code", max_tokens=job.limits.reply_tokens)
         if mode == "schema":
-            return replace(request, schema=reply_schema([] if over else shown))
+            return replace(request, schema=reply_schema([] if over else shown, free=job.free_arguments))
         return replace(request, stop=STOPS)
 
     def _before(self) -> Iterator[Message]:
@@ -219,6 +220,7 @@ class _Rounds:
             ran = await self._run(made.code, calls)
             ran, turn = replace(ran, printed=observation(ran, job.limits.result_chars)), job.ledger.turn("")
         job.trace.add("round", **_told(made), calls=calls.made, shown=ran.printed, stop=ran.stop, actor="", turn=turn)
+        self.found += calls.found
         if ran.stop in LOST:
             self._done, self._behind = [], False
             await self.close()  # it may be an earlier process that lost its session
@@ -252,6 +254,7 @@ class _Calls:
         self._job, self._functions = job, known
         self.made: list[JsonObject] = []
         self.returned: list[Json] = []
+        self.found = 0  # results that no earlier call had brought
 
     async def call(self, name: str, args: tuple[Json, ...], kwargs: dict[str, Json]) -> Json:
         return await self.make(bound(self._functions[name], args, kwargs))
@@ -260,8 +263,10 @@ class _Calls:
         job = self._job
         number = len(job.plan.slots) + 1
         self.made.append({"tool": call.tool, "arguments": call.arguments, "slot": step_id(call, number)})
-        results = await job.step(call, number, {tool.name for tool in job.tools})
-        value = value_of(results[0]) if results else self._not_made(call)
+        before = len(job.executor.came)
+        self.found += len(await job.step(call, number, {tool.name for tool in job.tools}))
+        came = job.executor.came[before:]
+        value = value_of(came[0]) if came else self._not_made(call)
         self.returned.append(value)
         return value
 
@@ -345,12 +350,16 @@ def _takes_object(tool: Tool, free: Sequence[str]) -> bool:
     return isinstance(part, dict) and part.get("type") in ("object", None)
 
 
-def reply_schema(shown: Sequence[Tool]) -> JsonObject:
+def reply_schema(shown: Sequence[Tool], *, free: bool = False) -> JsonObject:
     """The decoding schema of one round; without tools, of the last. Calls with their arguments come first: where
-    decoding is constrained, a small model gets them right that way, and they are the same program."""
+    decoding is constrained, a small model gets them right that way, and they are the same program. ``free``: the
+    arguments of calls are held to nothing but being an object."""
     thought = {"type": "string", "maxLength": 400}
     text = {"type": "string", "maxLength": 2_000}
-    calls = [closed_object(function={"const": t.name}, arguments=required_first(t)) for t in shown]
+    calls = [
+        closed_object(function={"const": t.name}, arguments={"type": "object"} if free else required_first(t))
+        for t in shown
+    ]
     listed = {"type": "array", "items": {"anyOf": calls}, "minItems": 1, "maxItems": CALLS}
     ways = {"calls": listed, "program": text} if shown else {}
     ways |= {"final_answer": text, "given_up": text}

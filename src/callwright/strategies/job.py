@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Generator, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from callwright.answer import abstain, check_answer, finish, finish_as_written
+from callwright.answer import abstain, answer_as_written, check_answer, finish, finish_as_written
 from callwright.evidence import Known
 from callwright.execution.bind import Bound, View, question, read
 from callwright.execution.executor import Executor
@@ -138,6 +138,8 @@ class Job:
         results, skips = tuple(self.executor.results), self.executor.missing
         if self.given_up is not None:
             return abstain(results, skips, f"the model gave up: {self.given_up}")
+        if self.answer is not None and self.as_written:
+            return answer_as_written(self.answer, self.query, results)
         if self.answer is not None and self.executor.succeeded:
             return check_answer(self.answer, self.query, results, skips)
         mend = 1 if self.questions.calls_left > 1 else 0  # a refused second question must not lose the first answer
