@@ -71,10 +71,10 @@ anything = st.recursive(
 )
 
 
-def refused(schema: Any) -> list[str]:
+def refused(schema: Any, **how: bool) -> list[str]:
     """What llguidance, the library that llama.cpp decodes with, says against the grammar of a schema."""
     llguidance = pytest.importorskip("llguidance", reason="llguidance checks grammars in development only")
-    bad, said = llguidance.LLMatcher.validate_grammar_with_warnings(guidance(schema), None)
+    bad, said = llguidance.LLMatcher.validate_grammar_with_warnings(guidance(schema, **how), None)
     return said if bad or said else []
 
 
@@ -209,3 +209,43 @@ def test_a_value_of_the_reduced_closed_schema_is_one_line_of_json(data: st.DataO
     schema = data.draw(anything)
     grammar = guidance(schema)
     assert json.loads(grammar.split("%json ", 1)[1])["x-guidance"]["whitespace_flexible"] is False
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(anything)
+def test_whatever_comes_in_short_numbers_make_a_grammar_that_decoders_accept(schema: Any) -> None:
+    assert refused(schema, short_numbers=True) == []
+
+
+ENDLESS = (
+    '"s": 0.' + "0" * 40,
+    '"s": ' + "1" * 41,
+    '"i": ' + "7" * 41,
+    '"any": {"a": [' + "3" * 41,
+    '"any": 1e' + "9" * 41,
+)
+
+
+@pytest.mark.parametrize("start", ENDLESS)
+def test_short_numbers_end_wherever_they_stand(start: str) -> None:
+    properties = {"s": {"type": "number"}, "i": {"type": "integer"}, "any": {}}
+    schema = {"anyOf": [{"type": "object", "properties": {k: v}, "required": [k]} for k, v in properties.items()]}
+    assert taken(guidance(schema), "{" + start) == len(start) + 1  # the schema itself lets them go on
+    assert taken(guidance(schema, short_numbers=True), "{" + start) < len(start) - 10
+
+
+def test_short_numbers_leave_all_else_as_it_was() -> None:
+    properties = {"s": {"type": "number"}, "i": {"type": "integer", "minimum": 0}, "t": {"type": "string"}, "any": {}}
+    schema = {"type": "object", "properties": properties}
+    reply = '{"s": -59.911491, "i": 1234567890123456, "t": "1.5", "any": {"list": [1, 2.5, null, true, "x", {}]}}'
+    assert taken(guidance(schema, short_numbers=True), reply) == len(reply)
+    assert taken(guidance(schema, short_numbers=True), '{"i": -1}') < len('{"i": -1}')  # bounds of its own are kept
+
+
+def taken(grammar: str, text: str) -> int:
+    """How many characters of the text the grammar lets a decoder write."""
+    llguidance = pytest.importorskip("llguidance", reason="llguidance checks grammars in development only")
+    tokenizer = llguidance.LLTokenizer("byte")
+    matcher = llguidance.LLMatcher(tokenizer, grammar)
+    assert not matcher.get_error()
+    return int(matcher.try_consume_tokens(tokenizer.tokenize_str(text)))

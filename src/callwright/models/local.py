@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,10 +19,14 @@ from callwright.models.engine import Engine
 from callwright.models.grammar import decodable, guidance
 from callwright.models.threads import default_threads
 from callwright.protocols import Capabilities, ChatRequest, Watcher
-from callwright.types import JsonObject, Reply
+from callwright.types import JsonObject, Reply, Usage
 
 DEFAULT = "qwen2.5-coder-1.5b"
 
+LONGEST_NUMBER = 40
+"""Characters after which a number counts as one that does not end: a float's digits and exponent are 24."""
+
+_NUMBER = re.compile(r"(?<=[\s:\[,])-?\d[\d.eE+-]*\Z")
 _T = TypeVar("_T")
 
 
@@ -115,6 +121,13 @@ class _Unconstrained(Exception):
     """The decoder dropped the grammar without a word: the first character cannot begin such a reply."""
 
 
+class _Runaway(Exception):
+    """A number that goes on for ever: greedy decoding repeats its digits, and no schema says where they end."""
+
+    def __init__(self, usage: Usage) -> None:
+        self.usage = usage
+
+
 class _Question:
     """One request on the model's thread."""
 
@@ -134,18 +147,23 @@ class _Question:
         self._name = name
         self._reuse = reuse
         self._schema = None if request.schema is None else decodable(request.schema)
+        self._shown = 0  # characters of the reply that the watcher has
 
     def ask(self) -> Reply:
-        """llguidance first: it is fast and writes compact JSON; if it drops the schema, llama.cpp's own grammar."""
+        """llguidance first: it is fast and writes compact JSON; if it drops the schema, llama.cpp's own grammar.
+        A reply whose number does not end is asked for again, with numbers that do."""
         if self._schema is None:
             return self._once({"tools": [tool_out(t) for t in self._request.tools]} if self._request.tools else {})
         try:
-            return self._once({"grammar": guidance(self._schema)})
+            return self._once({"grammar": guidance(self._schema)}, longest=LONGEST_NUMBER)
+        except _Runaway as first:
+            reply = self._once({"grammar": guidance(self._schema, short_numbers=True)})
+            return replace(reply, usage=first.usage + reply.usage)
         except _Unconstrained:
             named = {"name": "reply", "schema": self._schema}
             return self._once({"response_format": {"type": "json_schema", "json_schema": named}})
 
-    def _once(self, more: JsonObject) -> Reply:
+    def _once(self, more: JsonObject, longest: int | None = None) -> Reply:
         started = time.monotonic()
         gathered, finish = Gathered(), ""
 
@@ -157,7 +175,10 @@ class _Question:
             piece = gathered.feed(chunk)
             if self._schema and "grammar" in more and not before and not _may_begin(self._schema, piece):
                 raise _Unconstrained
-            if piece and self._watch is not None and self._watch(piece):
+            number = _open_number(gathered.text) if longest else 0
+            if longest and number > longest:
+                raise _Runaway(gathered.usage or Usage())
+            if self._shows(gathered.text[: len(gathered.text) - number]):
                 finish = "cut"
             return bool(finish) or self._cancelled.is_set()
 
@@ -165,10 +186,16 @@ class _Question:
             self._engine.chat(self._body(more), on_chunk)
         except ValueError as exc:
             raise ModelError(f"llama.cpp refused the request: {exc}") from exc
-        if not finish and (held := gathered.close()) and self._watch is not None and self._watch(held):
-            finish = "cut"
+        if not finish:
+            gathered.close()
+            finish = "cut" if self._shows(gathered.text) else ""
         prompt = "".join(m.content for m in self._request.messages)
         return gathered.reply(prompt=prompt, finish=finish, seconds=time.monotonic() - started, model=self._name)
+
+    def _shows(self, text: str) -> bool:
+        """Give the watcher what it does not have of the reply so far. Whether it has seen enough."""
+        new, self._shown = text[self._shown :], max(self._shown, len(text))
+        return bool(new) and self._watch is not None and self._watch(new)
 
     def _body(self, more: JsonObject) -> JsonObject:
         body = body_out(self._request)
@@ -184,6 +211,12 @@ def _may_begin(schema: JsonObject, piece: str) -> bool:
     first = piece.lstrip()[:1]
     allowed = "{" if schema.get("type") == "object" else '{["-0123456789tfn'
     return not first or first in allowed
+
+
+def _open_number(text: str) -> int:
+    """How long the number is that a JSON text ends with so far: it may go on, or be taken back."""
+    found = _NUMBER.search(text[-2 * LONGEST_NUMBER :])
+    return len(found[0]) if found else 0
 
 
 def _refusal(error: object) -> ModelError:
