@@ -15,6 +15,7 @@ from callwright.execution.simulate import (
 )
 from callwright.gate.schema import validate
 from callwright.limits import Limits
+from callwright.models.dialogue import WARM
 from callwright.protocols import Capabilities
 from callwright.testing import ScriptedModel
 from callwright.types import Reply, Tool, ToolCall, ToolOutput
@@ -137,3 +138,9 @@ def test_a_run_whose_tools_are_imitated_has_time_for_it_and_keeps_what_was_longe
     given = Limits(repairs=1, tool_seconds=900.0)
     assert patient(given) == replace(given, seconds=10 * PATIENCE)
     assert patient(Limits()).tool_seconds == PATIENCE
+
+
+async def test_a_second_attempt_is_warm_for_a_greedy_model_would_say_the_same() -> None:
+    model = ScriptedModel(["nothing", {"error": "", "response": 1}])
+    await Simulator(model=model).simulate(OSLO, WEATHER)
+    assert [(r.temperature, r.seed) for r in model.requests] == [(0.0, 0), (WARM, 1)]

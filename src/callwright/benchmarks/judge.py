@@ -16,6 +16,7 @@ from callwright import prompts
 from callwright.benchmarks.judge_text import CHARS, answer_text, chain_text
 from callwright.execution.render import signatures
 from callwright.jsontext import JsonError, mend
+from callwright.models.dialogue import tried
 from callwright.protocols import ChatRequest
 from callwright.trajectory import Step, Trajectory
 from callwright.types import Json, JsonObject, Message, Reply, Tool
@@ -161,15 +162,16 @@ def _asked(
     """The reply as an object with a value of each part's enum; None where two replies had none. The reason first:
     a model that has said why says better what."""
     schema = closed_object(content={"type": "string", "maxLength": _REASON}, **parts)
+    asked = ChatRequest(
+        messages,
+        purpose="judge",
+        schema=schema if way.constrained else None,
+        max_tokens=_TOKENS,
+        temperature=way.temperature,
+        seed=way.seed * _TRIES,
+    )
     for attempt in range(_TRIES):
-        reply = yield ChatRequest(
-            messages,
-            purpose="judge",
-            schema=schema if way.constrained else None,
-            max_tokens=_TOKENS,
-            temperature=way.temperature,
-            seed=way.seed * _TRIES + attempt,
-        )
+        reply = yield tried(asked, attempt)
         said = _read(reply.text, parts)
         if said is not None:
             return said

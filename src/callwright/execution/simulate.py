@@ -17,7 +17,7 @@ from callwright.execution.recording import Recorded, Recording
 from callwright.gate import Gate, Refusal
 from callwright.jsontext import JsonError, mend, parse
 from callwright.limits import Limits
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import converse, tried
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.types import (
     CheckedCall,
@@ -142,9 +142,10 @@ def imitation(
         context=_context(query, error, examples),
         arguments=canonical(arguments),
     )
-    for seed in range(_ATTEMPTS):
-        schema = reply_schema(tool) if constrained else None
-        reply = yield ChatRequest(messages, purpose="simulate", schema=schema, max_tokens=MAX_TOKENS, seed=seed)
+    schema = reply_schema(tool) if constrained else None
+    asked = ChatRequest(messages, purpose="simulate", schema=schema, max_tokens=MAX_TOKENS)
+    for attempt in range(_ATTEMPTS):
+        reply = yield tried(asked, attempt)
         output = _read(reply.text)
         if output is not None:
             return output

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from callwright.protocols import Capabilities, ChatModel, ChatRequest
 from callwright.types import Reply, Usage
+
+WARM = 0.7  # the temperature of another attempt, at least
 
 T = TypeVar("T")
 
@@ -24,6 +26,14 @@ async def converse(dialogue: Generator[ChatRequest, Reply, T], ask: Callable[[Ch
         return value
     finally:
         dialogue.close()
+
+
+def tried(request: ChatRequest, attempt: int) -> ChatRequest:
+    """The request for its ``attempt``, from 0. Another attempt has another seed and is warm: a model that answers
+    greedily would give the same broken reply again, token for token."""
+    if not attempt:
+        return request
+    return replace(request, seed=request.seed + attempt, temperature=max(request.temperature, WARM))
 
 
 @dataclass(frozen=True, slots=True)
