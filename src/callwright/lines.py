@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,12 +15,16 @@ from callwright.types import JsonObject
 T = TypeVar("T")
 
 
-def append(path: Path, rows: Iterable[JsonObject]) -> None:
+def append(path: Path, rows: Iterable[JsonObject], *, synced: bool = False) -> None:
     """Add rows to a file; each line is whole or, if the process is ended in it, the last one. Half a surrogate pair,
-    which tools may return and no UTF-8 file can hold, is written as "?"."""
+    which tools may return and no UTF-8 file can hold, is written as "?". ``synced``: on the disk when this returns,
+    also if the machine ends."""
     with path.open("a", encoding="utf-8", errors="replace") as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        if synced:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def write(path: Path, rows: Iterable[JsonObject]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from callwright.types import Tool, ToolCall, ToolResult, digest
+from callwright.types import Simulated, Tool, ToolCall, ToolResult, digest
 
 Pair: TypeAlias = tuple[ToolCall, ToolResult | None]
 
@@ -62,6 +62,11 @@ class Trajectory:
     @property
     def results(self) -> tuple[ToolResult, ...]:
         return tuple(result for step in self.steps for result in step.results)
+
+    @property
+    def simulated(self) -> tuple[Simulated, ...]:
+        """In which ways results were simulated, each once; none where all are the tools' own."""
+        return tuple(sorted({result.simulated for result in self.results if result.simulated}))
 
     @property
     def key(self) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.cli import program
-from tests.cli.test_verify_trajectories import CLEAR, END, TOOLS, endpoint, record
+from tests.cli.killed import NOTE, World, posix, without_cost
+from tests.cli.test_verify_trajectories import CLEAR, END, FUNCTION, TOOLS, endpoint, record
 from tests.explore.runs import NO, NONE, bound, made
 
 from callwright.cli.explore import Form, Layout
@@ -91,3 +94,126 @@ def test_what_to_explore_must_be_said_and_be_there(tmp_path: Path) -> None:
 def test_the_layouts_and_forms_are_those_that_there_are() -> None:
     assert {one.value for one in Layout} < set(WRITTEN)
     assert {one.value for one in Form} == {"auto", "code", "calls"}
+
+
+COUNTED = f'''{NOTE}
+from callwright.catalog import tool
+from callwright.types import READ_LOCAL, WRITE
+
+@tool(effects=READ_LOCAL)
+def weather(city: str) -> dict[str, object]:
+    """The weather of a city."""
+    note(f"tool weather {{city}}")
+    return {{"city": city, "sky": {{"Oslo": "clear", "Rome": "cloudy"}}[city]}}
+
+@tool(effects=WRITE)
+def book(city: str) -> dict[str, object]:
+    """Book a room."""
+    note(f"tool book {{city}}")
+    return {{"booked": city}}
+
+@tool(effects=WRITE)
+def send(text: str) -> dict[str, object]:
+    """Send a letter."""
+    note(f"tool send {{text}}")
+    return {{}}
+'''
+COMMANDS = """
+import sys
+from callwright.cli.app import app
+
+models = [part for name in ("model", "reflector", "judge", "imitate") for part in (f"--{name}", sys.argv[1])]
+explore = "explore v.jsonl --tools tools.py --sandbox book --samples 6 --out rows.jsonl --report explore.md".split()
+dataset = "verify dataset data.jsonl --report dataset.md --model".split()
+common = ["--concurrency", "1", "--json", "--journal"]
+app([*explore, *models, *common, "explore.journal"], standalone_mode=False)
+app([*dataset, sys.argv[1], *common, "dataset.journal"], standalone_mode=False)
+"""
+ACTIONS = (  # a read, one that fails, two that compute, a write in the sandbox, one that is imitated
+    "print(weather(city='Rome'))",
+    "print(weather(city='Bergen'))",
+    "print(weather(city='Ro' + 'me'))",
+    "print(first['city'])\nprint(weather(city='Os' + 'lo')['cloud'])",
+    "print(book(city='Oslo'))",
+    "print(send(text='Oslo'))",
+)
+
+
+def in_parts(body: dict[str, Any]) -> str:
+    """What every model says: the learner by its seed, the others by what they are asked."""
+    text = str(body["messages"])
+    if body.get("temperature") == 1.0:
+        return f"<thought>I ask.</thought>\n<execute>\n{ACTIONS[body['seed'] % 6]}\n</execute>"
+    if "API Server" in text:
+        return json.dumps({"error": "", "response": {"sent": "Oslo"}})
+    if "serves" in text:
+        return json.dumps({"why": "It says nothing of Oslo.", "serves": "no"})
+    if "analysis" in text:
+        return json.dumps({"analysis": "That is not what was asked for.", "strategy": "I ask for Oslo."})
+    return json.dumps({"reason": "fine", "specificity": True, "coherence": True, "solvability": False})
+
+
+def exploring(folder: Path) -> World:
+    """Two trajectories; the first round of the second left a variable, and what it called is not on record."""
+    tools = [FUNCTION, *({**FUNCTION, "function": {**FUNCTION["function"], **one}} for one in MORE)]
+    first = ("first = weather(city='Oslo')\nprint('noted')", "noted")
+    made = [record("one", CLEAR, ending=END), record("two", first, CLEAR, ending=END)]
+    for row in made:
+        row["messages"][0]["content"] = f"You call APIs.\n{tools!r}"
+    made[1]["messages"][1]["content"] += " Be quick."  # another request
+    rows = "\n".join(map(json.dumps, made))
+    files = {"tools__py": COUNTED, "v__jsonl": rows, "data__jsonl": rows}
+    return World(folder, COMMANDS, in_parts, "Oslo", **files)
+
+
+MORE = (
+    {"name": "book"},
+    {
+        "name": "send",
+        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    },
+)
+
+
+def told(world: World) -> list[str]:
+    """The rows, and the reports without what they cost."""
+    reports = [(world.folder / name).read_text().splitlines() for name in ("explore.md", "dataset.md")]
+    counted = ["\n".join(line for line in lines if " model calls, " not in line) for lines in reports]
+    return [(world.folder / "rows.jsonl").read_text(), *counted]
+
+
+@posix
+def test_killed_at_random_points_no_call_is_made_twice_and_the_rows_are_the_same(tmp_path: Path) -> None:
+    """Only what was under way when the process was killed is asked or, where it only reads, called again."""
+    whole, broken = exploring(tmp_path / "whole"), exploring(tmp_path / "broken")
+    expected = whole.whole()
+    calls = Counter(line for line in whole.asked if line.startswith("tool"))
+    assert calls.keys() == {"tool weather Rome", "tool weather Bergen", "tool weather Oslo", "tool book Oslo"}
+    of_calls, of_questions = (
+        [n for n, line in enumerate(whole.asked, 1) if line.startswith(kind) and line != "tool book Oslo"]
+        for kind in ("tool", "model")
+    )
+    kills = sorted([*Random(3).sample(of_calls, 2), *Random(3).sample(of_questions, 1), len(whole.asked) + 3])
+    assert without_cost(broken.broken(*kills)) == without_cost(expected)
+    under_way = [broken.asked[kill - 1] for kill in kills]
+    assert Counter(broken.asked) == Counter(whole.asked) + Counter(under_way)
+    assert told(broken) == told(whole)
+    assert {line.partition(" ")[0] for line in under_way} == {"tool", "model"}
+
+
+@posix
+def test_a_write_that_was_under_way_in_the_sandbox_is_named_and_not_made_again(tmp_path: Path) -> None:
+    """All other samples are judged as ever; whoever asks again is told the same."""
+    whole, broken = exploring(tmp_path / "whole"), exploring(tmp_path / "broken")
+    were = {one["id"]: one for one in whole.whole()}
+    with broken.model() as url:
+        assert broken.live(url, whole.asked.index("tool book Oslo") + 1)[0] != 0
+        found, again = ({one["id"]: one for one in broken.live(url)[1]} for _ in range(2))
+    assert broken.asked.count("tool book Oslo") == whole.asked.count("tool book Oslo")
+    (doubted,) = (one for one in found.values() if one["category"] == "in doubt")
+    assert 'in doubt: book({"city":"Oslo"}) was under way' in doubted["why"]
+    assert found.keys() == were.keys()
+    assert [id for id in found if found[id]["why"] != were[id]["why"]] == [doubted["id"]]
+    assert not doubted["kept"]
+    assert again == found
+    assert "in doubt" in (broken.folder / "explore.md").read_text()

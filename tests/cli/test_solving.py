@@ -4,6 +4,7 @@ no call made a second time; and who imitates dead tools answers in their place, 
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import os
 import subprocess
@@ -15,8 +16,15 @@ from typing import Any
 from tests.cli.test_verify_trajectories import agent, endpoint
 
 from callwright.catalog import open_catalog
+from callwright.cli.solving import Shared
+from callwright.errors import ModelError
+from callwright.execution.recording import record, start_recording
 from callwright.overlay import Overlay, ToolOverlay, documented
-from callwright.types import Tool
+from callwright.testing import ScriptedModel
+from callwright.trace import JsonlSink, Trace
+from callwright.types import Tool, ToolOutput
+from callwright.verify.budget import Account, Budget, BudgetSpent, Meter
+from callwright.verify.stand_ins import StandIn
 
 TOOLS = '''
 from pathlib import Path
@@ -107,3 +115,90 @@ def test_an_imitator_without_an_overlay_is_refused(tmp_path: Path) -> None:
     done = ended(command(tmp_path, "--model", nobody, "--imitate", nobody), tmp_path)
     assert done.returncode == 1
     assert "--overlay FILE" in done.stderr
+
+
+def recorded(folder: Path, *cities: str) -> None:
+    """A recording of the weather in these cities, as ``callwright simulate --live --record`` writes one."""
+    tool = asyncio.run(offered(folder / "tools.py"))
+    with JsonlSink(folder / "recorded.jsonl") as sink:
+        trace = Trace(sinks=(sink,))
+        start_recording(trace, [tool])
+        for city in cities:
+            record(trace, tool, {"city": city}, ToolOutput({"city": city, "sky": "clear"}), 0.0)
+
+
+def virtual(body: dict[str, Any]) -> str:
+    """The agent, and who imitates its tools."""
+    if "API Server" in str(body):
+        return json.dumps({"error": "", "response": {"city": "Rome", "sky": "cloudy"}})
+    return agent(body) if "Functions:" in str(body) else "no"
+
+
+def kept(folder: Path, name: str = "v.json") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / name).read_text())
+    return found
+
+
+def test_what_is_on_record_answers_before_the_tool_and_the_tool_what_is_not(tmp_path: Path) -> None:
+    line = command(tmp_path)
+    (tmp_path / "asked.txt").write_text("What is the sky like in Oslo?\nWhat is the sky like in Rome?\n")
+    recorded(tmp_path, "Oslo")
+    with endpoint(virtual) as url:
+        done = ended([*line, "--model", url, "--recorded", "recorded.jsonl"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "calls.txt").read_text() == "Rome\n", "the agent asks for Oslo too, which is on record"
+    assert all(row["simulated"] == ["recorded"] for row in kept(tmp_path))
+    assert "2 of them rest on simulated replies" in done.stderr
+    assert "1 calls" in done.stdout, "what is on record costs none"
+
+
+def test_a_simulator_answers_what_is_not_on_record_and_no_tool_is_called(tmp_path: Path) -> None:
+    line = command(tmp_path)
+    (tmp_path / "asked.txt").write_text("What is the sky like in Oslo?\nWhat is the sky like in Rome?\n")
+    recorded(tmp_path, "Oslo")
+    with endpoint(virtual) as url:
+        common = ("--model", url, "--recorded", "recorded.jsonl", "--simulator", url, "--prune")
+        with_tools = ended([*line, *common, "--report", "v.html", "--to", "openai"], tmp_path)
+        source = line.index("--tools")
+        without = ended([*line[:source], *line[source + 2 :], *common, "--anew"], tmp_path)
+    assert with_tools.returncode == 0, with_tools.stderr
+    assert without.returncode == 0, without.stderr
+    assert not (tmp_path / "calls.txt").exists()
+    oslo, rome = kept(tmp_path)
+    assert (oslo["simulated"], rome["simulated"]) == (["recorded"], ["model", "recorded"])
+    assert "0 calls" in without.stdout
+    page = html.unescape((tmp_path / "v.html").read_text())
+    assert "Simulated, not real" in page
+    assert 'weather({"city":"Rome"}): model' in page
+
+
+def test_without_a_simulator_what_is_not_on_record_fails_and_says_so(tmp_path: Path) -> None:
+    line = command(tmp_path)
+    recorded(tmp_path, "Rome")
+    source = line.index("--tools")
+    with endpoint(virtual) as url:
+        common = ("--model", url, "--recorded", "recorded.jsonl", "--json")
+        done = ended([*line[:source], *line[source + 2 :], *common], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not json.loads(done.stdout)["kept"]
+    assert "no reply to this call is on record" in done.stdout
+    both = ended([*line, "--simulator", "a", "--imitate", "b"], tmp_path)
+    assert both.returncode == 1
+    assert "leave out --imitate" in both.stderr
+
+
+async def test_a_question_that_nobody_may_answer_ends_the_run_and_is_no_failure_of_the_tool(tmp_path: Path) -> None:
+    command(tmp_path)
+    silent = ScriptedModel(lambda _: ModelError("nobody is there"))
+    for model, meter, why in (
+        (ScriptedModel([]), Meter(Account(Budget(model_calls=0))), BudgetSpent),
+        (silent, Meter(), ModelError),
+    ):
+        async with open_catalog([str(tmp_path / "tools.py")]) as catalog:
+            source = Shared(catalog, meter, StandIn(imitator=model), frozenset({"weather"}))
+            (tool,) = await source.open()
+            assert tool.effects.may_repeat, "nothing real is called, so no call is ever in doubt"
+            output = await source.call(tool, {"city": "Oslo"})
+        assert isinstance(source.stopped, why)
+        assert output.failure is not None
+        assert output.failure.kind == "not_executable"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.explore.conftest import result
 
 from callwright.catalog import open_catalog
 from callwright.errors import ConfigError, Failure
@@ -18,11 +21,13 @@ from callwright.explore.row import record, row_of
 from callwright.explore.trying import Trying
 from callwright.protocols import Capabilities, ChatRequest
 from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.trajectory import Step
 from callwright.transcripts import FORMATS, Transcript, read_record, write
 from callwright.trials import TrialPolicy
-from callwright.types import JsonObject
+from callwright.types import JsonObject, ToolCall, ToolOutput
 from callwright.verify.budget import Budget, Meter
-from callwright.verify.sweep import Finding, opened, sweep
+from callwright.verify.memory import Memory
+from callwright.verify.sweep import Finding, Sweep, opened, sweep
 
 SECOND = 1  # the round that asks for the forecast
 RIGHT = {"iata": "OSL", "day": "2024-12-25"}
@@ -340,6 +345,39 @@ async def test_where_the_verified_program_fails_now_nothing_is_asked(world: Any)
         made = await explorer.judge(Point(coded.trajectory, SECOND), Meter())
     assert (made.category, made.found["actions"]) == ("the verified call does otherwise now", [])
     assert "nowhere" in made.why
+    (line,) = by_action(Sweep((made,))).findings
+    assert (line.category, line.kept) == (made.category, False), "the report says that nothing was sampled there"
+
+
+async def test_a_verified_write_in_doubt_is_named_with_every_action_that_needs_it(
+    world: Any,
+) -> None:
+    """The control may be a write in the sandbox; what it reads before is made once."""
+    read, write = (ToolCall(f"c{n}", tool, {"city": "Oslo"}) for n, tool in enumerate(("news", "book")))
+    came = (result(read, {"title": "Nothing new"}), result(write, {"booking": "B7"}))
+    verified = replace(world.trajectory, steps=(Step("I book.", (read, write), came),), answer="Booked as B7.")
+    notes: list[JsonObject] = []
+
+    async def dies(name: str, arguments: JsonObject) -> ToolOutput:
+        if name == "book":
+            raise asyncio.CancelledError
+        return ToolOutput("")
+
+    made: list[str] = []
+
+    async def caller(name: str, arguments: JsonObject) -> ToolOutput:
+        made.append(name)
+        return ToolOutput("")
+
+    actions = [act("news", city="Rome"), act("news", city="Bari")]
+    for call in (dies, caller):
+        trying = Trying(call, TrialPolicy(sandbox=("book",)))
+        explorer = Explorer(ScriptedModel(actions), trying, [t.tool for t in world.tools], Sampling(samples=2))
+        with suppress(asyncio.CancelledError):
+            found = await explorer.judge(Point(verified, 0), Meter(memory=Memory(list(notes), notes.append)))
+    assert [one["category"] for one in found.found["actions"]] == ["in doubt", "in doubt"]
+    assert all('book({"city":"Oslo"})' in one["why"] for one in found.found["actions"])
+    assert made == ["news"], "Bari alone: Rome and the control's own are on record"
 
 
 async def test_harvested_rows_are_judged_alike_and_a_model_rewrites_what_the_rule_wrote(world: Any) -> None:

@@ -14,8 +14,9 @@ from callwright.explore.programs import Done, NotCarriedOut, Programs
 from callwright.explore.trying import Trying
 from callwright.gate import Gate
 from callwright.testing import fake_source
-from callwright.trajectory import Trajectory
+from callwright.trajectory import Step, Trajectory
 from callwright.trials import TrialPolicy
+from callwright.types import ToolResult
 from callwright.verify.budget import Meter
 
 DAY = "2024-12-25"
@@ -59,6 +60,21 @@ async def test_what_an_earlier_round_returned_and_nobody_wrote_down_is_asked_for
             made = await runs.run(before, "print(news(city=x['iata']))", "", Meter())
             assert made.step.calls[0].arguments == {"city": "OSL"}
     assert len(world.airport.calls) == 1
+
+
+async def test_what_an_earlier_program_printed_is_not_taken_for_what_its_call_returned(world: Any) -> None:
+    """Of records that keep print-outs only: the text is read as the call's result, and is none."""
+    call = world.trajectory.steps[0].calls[0]
+    read = ToolResult(call.id, call.tool, call.arguments, "OSL")
+    first = Step("", (call,), (read,), "x = find_airport(city='Oslo')\nprint(x['iata'])")
+    before = replace(world.trajectory, steps=(first,), answer=None)
+    made = await done(world, f"print(forecast(iata=x['iata'], day='{DAY}'))", before)
+    assert [c.arguments for c in made.step.calls] == [{"iata": "OSL", "day": DAY}], made.step.shown
+    assert len(world.airport.calls) == 1
+    carried = replace(first, results=(replace(read, content={"iata": "OSL"}),), shown="OSL")
+    made = await done(world, f"print(forecast(iata=x['iata'], day='{DAY}'))", replace(before, steps=(carried,)))
+    assert made.fault is None
+    assert len(world.airport.calls) == 1, "a record of ours says what the call returned"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from callwright.explore.row import Reflected, from_kept, kept, record, row_of
 from callwright.jsontext import parse
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, read_record, write
-from callwright.types import Tool, ToolCall, ToolResult, canonical
+from callwright.types import Simulated, Tool, ToolCall, ToolResult, canonical
 
 LAYOUTS = ("toolbench-vr", "openai", "trl")
 WORDS = st.text("abcdefgh ijk.", min_size=1, max_size=30).map(str.strip).filter(bool)
@@ -22,9 +22,9 @@ VALUES = st.one_of(WORDS, st.integers(-99, 99), st.booleans(), st.lists(st.integ
 ARGUMENTS = st.dictionaries(st.sampled_from(["a", "b", "c"]), VALUES, max_size=3)
 
 
-def step(arguments: Any, thought: str, failure: Failure | None, content: Any) -> Step:
+def step(arguments: Any, thought: str, failure: Failure | None, content: Any, simulated: Simulated = "") -> Step:
     call = ToolCall("x", "search", arguments)
-    return Step(thought, (call,), (ToolResult("x", "search", arguments, content, failure),))
+    return Step(thought, (call,), (ToolResult("x", "search", arguments, content, failure, simulated=simulated),))
 
 
 @st.composite
@@ -36,7 +36,8 @@ def rows(draw: st.DrawFn) -> Reflected:
     ]
     failed = draw(st.booleans())
     failure = Failure("tool_error", draw(WORDS)) if failed else None
-    wrong = step(draw(ARGUMENTS), draw(WORDS), failure, None if failed else {"found": draw(VALUES)})
+    simulated: Simulated = draw(st.sampled_from(["", "recorded", "model"]))
+    wrong = step(draw(ARGUMENTS), draw(WORDS), failure, None if failed else {"found": draw(VALUES)}, simulated)
     right = ToolCall("y", "search", draw(ARGUMENTS))
     t = Trajectory("t", draw(WORDS), (tool,), tuple(before))
     return Reflected(t, wrong, draw(WORDS), (right,), draw(st.sampled_from(["calling", "planning"])), "e", "rule")
@@ -47,6 +48,7 @@ def test_a_row_is_the_same_after_it_was_written_and_read(row: Reflected, layout:
     told = record(row, layout)
     again = row_of(told)
     assert record(again, layout) == told
+    assert told["reflection"].get("simulated", []) == [r.simulated for r in row.wrong.results if r.simulated]
     assert (again.kind, again.error, again.by, again.reflection) == (row.kind, row.error, row.by, row.reflection)
     assert [(c.tool, c.arguments) for c in again.right] == [(c.tool, c.arguments) for c in row.right]
     assert [c.arguments for c in again.wrong.calls] == [c.arguments for c in row.wrong.calls]

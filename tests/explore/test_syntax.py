@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.explore.syntax import computes, expressions, literals, plain
+from callwright.explore.syntax import computes, expressions, literals, plain, shows
 
 TOOLS = ("f", "g")
 
@@ -28,6 +28,31 @@ TOOLS = ("f", "g")
 )
 def test_only_literal_calls_one_a_line_need_no_run(code: str, is_plain: bool, is_computed: bool) -> None:
     assert (plain(code, TOOLS), computes(code, TOOLS)) == (is_plain, is_computed)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("print(f(a='x'))", True),
+        ("x = f(a='x')\nprint(x)", True),
+        ("x = f(a='x')\ny = g(b=x['id'])\nprint(x)\nprint(y)", True),
+        ("print(f(a='x'))\ny = g(b=2)\nprint(y)", True),
+        ("x = f(a='x')\nprint(x['id'])", False),
+        ("x = f(a='x')\nprint('done')", False),
+        ("x = f(a='x')\nprint(x, x)", False),
+        ("x = f(a='x')\ny = g(b=2)\nprint(y)\nprint(x)", False),
+        ("x = f(a='x')\ny = g(b=2)\nprint(y)", False),
+        ("x = f(a='x')\nx = g(b=2)\nprint(x)\nprint(x)", False),
+        ("x = f(a='x')\nx = 1\nprint(x)", False),
+        ("print(g(b=f(a='x')))", False),
+        ("print(len(f(a='x')))", False),
+        ("f(a='x')", False),
+        ("print('x')", False),
+        ("print(f(", False),
+    ],
+)
+def test_a_print_out_tells_what_calls_returned_only_where_it_is_nothing_else(code: str, told: bool) -> None:
+    assert shows(code, TOOLS) == told
 
 
 def test_the_values_that_stand_in_a_program_are_its_own() -> None:

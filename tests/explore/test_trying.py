@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from callwright.execution.recording import Recorded, Recording
-from callwright.execution.simulate import Simulator
 from callwright.explore.trying import Trying
 from callwright.gate import Gate
 from callwright.testing import ScriptedModel
 from callwright.trials import TrialPolicy
-from callwright.types import CheckedCall, ToolCall, ToolOutput
+from callwright.types import CheckedCall, JsonObject, ToolCall, ToolOutput
 from callwright.verify.budget import Account, Budget, BudgetSpent, Meter
+from callwright.verify.memory import InDoubt, Memory
+from callwright.verify.stand_ins import StandIn
 
 
 def call(world: Any, tool: str, **arguments: Any) -> CheckedCall:
@@ -49,7 +51,7 @@ async def test_what_may_write_goes_to_the_simulator_and_without_one_nowhere(worl
     known = Recorded("book", {"city": "Oslo"}, ToolOutput({"booked": 1}), world.book.tool.digest)
     recording = Recording([known], [world.book.tool])
     model = ScriptedModel([{"error": "", "response": {"booked": 2}}])
-    trying = Trying(caller, TrialPolicy(), Simulator(recording, model), asks=True)
+    trying = Trying(caller, TrialPolicy(), StandIn(recording, model))
     meter = Meter()
     first = await trying.call(call(world, "book", city="Oslo"), "q", meter)
     assert (first.content, meter.cost.model_calls) == ({"booked": 1}, 0)
@@ -58,7 +60,53 @@ async def test_what_may_write_goes_to_the_simulator_and_without_one_nowhere(worl
 
 
 async def test_without_tools_everything_is_simulated(world: Any) -> None:
-    trying = Trying(None, TrialPolicy(), Simulator(None, ScriptedModel([{"error": "", "response": {"title": "x"}}])))
+    model = ScriptedModel([{"error": "", "response": {"title": "x"}}])
+    trying = Trying(None, TrialPolicy(), StandIn(imitator=model))
     result = await trying.call(call(world, "news", city="Oslo"), "q", Meter())
     assert (result.content, result.simulated) == ({"title": "x"}, "model")
     assert (await Trying(None, TrialPolicy()).call(call(world, "news", city="Oslo"), "q", Meter())).failure
+
+
+async def test_a_call_that_came_back_is_not_made_again_by_who_goes_on(world: Any) -> None:
+    notes: list[JsonObject] = []
+    made: list[Any] = []
+
+    async def caller(name: str, arguments: Any) -> ToolOutput:
+        made.append(arguments)
+        if len(made) == 2:
+            raise TimeoutError
+        return ToolOutput({"title": f"number {len(made)}", "key": "topsecretvalue"})
+
+    results = []
+    for account in (Account(Budget()), Account(Budget(calls=0))):  # the second may make none
+        meter = Meter(account, Memory(list(notes), notes.append))
+        trying = Trying(caller, TrialPolicy(), secrets=("topsecretvalue",))
+        results.append([await trying.call(call(world, "news", city="Oslo"), "q", meter) for _ in range(2)])
+        assert meter.cost.calls == 2
+    assert results[0] == results[1]
+    assert [result.failure and result.failure.kind for result in results[0]] == [None, "timeout"]
+    assert len(made) == 2
+    assert "topsecretvalue" not in str(notes)
+
+
+async def test_a_write_that_was_under_way_is_in_doubt_and_a_read_is_made_again(world: Any) -> None:
+    notes: list[JsonObject] = []
+
+    async def killed(name: str, arguments: Any) -> ToolOutput:
+        raise asyncio.CancelledError
+
+    async def caller(name: str, arguments: Any) -> ToolOutput:
+        return ToolOutput("done")
+
+    policy = TrialPolicy(sandbox=("book",))
+    for tool in ("book", "news"):
+        dying = Meter(memory=Memory((), notes.append))
+        with pytest.raises(asyncio.CancelledError):
+            await Trying(killed, policy).call(call(world, tool, city="Oslo"), "q", dying)
+    meter = Meter(memory=Memory(notes))
+    assert (await Trying(caller, policy).call(call(world, "news", city="Oslo"), "q", meter)).content == "done"
+    for _ in range(2):
+        with pytest.raises(InDoubt, match=r"book.*Oslo.*under way"):
+            await Trying(caller, policy).call(call(world, "book", city="Oslo"), "q", meter)
+    assert (await Trying(caller, policy).call(call(world, "book", city="Rome"), "q", meter)).content == "done"
+    assert meter.cost.calls == 2

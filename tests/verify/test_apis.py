@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -238,3 +240,22 @@ async def test_a_model_imitates_the_dead_and_nothing_of_it_becomes_documentation
     assert found.found["stand_in"] == {"arguments": {"city": "London"}, "reply": "rain", "simulated": "model"}
     assert overlay_of(made.findings).tools["broken"].changes == ()
     assert overlay_of(made.findings).tools["broken"].status == "dead: auth"
+
+
+async def test_a_write_in_the_sandbox_that_was_under_way_is_in_doubt_and_not_made_again(tmp_path: Path) -> None:
+    made: list[JsonObject] = []
+
+    async def dies(name: str, arguments: JsonObject) -> ToolOutput:
+        made.append(arguments)
+        raise asyncio.CancelledError
+
+    for _ in range(3):
+        async with open_catalog([write_note]) as catalog:
+            watch = Watch(today=date(2026, 11, 22), policy=TrialPolicy(sandbox=("write_*",)))
+            verifier = ApiVerifier(catalog.tools, dies, watch)
+            with opened(tmp_path / "journal", {}) as journal, suppress(asyncio.CancelledError):
+                swept = await sweep(verifier.rows(), verifier.judge, journal, levels=verifier.levels)
+    (finding,) = swept.findings
+    assert (finding.category, finding.kept, len(made)) == ("in doubt", False, 1)
+    assert f'write_note({{"text":"{made[0]["text"]}"}}) was under way' in finding.why
+    assert overlay_of(swept.findings).tools == {}

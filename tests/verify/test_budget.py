@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from callwright.errors import ConfigError, Failure
 from callwright.protocols import ChatRequest
 from callwright.testing import ScriptedModel
-from callwright.types import JsonObject, Message, ToolOutput, Usage
+from callwright.types import READ, WRITE, Effects, JsonObject, Message, Tool, ToolOutput, Usage
 from callwright.verify.budget import Account, Budget, BudgetSpent, Cost, Meter
-from callwright.verify.memory import Memory
+from callwright.verify.memory import InDoubt, Memory
 
 
 @given(limit=st.integers(0, 5), wanted=st.integers(0, 10), rows=st.integers(1, 3))
@@ -81,9 +81,33 @@ async def test_what_is_on_record_is_counted_and_neither_asked_nor_charged_again(
         reply = await meter.metered(model).complete(ChatRequest((Message("user", "hello"),)))
         assert reply.text == "one"
         meter.call(known=meter.knows_call("t", {"a": 1}))
-        output = await meter.called("t", {"a": 1}, caller, secrets=("s3cret-value",))
+        output = await meter.called(Tool("t"), {"a": 1}, caller, secrets=("s3cret-value",))
         assert output.failure == Failure("tool_error", "no")
         assert (meter.cost.calls, meter.cost.model_calls, meter.cost.usage) == (1, 1, reply.usage)
     assert meter.spent == Cost()
     assert (len(model.requests), len(made)) == (1, 1)
     assert "s3cret" not in str(notes)
+
+
+@pytest.mark.parametrize(
+    ("effects", "doubted"),
+    [(READ, False), (WRITE, True), (Effects(idempotent=True), False), (Effects(keyed=True), True), (Effects(), True)],
+)
+async def test_only_what_may_not_be_made_twice_is_in_doubt_when_it_was_under_way(
+    effects: Effects, doubted: bool
+) -> None:
+    notes: list[JsonObject] = []
+    tool = Tool("t", effects=effects)
+
+    async def dies(name: str, arguments: JsonObject) -> ToolOutput:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await Meter(memory=Memory((), notes.append)).called(tool, {"a": 1}, dies)
+    again = Meter(memory=Memory(notes))
+    if doubted:
+        with pytest.raises(InDoubt, match=r'in doubt: t\(\{"a":1\}\) was under way'):
+            again.knows_call("t", {"a": 1})
+    else:
+        assert not again.knows_call("t", {"a": 1})
+    assert not again.knows_call("t", {"a": 2})

@@ -17,6 +17,7 @@ from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFi
 if TYPE_CHECKING:
     from callwright.catalog import Catalog
     from callwright.cli.verifying import Extent
+    from callwright.execution.recording import Recording
     from callwright.explore.privacy import Filters
     from callwright.explore.row import Reflected
     from callwright.explore.trying import Trying
@@ -162,8 +163,9 @@ def _read(paths: Any) -> list[Trajectory]:
 
 async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: Wanted, extent: Extent) -> Sweep:
     from callwright.catalog import open_catalog
-    from callwright.cli.verifying import swept
+    from callwright.cli.verifying import recording_of, swept
     from callwright.explore.exploration import VERSION, Explorer, Sampling
+    from callwright.types import digest
 
     async with AsyncExitStack() as stack:
         catalog = await stack.enter_async_context(open_catalog(sources)) if sources else None
@@ -173,10 +175,10 @@ async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: 
             _open(stack, n) for n in (wanted.learner or "local", wanted.reflector, wanted.judge)
         )
         assert learner is not None
-        sampling = Sampling(**(wanted.sampling or {}))
+        sampling, recording = Sampling(**(wanted.sampling or {})), recording_of(wanted.recorded)
         explorer = Explorer(
             learner,
-            _trying(stack, catalog, wanted),
+            _trying(stack, catalog, recording, wanted),
             catalog.tools if catalog is not None else (),
             sampling,
             reflector,
@@ -186,25 +188,22 @@ async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: 
         about = {**names, "imitator": wanted.imitator, "sandbox": list(wanted.sandbox), **(wanted.sampling or {})}
         about["tools"] = {tool.name: tool.digest for tool in explorer.tools}
         about["rows"] = VERSION
+        about |= {"recorded": digest(list(recording))} if wanted.recorded else {}
         about.pop("points")  # more of them are more rows, not other ones
         rows = explorer.rows(trajectories)
         return await swept("explore", about, rows, explorer.judge, extent, told_as="explore")
 
 
-def _trying(stack: AsyncExitStack, catalog: Catalog | None, wanted: Wanted) -> Trying:
+def _trying(stack: AsyncExitStack, catalog: Catalog | None, recording: Recording, wanted: Wanted) -> Trying:
     """Who carries out what the learner wants to do."""
-    from callwright.execution.recording import Recording
-    from callwright.execution.simulate import Simulator
     from callwright.explore.trying import Trying
     from callwright.trials import TrialPolicy
+    from callwright.verify.stand_ins import StandIn
 
     imitator = _open(stack, wanted.imitator)
-    simulator = None
-    if wanted.recorded or imitator is not None:
-        simulator = Simulator(Recording.read(*wanted.recorded), imitator)
+    stand_in = StandIn(recording, imitator) if wanted.recorded or imitator is not None else None
     call, secrets = (None, ()) if catalog is None else (catalog.call, tuple(catalog.secrets))
-    policy = TrialPolicy(sandbox=wanted.sandbox)
-    return Trying(call, policy, simulator, asks=imitator is not None, secrets=secrets)
+    return Trying(call, TrialPolicy(sandbox=wanted.sandbox), stand_in, secrets=secrets)
 
 
 def _open(stack: AsyncExitStack, spec: str | None) -> ChatModel | None:

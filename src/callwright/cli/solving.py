@@ -6,32 +6,31 @@ from __future__ import annotations
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from callwright.errors import Failure, JournalError
+from callwright.errors import Failure, JournalError, ModelError
 from callwright.execution.journal import Journal
 from callwright.limits import Limits
 from callwright.redaction import in_every_form
 from callwright.types import Tool, ToolOutput
-from callwright.verify.budget import BudgetSpent, Meter
+from callwright.verify.budget import BudgetSpent, Meter, may_be_made_again
+from callwright.verify.stand_ins import StandIn
 
 if TYPE_CHECKING:
     from callwright.catalog import Catalog
     from callwright.orchestrator import Orchestrator, Run
-    from callwright.overlay import Overlay
     from callwright.protocols import ChatModel
     from callwright.trajectory import Trajectory
     from callwright.verify.sweep import Finding
-
-Caller = Callable[[str, dict[str, Any]], Awaitable[ToolOutput]]
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
     """Has the agent solve requests. ``runs`` is the folder of their journals, one below it for each row; with
-    ``anew`` what was begun there is forgotten. ``imitator`` answers for the tools that ``overlay`` calls dead."""
+    ``anew`` what was begun there is forgotten. ``stand_in`` answers what it has on record, and everything for the
+    tools that are ``absent``."""
 
     catalog: Catalog
     model: ChatModel
@@ -40,8 +39,8 @@ class Solver:
     allow: Sequence[str] = ()
     dry_run: bool = False
     anew: bool = False
-    imitator: ChatModel | None = None
-    overlay: Overlay | None = None
+    stand_in: StandIn = field(default_factory=StandIn)
+    absent: frozenset[str] = frozenset()
 
     def of(self, asked: dict[str, Any], name: str, key: str) -> Callable[[Meter], Awaitable[Trajectory]]:
         """What solves one request, each question and call charged before it is made."""
@@ -50,8 +49,8 @@ class Solver:
         from callwright.verify.rounds import trajectory_of
 
         async def build(meter: Meter) -> Trajectory:
-            only, source = asked.get("tools"), Shared(self.catalog, meter, self._caller(meter))
-            folder = self.runs / key
+            query, only, folder = str(asked["query"]), asked.get("tools"), self.runs / key
+            source = Shared(self.catalog, meter, self.stand_in, self.absent, query)
             setup = Orchestrator(
                 [source],
                 model=meter.metered(self.model),
@@ -60,12 +59,12 @@ class Solver:
                 allow=self.allow,
                 dry_run=self.dry_run,
                 journal=folder,
-                limits=Limits() if self.imitator is None else patient(Limits()),
+                limits=patient(Limits()) if self.stand_in.imitates else Limits(),
             )
-            run = await self._run(setup, folder, str(asked["query"]))
-            if source.spent is not None:
+            run = await self._run(setup, folder, query)
+            if source.stopped is not None:
                 shutil.rmtree(folder, ignore_errors=True)  # it is on record there that a tool could not be called
-                raise source.spent
+                raise source.stopped
             return trajectory_of(run.events, self.catalog.tools, name)
 
         return build
@@ -81,15 +80,6 @@ class Solver:
         except JournalError as error:
             error.add_note(f"its journal is {begun}")
             raise
-
-    def _caller(self, meter: Meter) -> Caller:
-        if self.imitator is None or self.overlay is None:
-            return self.catalog.call
-        from callwright.execution.simulate import Simulator
-        from callwright.verify.stand_ins import with_stand_ins
-
-        simulator = Simulator(model=meter.metered(self.imitator))
-        return with_stand_ins(self.catalog.tools, self.catalog.call, self.overlay, simulator)
 
     def forget(self, findings: Iterable[Finding]) -> None:
         """Remove the journals of the rows that are judged for good."""
@@ -114,24 +104,42 @@ class Shared:
 
     name = "verify"
 
-    def __init__(self, catalog: Catalog, meter: Meter, caller: Caller) -> None:
-        self._catalog, self._meter, self._caller = catalog, meter, caller
+    def __init__(
+        self, catalog: Catalog, meter: Meter, stand_in: StandIn, absent: frozenset[str] = frozenset(), query: str = ""
+    ) -> None:
+        self._tools = {tool.name: tool for tool in catalog.tools}
+        self._caller, self._meter, self._stand_in, self._absent = catalog.call, meter, stand_in, absent
+        self._query = query
         self.secrets = catalog.secrets
-        self.spent: BudgetSpent | None = None
+        self.stopped: BudgetSpent | ModelError | None = None
 
     async def open(self) -> Sequence[Tool]:
-        return self._catalog.tools
+        return [_harmless(tool) if tool.name in self._absent else tool for tool in self._tools.values()]
 
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> ToolOutput:
-        meter, once = self._meter, not tool.effects.may_repeat  # of these the run's journal holds the intent
+        tool = self._tools[tool.name]
         try:
-            meter.call(known=not once and meter.knows_call(tool.name, arguments))
-        except BudgetSpent as spent:
-            self.spent = spent
-            return ToolOutput(failure=Failure("not_executable", str(spent)))
-        if once:
+            return await self._answered(tool, arguments)
+        except (BudgetSpent, ModelError) as stopped:
+            self.stopped = stopped
+            return ToolOutput(failure=Failure("not_executable", str(stopped)))
+
+    async def _answered(self, tool: Tool, arguments: dict[str, Any]) -> ToolOutput:
+        meter = self._meter
+        if known := self._stand_in.recorded(tool, arguments):
+            return known
+        if tool.name in self._absent:
+            return await self._stand_in.answer(tool, arguments, meter, self._query)
+        if not may_be_made_again(tool):  # of these the run's journal holds the intent
+            meter.call()
             return await self._caller(tool.name, arguments)
-        return await meter.called(tool.name, arguments, self._caller, secrets=in_every_form(self.secrets))
+        meter.call(known=meter.knows_call(tool.name, arguments))
+        return await meter.called(tool, arguments, self._caller, secrets=in_every_form(self.secrets))
 
     async def aclose(self) -> None:
         """The tools belong to the sweep."""
+
+
+def _harmless(tool: Tool) -> Tool:
+    """The tool where somebody answers in its place: a call of it that was under way is never in doubt."""
+    return replace(tool, effects=replace(tool.effects, idempotent=True))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +16,14 @@ from callwright.cli.options import Config, Model, Overlay, Profile, Tools
 from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
 
 if TYPE_CHECKING:
+    from contextlib import AsyncExitStack
+
     from callwright.cli.settings import Settings
     from callwright.cli.solving import Solver
     from callwright.cli.verifying import Extent
+    from callwright.execution.recording import Recording
     from callwright.trajectory import Trajectory
+    from callwright.types import Tool
     from callwright.verify.budget import Meter
     from callwright.verify.sweep import Row, Sweep
     from callwright.verify.trajectories import Checked
@@ -38,6 +45,66 @@ class Asked(StrEnum):
 
     code = "code"
     toolmvr = "toolmvr"
+
+
+Recorded = Annotated[
+    list[Path] | None,
+    typer.Option(help="With --requests: what is on record here answers, before the tools. May be repeated."),
+]
+Simulator = Annotated[
+    str | None, typer.Option(help="With --requests: no tool is called; this model answers what is not on record.")
+]
+Imitate = Annotated[
+    str | None, typer.Option(help="With --requests: this model answers for tools that the overlay calls dead.")
+]
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Who answers besides the tools: what is on ``recorded``, and a model: ``simulator`` for every tool, or
+    ``imitate`` for those that the overlay calls dead."""
+
+    recorded: tuple[Path, ...] = ()
+    simulator: str | None = None
+    imitate: str | None = None
+    overlay: str | None = None
+
+    @property
+    def model(self) -> str | None:
+        return self.simulator or self.imitate
+
+    @cached_property
+    def recording(self) -> Recording:
+        """Raises ConfigError and what else reading raises."""
+        from callwright.cli.verifying import recording_of
+
+        return recording_of(self.recorded)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What findings depend on. Raises ConfigError for options that do not go together."""
+        from callwright.errors import ConfigError
+        from callwright.types import digest
+
+        if self.simulator and self.imitate:
+            raise ConfigError("--simulator answers for every tool, the dead ones too", hint="leave out --imitate")
+        if self.imitate and not self.overlay:
+            raise ConfigError(
+                "--imitate answers for tools that an overlay calls dead, and there is none",
+                hint="callwright verify apis --tools SOURCE --apply FILE, then --overlay FILE",
+            )
+        recorded = {"recorded": digest(list(self.recording))} if self.recorded else {}
+        named = {"simulator": self.simulator, "imitate": self.imitate}
+        return {**recorded, **{name: spec for name, spec in named.items() if spec}}
+
+    def absent(self, tools: Sequence[Tool], live: bool) -> frozenset[str]:
+        """The tools that are not called: all of a recording's own, and with a simulator; else the dead ones."""
+        from callwright.overlay import Overlay
+        from callwright.verify.stand_ins import dead
+
+        if self.simulator or not live:
+            return frozenset(tool.name for tool in tools)
+        return dead(tools, Overlay.read(Path(self.overlay))) if self.imitate and self.overlay else frozenset()
 
 
 def verify_trajectories(
@@ -64,9 +131,9 @@ def verify_trajectories(
         list[str] | None, typer.Option("--allow", help="With --requests: tools that need no leave, like send_*.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --requests: nothing that may write.")] = False,
-    imitate: Annotated[
-        str | None, typer.Option(help="With --requests: this model answers for tools that the overlay calls dead.")
-    ] = None,
+    recorded: Recorded = None,
+    simulator: Simulator = None,
+    imitate: Imitate = None,
     out: Annotated[Path | None, typer.Option(help="Write the kept ones here: .jsonl or .json.")] = None,
     to: Annotated[Written, typer.Option("--to", help="The layout of --out.")] = Written.toolbench_vr,
     layout: Annotated[
@@ -97,14 +164,15 @@ def verify_trajectories(
         )
     settings = effective({"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile)
     wanted = {"judges": judge or [], "strict": strict, "prune": prune, "to": to.value}
+    answering = Answering(tuple(recorded or ()), simulator, imitate, settings.get("overlay"))
     if requests is not None:
-        if not settings.get("tools"):
+        if not settings.get("tools") and not recorded:
             raise ConfigError("trajectories are made with tools", hint="--requests FILE --tools SOURCE")
         wanted |= {"model": settings.get("model"), "strategy": strategy.value, "allow": allow or [],
                    "dry_run": dry_run, "tools": settings.sources()}  # fmt: skip
-        wanted |= {"imitate": imitate} if imitate else {}
+        wanted |= answering.about
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
-    made = asyncio.run(_verified(source, requests, layout, settings, wanted, extent))
+    made = asyncio.run(_verified(source, requests, layout, settings, wanted, answering, extent))
     tell(made, extent, lambda: _report(made, extent))
     _agreed(made)
     if out is not None:
@@ -117,6 +185,7 @@ async def _verified(
     layout: str,
     settings: Settings,
     wanted: dict[str, Any],
+    answering: Answering,
     extent: Extent,
 ) -> Sweep:
     from contextlib import AsyncExitStack
@@ -136,7 +205,7 @@ async def _verified(
             rows = _read(source, layout, wanted["to"])
             return await swept("trajectories", wanted, rows, verifier.judge, extent)
         asked = _requests(requests)
-        solver = await _solver(stack, settings, wanted, extent)
+        solver = await _solver(stack, settings, wanted, answering, extent)
         rows = _made(solver, asked, requests.stem, wanted)
         made = await swept("trajectories", wanted, rows, verifier.judge, extent)
         solver.forget(made.findings)
@@ -170,23 +239,20 @@ def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
     return rows
 
 
-async def _solver(stack: Any, settings: Settings, wanted: dict[str, Any], extent: Extent) -> Solver:
+async def _solver(
+    stack: AsyncExitStack, settings: Settings, wanted: dict[str, Any], answering: Answering, extent: Extent
+) -> Solver:
     """Who makes the trajectories: tools and models are open as long as the stack is."""
     from callwright.catalog import open_catalog
     from callwright.cli.solving import Solver
     from callwright.cli.verifying import journal_of
-    from callwright.errors import ConfigError
     from callwright.models import open_model
-    from callwright.overlay import Overlay
+    from callwright.verify.stand_ins import StandIn
 
-    told, imitate = settings.get("overlay"), wanted.get("imitate")
-    if imitate and not told:
-        raise ConfigError(
-            "--imitate answers for tools that an overlay calls dead, and there is none",
-            hint="callwright verify apis --tools SOURCE --apply FILE, then --overlay FILE",
-        )
-    catalog = await stack.enter_async_context(open_catalog(settings.sources()))
-    models = [open_model(spec) for spec in (settings.get("model"), *([imitate] if imitate else []))]
+    overlay = [answering.overlay] if answering.overlay else []
+    sources: list[Any] = settings.sources() or [*answering.recording.tools.values(), *overlay]
+    catalog = await stack.enter_async_context(open_catalog(sources))
+    models = [open_model(spec) for spec in (settings.get("model"), *([answering.model] if answering.model else []))]
     for one in models:
         stack.push_async_callback(one.aclose)
     path = journal_of("trajectories", wanted, extent)
@@ -198,8 +264,8 @@ async def _solver(stack: Any, settings: Settings, wanted: dict[str, Any], extent
         wanted["allow"],
         wanted["dry_run"],
         extent.anew,
-        models[1] if imitate else None,
-        Overlay.read(Path(told)) if told else None,
+        StandIn(answering.recording, models[1] if answering.model else None),
+        answering.absent(catalog.tools, live=bool(settings.get("tools"))),
     )
 
 
@@ -214,7 +280,8 @@ def _made(solver: Solver, asked: list[dict[str, Any]], name: str, wanted: dict[s
     digests = {tool.name: tool.digest for tool in solver.catalog.tools}
 
     def record(made: Trajectory) -> dict[str, Any]:
-        return write(Transcript(made), FORMATS[wanted["to"]])
+        marks = {"simulated": list(made.simulated)} if made.simulated else {}
+        return {**write(Transcript(made), FORMATS[wanted["to"]]), **marks}
 
     rows, all_lost = [], True
     for number, one in enumerate(asked, 1):
@@ -298,4 +365,6 @@ def _write(made: Sweep, out: Path) -> None:
 
     kept = [one.found["record"] for one in made.kept if one.found.get("record")]
     write_records(out, "lines" if out.suffix == ".jsonl" else "list", [("", record) for record in kept])
-    print(f"{len(kept)} trajectories: {out}", file=sys.stderr)
+    rest = sum("simulated" in record for record in kept)
+    said = f", {rest} of them rest on simulated replies" if rest else ""
+    print(f"{len(kept)} trajectories: {out}{said}", file=sys.stderr)

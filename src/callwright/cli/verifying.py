@@ -14,6 +14,7 @@ import typer
 from callwright.types import JsonObject, digest
 
 if TYPE_CHECKING:
+    from callwright.execution.recording import Recording
     from callwright.verify.budget import Budget, Cost
     from callwright.verify.sweep import Finding, Judge, Levels, Row, Sweep
     from callwright.viewer import Report, Table
@@ -145,6 +146,17 @@ def journal_of(stage: str, about: JsonObject, extent: Extent) -> Path:
     if extent.journal is not None:
         return extent.journal
     return state_dir() / "verify" / f"{stage}-{digest({'stage': stage, **about})}.jsonl"
+
+
+def recording_of(paths: Sequence[Path]) -> Recording:
+    """What is on record in these files; what could not be taken over is said on stderr. Raises ConfigError and what
+    else reading them raises."""
+    from callwright.execution.recording import Recording
+
+    recording = Recording.read(*paths)
+    for problem in recording.problems:
+        print(f"note: {problem}", file=sys.stderr)
+    return recording
 
 
 @contextmanager

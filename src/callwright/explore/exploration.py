@@ -27,6 +27,7 @@ from callwright.strategies.code import CALLS
 from callwright.trajectory import Step, Trajectory
 from callwright.types import JsonObject, Tool, ToolCall, ToolResult, canonical, to_json
 from callwright.verify.budget import Meter
+from callwright.verify.memory import InDoubt
 from callwright.verify.sweep import Finding, Row, Sweep, key_of
 from callwright.wire.schemas import closed_object
 
@@ -67,6 +68,7 @@ class _Control:
 
     results: tuple[ToolResult, ...] | None = None
     unknown: bool = False  # it may not be made here
+    doubt: InDoubt | None = None  # it was being made when an earlier process ended
 
 
 @dataclass(slots=True)
@@ -108,11 +110,18 @@ class Explorer:
         """Sample, try and judge one point."""
         gate = Gate(self._offered(point.trajectory))
         at = _At(point, gate, Programs(gate, self.trying), meter)
-        if why := await self._settled(at):
-            return Finding(False, "the verified call does otherwise now", why, {"actions": [], "tool": _tools(point)})
+        try:
+            why, category = await self._settled(at), "the verified call does otherwise now"
+        except InDoubt as doubt:
+            why, category = str(doubt), "in doubt"
+        if why:
+            return Finding(False, category, why, {"actions": [], "tool": _tools(point)})
         made = []
         for action, times in await self._sampled(at.point, meter):
-            outcome = await self._outcome(action, at)
+            try:
+                outcome = await self._outcome(action, at)
+            except InDoubt as doubt:
+                outcome = Outcome("in doubt", str(doubt), tried=_written(action))
             made.append(replace(outcome, times=times))
         kept = [one for one in made if one.row is not None]
         category = kept[0].category if kept else made[0].category if made else "no sample"
@@ -250,13 +259,19 @@ class Explorer:
 
     async def _doubt(self, point: Point, wrong: Wrong, gate: Gate, control: _Control, meter: Meter) -> str:
         """Why an error is not believed: the right call, made now, fails or gives something else."""
+        if control.doubt is not None:
+            raise control.doubt
         if control.results is None and not control.unknown:
             made = []
             for call in point.right.calls:
                 verdict = checked(gate, call)
                 if isinstance(verdict, Wrong):
                     return f"the verified call is refused now: {verdict.feedback}"
-                made.append(await self.trying.call(verdict, point.trajectory.query, meter))
+                try:
+                    made.append(await self.trying.call(verdict, point.trajectory.query, meter))
+                except InDoubt as doubt:
+                    control.doubt = doubt
+                    raise
             control.unknown = any(r.failure is not None and r.failure.kind == "not_executable" for r in made)
             control.results = tuple(made)
         if control.unknown or control.results is None:
@@ -319,14 +334,16 @@ def rows_of(made: Iterable[Finding]) -> list[Reflected]:
 
 
 def by_action(made: Sweep) -> Sweep:
-    """The sweep with a finding for every sample, for the report: kept errors by kind, the others by why they went."""
+    """The sweep with a finding for every sample, for the report: kept errors by kind, the others by why they went;
+    and one for every point at which nothing was sampled."""
     each = tuple(
         Finding(one["row"] is not None, one["category"], one["why"] or _reason(one), {}, f"{finding.id}#{n}")
         for finding in made.findings
         for n, one in enumerate(finding.found.get("actions", ()), 1)
         for _ in range(one["times"] if one["row"] is None else 1)
     )
-    return replace(made, findings=each)
+    unsampled = tuple(finding for finding in made.findings if not finding.found.get("actions"))
+    return replace(made, findings=(*each, *unsampled))
 
 
 def _reason(one: JsonObject) -> str:

@@ -12,7 +12,13 @@ from callwright.verify.sweep import Finding, Sweep
 from callwright.viewer import Table
 
 UNJUDGED = frozenset(
-    {"not carried out", "failed for another reason", "cannot be told", "the verified call does otherwise now"}
+    {
+        "not carried out",
+        "failed for another reason",
+        "cannot be told",
+        "in doubt",
+        "the verified call does otherwise now",
+    }
 )
 """Categories that say nothing of the learner."""
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from callwright.errors import Failure
+from callwright.explore.syntax import shows
 from callwright.explore.trying import Trying
 from callwright.explore.wrong import Wrong, checked
 from callwright.gate import Gate
@@ -93,6 +94,7 @@ class Programs:
     def __init__(self, gate: Gate, trying: Trying) -> None:
         self._gate, self._trying = gate, trying
         self._functions = functions(gate.tools)
+        self.tools = frozenset(self._functions)
         self._known: dict[str, ToolResult] = {}  # what calls of the history return that is not on record
 
     async def run(self, before: Trajectory, code: str, thought: str, meter: Meter, most: int = CALLS) -> Done:
@@ -132,7 +134,9 @@ class _Earlier:
     def __init__(self, programs: Programs, step: Step, made: Attempts) -> None:
         self._programs, self._made = programs, made
         told = [result for _, result in step.pairs if result is not None]
-        self._told = told if len(told) == len(step.calls) else []
+        read = not step.shown  # from the print-out alone
+        whole = len(told) == len(step.calls) and (not read or shows(step.code, programs.tools))
+        self._told = told if whole else []
         self._next = 0
 
     async def call(self, name: str, args: tuple[Json, ...], kwargs: dict[str, Json]) -> Json:

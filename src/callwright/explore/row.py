@@ -15,7 +15,7 @@ from callwright.errors import ConfigError, Failure
 from callwright.explore.syntax import computes
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, Transcript, read_record, spoken, write
-from callwright.types import JsonObject, ToolCall, ToolResult, canonical, to_json
+from callwright.types import JsonObject, Simulated, ToolCall, ToolResult, canonical, to_json
 from callwright.wire.tools import tool_from_wire, tool_to_openai
 
 Kind = Literal["calling", "planning"]
@@ -30,7 +30,8 @@ class Reflected:
 
     ``error`` says which one of its kind it is, ``by`` who wrote the reflection ("rule", a model's name, or "run": the
     model of a harvested run, while it ran). ``program``: the right action is a program that computes arguments of its
-    calls, "" where the calls say it all.
+    calls, "" where the calls say it all. ``simulated``: how some of the results were made up, of a record that does
+    not say it of each.
     """
 
     before: Trajectory
@@ -41,6 +42,7 @@ class Reflected:
     error: str
     by: str = "rule"
     program: str = ""
+    simulated: tuple[Simulated, ...] = ()
 
     @property
     def trajectory(self) -> Trajectory:
@@ -71,7 +73,10 @@ def record(row: Reflected, layout: str = "toolbench-vr") -> JsonObject:
     whole = row.trajectory if layout == "toolbench-vr" else spoken(row.trajectory)  # which numbers the calls
     last = len(whole.steps) - 1
     made = write(Transcript(whole, frozenset(range(last))), FORMATS[layout])
-    return {**made, MEMBER: {"kind": row.kind, "error": row.error, "by": row.by}}
+    said: JsonObject = {"kind": row.kind, "error": row.error, "by": row.by}
+    if simulated := {*row.simulated, *row.trajectory.simulated}:
+        said["simulated"] = sorted(simulated)
+    return {**made, MEMBER: said}
 
 
 def row_of(found: JsonObject) -> Reflected:
@@ -87,7 +92,8 @@ def row_of(found: JsonObject) -> Reflected:
     names = {tool.name for tool in read.tools}
     program = right.code if computes(right.code, names) else ""
     said = str(told.get("error", "")), str(told.get("by", ""))
-    return Reflected(rest, wrong, right.thought, right.calls, told["kind"], *said, program)
+    simulated = tuple(told.get("simulated", ()))
+    return Reflected(rest, wrong, right.thought, right.calls, told["kind"], *said, program, simulated)
 
 
 def kept(row: Reflected) -> JsonObject:

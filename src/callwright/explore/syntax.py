@@ -16,18 +16,35 @@ def plain(code: str, tools: Collection[str]) -> bool:
     return 0 < len(calls) <= CALLS and all(call is not None and _literal_call(call) for call in calls)
 
 
+def shows(code: str, tools: Collection[str]) -> bool:
+    """Whether a program prints what each of its calls returned, as it came and in their order, and nothing else: only
+    then does its print-out tell what they returned."""
+    called: list[str] = []  # a name for every call
+    printed: list[str] = []
+    for statement in _parsed(code):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))) if tool in tools:
+                called.append(name)
+            case ast.Expr(ast.Call(func=ast.Name(id="print"), args=[ast.Name(id=name)], keywords=[])):
+                printed.append(name)
+            case ast.Expr(ast.Call(func=ast.Name(id="print"))) if _called(statement, tools):
+                called.append(f"#{len(called)}")
+                printed.append(called[-1])
+            case _:
+                return False
+    once = len({*called}) == len(called) == len(_calls(code, tools))
+    return once and bool(called) and called == printed
+
+
 def computes(code: str, tools: Collection[str]) -> bool:
     """Whether an argument of a tool's call is anything but a literal."""
-    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
-    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
-    return not all(_literal_call(call) for call in calls)
+    return not all(_literal_call(call) for call in _calls(code, tools))
 
 
 def expressions(code: str, tools: Collection[str]) -> frozenset[str]:
     """The arguments of tools' calls that are no literals, as they are written: what a reader of a program that does
     not run it takes for their values."""
-    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
-    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
+    calls = _calls(code, tools)
     given = (value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords)))
     return frozenset(ast.get_source_segment(code, value) or "" for value in given if not _literal(value))
 
@@ -47,6 +64,12 @@ def _parsed(code: str) -> list[ast.stmt]:
             return ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
+
+
+def _calls(code: str, tools: Collection[str]) -> list[ast.Call]:
+    """Every call of a tool, wherever it stands."""
+    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
+    return [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
 
 
 def _called(statement: ast.stmt, tools: Collection[str]) -> ast.Call | None:

@@ -30,6 +30,7 @@ from callwright.trials.policy import TrialPolicy
 from callwright.types import Json, JsonObject, Tool, ToolCall, ToolOutput, ToolResult, canonical, to_json
 from callwright.verify.budget import Meter
 from callwright.verify.committee import Votes, decided, polled
+from callwright.verify.memory import InDoubt
 from callwright.verify.observed import Observed, Seen, observed
 from callwright.verify.proposals import MOST, Proposals, admitted, propose, proposed
 from callwright.verify.refiner import Refined, refine
@@ -134,10 +135,10 @@ class ApiVerifier:
         if not calls:
             lacking = ", ".join(map(repr, plan.lacking))
             return await self._imitated(tool, "untried: no input", f"nothing gives {lacking}", meter)
-        attempts = await self._made(tool, calls, meter)
-        if not any(one.works for one in attempts) and any(one.blames_arguments for one in attempts):
-            attempts += await self._made(tool, self._others(tool, calls), meter)
-        attempts += await self._as_taught(tool, attempts, meter)
+        try:
+            attempts = await self._attempts(tool, calls, meter)
+        except InDoubt as doubt:
+            return _finding(tool, "in doubt", str(doubt), (), Observed((), ()), {}, ())
         seen = [_seen(one) for one in attempts]
         found = observed(tool, seen)
         status, why = _alive(attempts, seen, found.drift)
@@ -147,6 +148,13 @@ class ApiVerifier:
         if not status.startswith(KEPT):
             return await self._imitated(tool, status, why, meter, seen, found, votes)
         return _finding(tool, status, why, seen, _merged(found, refined), votes, refined.refused if refined else ())
+
+    async def _attempts(self, tool: Tool, calls: Sequence[JsonObject], meter: Meter) -> list[Attempt]:
+        """The calls and what came of them; where none served, others. Raises InDoubt."""
+        attempts = await self._made(tool, calls, meter)
+        if not any(one.works for one in attempts) and any(one.blames_arguments for one in attempts):
+            attempts += await self._made(tool, self._others(tool, calls), meter)
+        return [*attempts, *await self._as_taught(tool, attempts, meter)]
 
     def _others(self, tool: Tool, tried: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
         """Calls with values that anybody would try, where those that were given did not serve."""
@@ -184,7 +192,7 @@ class ApiVerifier:
         gate = self._gate.with_tool(tool)
 
         async def caller(_: str, arguments: JsonObject) -> ToolOutput:
-            return await meter.called(tool.name, arguments, self._caller, secrets=self._secrets)
+            return await meter.called(tool, arguments, self._caller, secrets=self._secrets)
 
         attempts = Attempts("", caller, gate, policy, secrets=self._secrets, actor=f"verify:{tool.name}")
         attempts.pacer = self._pacer  # one for all tools: hosts are spared by all of them together

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from callwright.errors import ConfigError, Failure
 from callwright.protocols import Capabilities, ChatModel, ChatRequest, Watcher
 from callwright.redaction import redacted
-from callwright.types import JsonObject, Reply, ToolCall, ToolOutput, Usage, to_json
-from callwright.verify.memory import Memory, question
+from callwright.types import Json, JsonObject, Reply, Tool, ToolCall, ToolOutput, Usage, canonical, to_json
+from callwright.verify.memory import InDoubt, Memory, Shared, question
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,13 @@ class Account:
 
 class Meter:
     """What one row costs, charged to the account before it is spent. What ``memory`` knows is not asked again: it
-    counts as the row's ``cost``, and not as ``spent`` now."""
+    counts as the row's ``cost``, and not as ``spent`` now. ``shared`` is what all rows are told alike."""
 
-    def __init__(self, account: Account | None = None, memory: Memory | None = None) -> None:
+    def __init__(
+        self, account: Account | None = None, memory: Memory | None = None, shared: Shared | None = None
+    ) -> None:
         self._account = account or Account(Budget())
-        self.memory = memory or Memory()
+        self.memory, self._shared = memory or Memory(), shared or Shared()
         self.cost = self.spent = Cost()
 
     def call(self, *, known: bool = False) -> None:
@@ -103,24 +105,51 @@ class Meter:
         self._add(Cost(calls=1), known)
 
     def knows_call(self, tool: str, arguments: JsonObject) -> bool:
-        """Whether the result of this call is on record."""
-        return self.memory.knows(question("call", tool, arguments))
+        """Whether what came of this call is on record. Raises InDoubt where an earlier process ended while it made
+        it, and it may not be made twice."""
+        try:
+            return self.memory.knows(_call(tool, arguments))
+        except InDoubt:
+            said = f"in doubt: {tool}({canonical(arguments)}) was under way when an earlier process ended"
+            raise InDoubt(f"{said}, and may have been done; it is not made again, unless with --anew") from None
+
+    async def made(self, tool: Tool, arguments: JsonObject, make: Callable[[], Awaitable[Json]]) -> Json:
+        """What came of a call: from the record where it stands there (:meth:`knows_call`), else it is made. One that
+        may not be made twice is on record before. It is counted apart (:meth:`call`)."""
+        asked = _call(tool.name, arguments)
+        if self.memory.knows(asked):
+            return self.memory.recall(asked)
+        if not may_be_made_again(tool):
+            self.memory.begin(asked)
+        told = await make()
+        self.memory.tell(asked, told)
+        return told
 
     async def called(
         self,
-        tool: str,
+        tool: Tool,
         arguments: JsonObject,
         caller: Callable[[str, JsonObject], Awaitable[ToolOutput]],
         secrets: Sequence[str] = (),
     ) -> ToolOutput:
-        """What a tool says, asked of ``caller`` where that is not on record; it is counted apart (:meth:`call`).
-        ``secrets`` are not put on record. For calls that may be repeated: one that was under way is made again."""
-        asked = question("call", tool, arguments)
-        if self.memory.knows(asked):
-            return _output(self.memory.recall(asked))
-        output = await caller(tool, arguments)
-        self.memory.tell(asked, redacted(to_json(output), secrets))
-        return output
+        """What a tool says, as :meth:`made` has it. ``secrets`` are not put on record."""
+        output: ToolOutput | None = None
+
+        async def make() -> Json:
+            nonlocal output
+            output = await caller(tool.name, arguments)
+            return redacted(to_json(output), secrets)
+
+        told = await self.made(tool, arguments, make)
+        return output or _output(told)
+
+    async def told_alike(self, asked: str, ask: Callable[[], Awaitable[ToolOutput]]) -> ToolOutput:
+        """What all rows of a sweep are told: asked for by the first of them."""
+
+        async def ask_for_all() -> Json:
+            return to_json(await ask())
+
+        return _output(await self._shared.told(asked, ask_for_all))
 
     def metered(self, model: ChatModel) -> ChatModel:
         """The model, each question to it counted here. Asking raises BudgetSpent where none is left."""
@@ -171,6 +200,16 @@ class _Metered:
 
     async def aclose(self) -> None:
         """Nothing is held."""
+
+
+def may_be_made_again(tool: Tool) -> bool:
+    """Whether a call of which nobody knows what came may be made again. No key goes with calls of a sweep, so that
+    tools which know theirs again are no exception."""
+    return tool.effects.read_only or tool.effects.idempotent
+
+
+def _call(tool: str, arguments: JsonObject) -> str:
+    return question("call", tool, arguments)
 
 
 def _reply(told: JsonObject) -> Reply:

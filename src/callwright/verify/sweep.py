@@ -20,7 +20,7 @@ from callwright import lines
 from callwright.errors import CallwrightError, ConfigError, ModelError
 from callwright.types import JsonObject, Usage, digest, to_json
 from callwright.verify.budget import Account, Budget, BudgetSpent, Cost, Meter
-from callwright.verify.memory import Memory
+from callwright.verify.memory import Memory, Shared
 
 T = TypeVar("T")
 
@@ -87,7 +87,8 @@ Levels = Callable[[Sequence[Row[T]]], Generator[Sequence[Row[T]], Sweep, None]]
 
 class Journal:
     """The findings of a sweep on disk, a line each behind a head that says what they are of; and, of rows that are
-    being judged, what they were told (:mod:`callwright.verify.memory`). One process owns it.
+    being judged, what they were told (:mod:`callwright.verify.memory`). ``shared`` is what all of them were told. One
+    process owns it.
 
     Without a path it only remembers. Made by :func:`opened`.
     """
@@ -96,6 +97,7 @@ class Journal:
         self.path = path
         self.findings: dict[str, Finding] = {}
         self._told: dict[str, list[JsonObject]] = {}  # row's key -> notes, of rows that have no finding yet
+        self.shared = Shared()
         if path is None:
             return
         head = {"verify": VERSION, "about": to_json(about)}
@@ -104,7 +106,8 @@ class Journal:
             raise ConfigError(f"{path} was begun with other settings{_changed(found[0], head)}", hint=_ANEW)
         for line in found[1:]:
             self._read(line)
-        told = (note for key, notes in self._told.items() if key not in self.findings for note in notes)
+        told = [note for key, notes in self._told.items() if key not in self.findings for note in notes]
+        self.shared = Shared(self._told.pop(_ALL, ()), lambda note: self._append({"of": _ALL, **note}))
         lines.write(path, [head, *map(to_json, self.findings.values()), *told])
 
     def _read(self, line: JsonObject) -> None:
@@ -126,13 +129,14 @@ class Journal:
     def _append(self, line: JsonObject) -> None:
         if self.path is not None:
             with _written(self.path):
-                lines.append(self.path, [line])
+                lines.append(self.path, [line], synced="begun" in line)
 
     def memory(self, key: str) -> Memory:
         """What a row was told by an earlier sweep that ended before its finding stood, and where it keeps more."""
         return Memory(self._told.get(key, ()), lambda note: self._append({"of": key, **note}))
 
 
+_ALL = ""  # in place of a row's key
 _ANEW = "choose another --journal, or --anew to judge everything again"
 
 
@@ -254,7 +258,7 @@ class _Work(Generic[T]):
     async def through(self, todo: deque[Row[T]]) -> None:
         while todo and self.silent < PATIENCE and not self.spent:
             row = todo.popleft()
-            meter = Meter(self.account, self.journal.memory(row.key))
+            meter = Meter(self.account, self.journal.memory(row.key), self.journal.shared)
             try:
                 finding = await self._judged(row, meter)
             finally:

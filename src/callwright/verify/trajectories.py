@@ -251,6 +251,8 @@ class TrajectoryVerifier:
             trajectory, gone = pruned(trajectory)
         found = faults(trajectory, item.cut)
         facts: JsonObject = {"faults": to_json(found)} | ({"pruned": [at + 1 for at in gone]} if gone else {})
+        if simulated := [r for r in trajectory.results if r.simulated]:
+            facts["simulated"] = [f"{r.tool}({canonical(r.arguments)}): {r.simulated}" for r in simulated]
         if item.record is not None:
             try:
                 facts["record"] = item.record(trajectory)
