@@ -120,6 +120,19 @@ def test_the_decoding_schema_holds_the_response_to_the_output_schema() -> None:
     assert not validate(schema, {"error": "", "response": {"celsius": 7, "place": 1}})
 
 
+def test_documented_fields_are_there_and_lists_end_where_no_schema_says_so() -> None:
+    city = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/city"}}}
+    found = {"type": "array", "items": {"$ref": "#/$defs/city"}}
+    output = {"type": "object", "properties": {"count": {"type": "integer"}, "found": found}, "$defs": {"city": city}}
+    schema = reply_schema(replace(WEATHER, output_schema=output))
+    oslo = {"name": "Oslo"}
+    assert validate(schema, {"error": "", "response": {"count": 1, "found": [oslo]}})
+    assert not validate(schema, {"error": "", "response": {"found": [oslo]}})
+    assert not validate(schema, {"error": "", "response": {"count": 1, "found": [{}]}})
+    assert not validate(schema, {"error": "", "response": {"count": 9, "found": [oslo] * 9}})
+    assert output["properties"]["found"] == {"type": "array", "items": {"$ref": "#/$defs/city"}}  # the tool's stays
+
+
 async def test_the_schema_is_asked_for_where_the_model_can_be_held_to_it() -> None:
     for able in (True, False):
         model = ScriptedModel([{"error": "", "response": 1}], capabilities=Capabilities(json_schema=able))

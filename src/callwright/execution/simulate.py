@@ -36,6 +36,8 @@ from callwright.wire.tools import tool_to_openai
 
 MAX_TOKENS = 768
 PATIENCE = 300.0  # seconds: two replies of MAX_TOKENS from a small model on a busy processor
+FIELDS = 12  # of an object that must be there, where its schema does not say which
+ITEMS = 3  # of a list, where its schema does not say how many
 EXAMPLES = 3  # recorded calls of the tool that the model is shown
 _ATTEMPTS = 2
 _EXAMPLE_CHARS = 2_048  # of all examples together, as in StableToolBench
@@ -160,12 +162,29 @@ def documentation(tool: Tool) -> str:
 
 
 def reply_schema(tool: Tool) -> JsonObject:
-    """``{"error", "response"}``, the response as the tool's output schema has it. Definitions move to the root."""
-    response = dict(tool.output_schema or {})
+    """``{"error", "response"}``, the response as the tool's output schema has it, whole and short: where nothing says
+    which fields must be there, those that are listed first must, and open lists end. Definitions move to the root."""
+    response = _whole_and_short(tool.output_schema or {})
     definitions: JsonObject = {key: response.pop(key) for key in ("$defs", "definitions") if key in response}
     properties = {"error": {"type": "string", "maxLength": 200}, "response": response}
     made: JsonObject = {"type": "object", "properties": properties, "required": ["error", "response"]}
     return {**made, "additionalProperties": False, **definitions}
+
+
+def _whole_and_short(schema: JsonObject) -> JsonObject:
+    """The schema, narrower: a small model leaves out every field that it may, and ends no list that it need not."""
+    made = dict(schema)
+    for key in ("properties", "$defs", "definitions"):
+        if isinstance(inner := made.get(key), dict):
+            made[key] = {k: _whole_and_short(v) if isinstance(v, dict) else v for k, v in inner.items()}
+    if isinstance(listed := made.get("properties"), dict) and "required" not in made:
+        plain = [k for k, v in listed.items() if isinstance(v, dict) and "$ref" not in v]  # that might have no end
+        made["required"] = plain[:FIELDS]
+    if made.get("type") == "array":
+        made = {"maxItems": max(ITEMS, made.get("minItems", 0)), **made}
+        if isinstance(items := made.get("items"), dict):
+            made["items"] = _whole_and_short(items)
+    return made
 
 
 def _arguments(call: ToolCall | CheckedCall, tool: Tool) -> tuple[JsonObject, ToolOutput | None]:
