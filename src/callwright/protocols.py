@@ -81,7 +81,9 @@ def call_key() -> str:
 class ToolSource(Protocol):
     """Where tools come from and who runs them. ``open`` raises CatalogError; ``call`` never raises for the world.
 
-    A source may also have ``outcome`` (:class:`Askable`), and hand :data:`CALL_KEY` on for tools that are ``keyed``.
+    A source may also have ``outcome`` (:class:`Askable`), and hand :data:`CALL_KEY` on for tools that are ``keyed``;
+    and ``place(tool)``, known when it is open: a text that differs where calls of the same tool are answered by
+    somebody else (another server, a function that was changed, no credential), for what is kept of their answers.
     """
 
     @property

@@ -152,3 +152,18 @@ async def test_secrets_are_gathered_from_every_source_that_knows_some() -> None:
     keyed.secrets, also.secrets = ("one", "two"), ("two", "three")
     async with open_catalog([keyed, also, Source("c", "h")]) as catalog:
         assert catalog.secrets == ("one", "two", "three")
+
+
+def indoors(city: str) -> str:
+    """Weather."""
+    return "dry"
+
+
+async def test_who_answers_a_tool_is_told_where_its_source_knows() -> None:
+    outdoors: dict[str, Any] = {}
+    exec("def indoors(city: str) -> str:\n    return 'wet'", outdoors)
+    async with open_catalog([indoors, Source("far", "fetch")]) as catalog:
+        assert 'return "dry"' in catalog.place("indoors")
+        assert catalog.place("fetch") == ""
+    async with open_catalog([outdoors["indoors"]]) as catalog:
+        assert catalog.place("indoors") == "", "code that stands in no file"

@@ -210,6 +210,19 @@ async def test_a_missing_credential_is_named_and_nothing_is_sent(shop: Shop) -> 
         await source.aclose()
 
 
+async def test_another_server_and_a_credential_that_came_are_another_place() -> None:
+    async def place(base: str, environment: dict[str, str]) -> str:
+        api = await opened(DOCUMENT, base_url=base, environment=environment)
+        await api.source.aclose()
+        return api.source.place(api.tools["secure"])
+
+    known = {"SHOP_KEY": SECRET, "SHOP_TOKEN": SECRET}
+    there = await place("http://a.example", known)
+    assert there == await place("http://a.example", dict(known))
+    assert len({there, await place("http://b.example", known), await place("http://a.example", {})}) == 3
+    assert SECRET not in there
+
+
 @pytest.mark.parametrize(
     ("code", "kind"), [("401", "auth"), ("429", "rate_limit"), ("500", "unavailable"), ("418", "tool_error")]
 )

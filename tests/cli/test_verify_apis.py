@@ -78,6 +78,27 @@ def test_what_is_found_is_told_shown_and_written_and_the_source_stays(tools: Pat
     }
     again = callwright("verify", "apis", "--tools", tools, "--no-diff", folder=tmp_path)
     assert "2 from the journal; 0 calls" in again.stdout
+    assert "2 findings are those of an earlier sweep: --anew" in again.stderr
+
+
+def test_a_tool_that_was_mended_is_called_again_and_one_that_nobody_could_call_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "tools.py"
+    path.write_text(TOOLS + LACKING)
+    done = callwright("verify", "apis", "--tools", path, "--no-diff", folder=tmp_path)
+    assert "1 tools were not called, because nothing gives an input that they require (by_serial)" in done.stderr
+    path.write_text(TOOLS.replace('raise ToolError("status 403: not subscribed")', 'return "dry"') + LACKING)
+    mended = callwright("verify", "apis", "--tools", path, "--no-diff", folder=tmp_path)
+    assert "kept 2 of 3" in mended.stdout
+    assert "1 from the journal" in mended.stdout
+    assert "2 of 3 judged: kept 2" in mended.stderr, "with what is on record"
+
+
+LACKING = '''
+@tool(effects=READ_LOCAL)
+def by_serial(serial: str) -> str:
+    """The thing of a serial number."""
+    return serial
+'''
 
 
 HOSTILE_TOOLS = '''

@@ -148,6 +148,50 @@ async def test_a_tool_that_says_it_is_replaced_cannot_be_used() -> None:
     assert by_id(await verified([retired]))["retired"].category == "drifted"
 
 
+@tool(effects=READ_LOCAL)
+def all_items() -> Any:
+    """Items."""
+    return {"items": [{"sku": "SKU-1", "name": "Lamp"}, {"sku": "SKU-2", "name": "Desk"}]}
+
+
+@tool(effects=READ_LOCAL)
+def stock_of(sku: str) -> Any:
+    """How many there are."""
+    return {"sku": sku, "in_stock": len(sku)}
+
+
+@tool(effects=READ_LOCAL)
+def called(name: str) -> Any:
+    """Whoever is called so."""
+    return {"found": name}
+
+
+async def test_a_reply_that_nobody_documented_feeds_an_input_of_its_own_name() -> None:
+    made = by_id(await verified([stock_of, called, all_items]))
+    assert [call["arguments"] for call in made["stock_of"].found["calls"]] == [{"sku": "SKU-1"}, {"sku": "SKU-2"}]
+    assert made["called"].category == "untried: no input", "a name of anything is no name of this"
+
+
+async def test_what_was_found_of_a_tool_does_not_hold_where_somebody_else_answers(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    told = {"weather": "https://a.example"}
+    with opened(path, {}) as journal:
+        await verified([weather], journal, place=told.__getitem__)
+    with opened(path, {}) as journal:
+        same = await verified([weather], journal, place=told.__getitem__)
+        other = await verified([weather], journal, place={"weather": "https://b.example"}.__getitem__)
+    assert (same.again, same.cost.calls) == (1, 0)
+    assert other.again == 0
+    assert other.cost.calls > 0
+
+
+async def test_why_documentation_is_refused_is_said_once_however_many_judges_wrote_it() -> None:
+    renames = {"is_api_valid": True, "refine_api": {"type": "function", "function": {"name": "other"}}}
+    judges = named([ScriptedModel(lambda _: renames), ScriptedModel(lambda _: renames)])
+    (found,) = (await verified([weather], refiners=judges)).findings
+    assert found.found["refused"] == ["the refined documentation is refused: it renames the tool to 'other'"]
+
+
 async def test_a_tool_is_fed_by_what_another_returned() -> None:
     made = by_id(await verified([get_office, list_offices]))["get_office"]
     assert [call["arguments"] for call in made.found["calls"]] == [{"office_id": "OF-1"}, {"office_id": "OF-2"}]

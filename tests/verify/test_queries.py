@@ -130,6 +130,7 @@ def test_replies_are_read_in_many_spellings() -> None:
     assert read_assessment('{"decision": "“Solvable”", "clarity": "8", "difficulty": 6}').quality == 7
     assert read_assessment('{"decision": "Solvable", "quality_score": 99}').quality == 0
     assert read_assessment("Solvable").decision == ""
+    assert read_assessment('{"decision": "Solvable", "quality_score": 1').decision == "", "it may have been 10"
     assert read_assessment(json.dumps([1])).decision == ""
 
 

@@ -145,6 +145,7 @@ def test_what_stands_inside_a_parameter_is_described_too_and_nothing_is_put_ther
         ('{"is_api_valid": true}', True),
         ("yes", None),
         ('{"is_api_valid": 1}', None),
+        ('{"is_api_valid": true, "refine_api": {"name": "find_cars", "description": "Cars of a m', None),
     ],
 )
 def test_validity_is_read_or_nothing_is_said_of_it(text: str, valid: bool | None) -> None:

@@ -136,6 +136,7 @@ def test_a_long_process_is_shown_by_its_ends() -> None:
         ("Sure: {'answer_status': 'fail', 'all_steps_validity': 'No'}", "Fail", False),
         ('{"answer_status": "unsure"}', "Unsure", False),
         ('{"answer_status": "maybe"}', "", False),
+        ('{"content": "ok", "answer_status": "Pass", "all_steps', "", False),
         ("no", "", False),
         ("", "", False),
     ],

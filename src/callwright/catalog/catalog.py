@@ -72,6 +72,13 @@ class Catalog:
         found: ToolOutput | NotDone | None = await ask(entry.original, arguments, key) if ask else None
         return found
 
+    def place(self, name: str) -> str:
+        """What tells who answers calls of a tool: another server, other code; "" where its source does not say. For
+        digests: it may hold addresses and code."""
+        entry = self._entry(name)
+        told = getattr(entry.source, "place", None)
+        return str(told(entry.original)) if told else ""
+
     def _entry(self, name: str) -> _Entry:
         if name not in self._entries:
             near = difflib.get_close_matches(name, self._entries, n=3)

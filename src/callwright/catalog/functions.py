@@ -248,6 +248,14 @@ class FunctionSource:
         found = self._tools.get(tool.name)
         return await found.ask(key, arguments) if found else None
 
+    def place(self, tool: Tool) -> str:
+        """The function's code: one that was mended is another."""
+        found = self._tools.get(tool.name)
+        try:
+            return inspect.getsource(inspect.unwrap(found.function)) if found else ""
+        except (OSError, TypeError):  # made by a program, or in C
+            return ""
+
     async def aclose(self) -> None:
         """Nothing is held."""
 

@@ -87,6 +87,11 @@ class MCPSource:
         said = str(redacted(output.failure.message, secrets))
         return replace(output, failure=replace(output.failure, message=said))
 
+    def place(self, _: Tool) -> str:
+        """The server's address, or the program that is started."""
+        server = self.server
+        return server.url or "\n".join([server.cwd, server.command, *server.args])
+
     async def aclose(self) -> None:
         await self._connection.stop()
 

@@ -207,6 +207,14 @@ class OpenAPISource:
             )
         return url.rstrip("/")
 
+    def place(self, tool: Tool) -> str:
+        """The server's URL, and whether there is a credential for it."""
+        binding = self._bindings.get(tool.name)
+        base = self._base(binding) if binding else ""
+        if binding is None or isinstance(base, Failure):
+            return ""
+        return f"{base} without credential" if isinstance(self._credentials(binding), Failure) else base
+
     def _credentials(self, binding: Binding) -> Credentials | Failure:
         found = credentials_for(binding.security, self._schemes, self._environment)
         if isinstance(found, Failure):

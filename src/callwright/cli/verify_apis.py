@@ -77,6 +77,17 @@ def verify_apis(
             "say that they read (@tool(effects=READ), or an MCP server that is trusted), or --sandbox PATTERN",
             file=sys.stderr,
         )
+    if lacking := [one.id for one in made.findings if one.category == "untried: no input"]:
+        print(
+            f"{len(lacking)} tools were not called, because nothing gives an input that they require "
+            f"({', '.join(lacking[:3])}): document an example of it, or --model MODEL writes calls",
+            file=sys.stderr,
+        )
+    if made.again and any(one.category.startswith("dead") for one in made.findings):
+        print(
+            f"{made.again} findings are those of an earlier sweep: --anew calls what was mended since",
+            file=sys.stderr,
+        )
     tell_agreement([one.found.get("votes", {}) for one in made.findings])
     _conclude(made, offered, wanted, apply, diff and not as_json)
 
@@ -109,6 +120,7 @@ async def _verified(sources: list[str], wanted: dict[str, Any], extent: Any, sto
             imitator=first if wanted["stand_in"] else None,
             evidence=store,
             secrets=catalog.secrets,
+            place=catalog.place,
         )
         for problem in catalog.problems:
             print(problem, file=sys.stderr)

@@ -89,6 +89,7 @@ async def swept(
         opened(path, whole, anew=extent.anew) as journal,
         _progress(told_as or f"verify {stage}", len(rows)) as told,
     ):
+        told.begin(sum(row.key in journal.findings and journal.findings[row.key].kept for row in rows))
         try:
             made = await sweep(
                 rows, judge, journal, budget=budget, concurrency=extent.concurrency, progress=told, levels=levels
@@ -178,6 +179,10 @@ class _Progress:
         self._bar, self._task, self._rows, self._moving = bar, task, rows, moving
         self._kept = 0
         self._said = 0
+
+    def begin(self, kept: int) -> None:
+        """So many rows were kept by an earlier sweep."""
+        self._kept = kept
 
     def __call__(self, finding: Finding, done: int, cost: Cost) -> None:
         self._kept += finding.kept

@@ -1,6 +1,6 @@
 """The only place that parses JSON: strict first, mended only where strict refuses, never completed by guessing."""
 
-from callwright.jsontext.broken import MAX_CHARS, Mended, literal, mend
+from callwright.jsontext.broken import MAX_CHARS, Mended, literal, mend, uncut
 from callwright.jsontext.strict import MAX_DEPTH, JsonError, parse, write
 
-__all__ = ["MAX_CHARS", "MAX_DEPTH", "JsonError", "Mended", "literal", "mend", "parse", "write"]
+__all__ = ["MAX_CHARS", "MAX_DEPTH", "JsonError", "Mended", "literal", "mend", "parse", "uncut", "write"]

@@ -53,6 +53,14 @@ class Mended:
     truncated: bool = False
 
 
+def uncut(text: str | bytes) -> Json:
+    """The value of a document as :func:`mend` reads it, for what is acted upon: JsonError too where it is cut off."""
+    found = mend(text)
+    if found.truncated:
+        raise JsonError("the document stops before it ends", len(text))
+    return found.value
+
+
 def mend(text: str | bytes) -> Mended:
     """Read a document that may be fenced, surrounded by prose, Python-like or slightly malformed.
 

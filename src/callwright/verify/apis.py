@@ -7,7 +7,7 @@ Tools whose inputs others return are called after them, with what came back.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import zip_longest
@@ -16,6 +16,7 @@ from typing import Any
 from callwright.errors import CallwrightError
 from callwright.evidence import EvidenceStore
 from callwright.execution.simulate import Simulator
+from callwright.flow import GENERIC, words
 from callwright.gate import Gate, Sources
 from callwright.gate.diagnose import failure_in
 from callwright.models.dialogue import converse
@@ -38,6 +39,7 @@ from callwright.verify.sweep import Finding, Row, Sweep, key_of
 
 Caller = Callable[[str, JsonObject], Awaitable[ToolOutput]]
 KEPT = ("alive", "responds")
+_NAMED = 3  # values of one reply that are tried for an input of their name
 _VALUE = 120  # characters of a value that is handed on from a reply
 _REPLY = 20_000  # characters of a reply that the journal keeps, for tools that are fed by it
 _TRANSIENT = frozenset({"rate_limit", "timeout", "cancelled"})
@@ -50,7 +52,8 @@ class Watch:
 
     ``proposer`` writes example calls (Table 12) beside those from the schema, ``refiners`` decide on validity and
     write documentation (Table 13): the first that keeps to the rules is taken, validity goes by majority.
-    ``imitator`` stands in for the dead (Table 14).
+    ``imitator`` stands in for the dead (Table 14). ``place`` tells who answers the calls of a tool
+    (:meth:`callwright.catalog.Catalog.place`): the same documentation elsewhere is another tool.
     """
 
     calls: int = MOST
@@ -61,6 +64,7 @@ class Watch:
     evidence: EvidenceStore | None = None
     secrets: Sequence[str] = ()
     today: date = field(default_factory=date.today)
+    place: Callable[[str], str] = lambda _: ""
 
 
 class ApiVerifier:
@@ -79,7 +83,8 @@ class ApiVerifier:
 
     def rows(self) -> list[Row[Tool]]:
         """A row for every tool."""
-        return [Row(tool.name, key_of("apis", tool.digest), tool) for tool in self.tools.values()]
+        place = self._watch.place
+        return [Row(tool.name, key_of("apis", tool.digest, place(tool.name)), tool) for tool in self.tools.values()]
 
     def levels(self, rows: Sequence[Row[Tool]]) -> Generator[Sequence[Row[Tool]], Sweep, None]:
         """The rows in the order in which they can be judged: those whose inputs are documented, then those that are
@@ -114,7 +119,16 @@ class ApiVerifier:
             [v.value for result in self._results.get(producer.name, ()) for v in provided(link, result)]
             for link, producer in self._feeding.providers(tool, key, FEEDS)
         ]
+        if not any(found) and not set(words(key)) <= GENERIC:
+            found = [*self._named_so(tool, key)]
         return [value for some in zip_longest(*found, fillvalue=None) for value in some if _short(value)]
+
+    def _named_so(self, tool: Tool, key: str) -> Iterator[list[Json]]:
+        """What stands under an input's own name in a reply of each other tool, where no documentation joins them."""
+        for name, results in self._results.items():
+            if name != tool.name:
+                leaves = (leaf for leaf in Sources(results=results).leaves_under(key) if leaf.path[-1] == key)
+                yield list({canonical(leaf.value): leaf.value for leaf in leaves}.values())[:_NAMED]
 
     def _remembered(self, tool: Tool) -> list[JsonObject]:
         """Arguments that are on record as having worked."""
@@ -222,7 +236,7 @@ class ApiVerifier:
 
         told = await polled(judges, lambda constrained, _: refine(tool, seen, schema=constrained), meter.metered)
         votes = {name: _vote(one) for name, one in told.items()}
-        refused = tuple(why for one in told.values() for why in one.refused)
+        refused = tuple(dict.fromkeys(why for one in told.values() for why in one.refused))
         taken = next((one for one in told.values() if one.changes), Refined(None))
         return replace(taken, refused=refused), votes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 
 from callwright import prompts
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import JsonError, uncut
 from callwright.protocols import ChatRequest
 from callwright.trajectory import Trajectory
 from callwright.types import JsonObject, Reply, canonical
@@ -29,7 +29,7 @@ def opinion(
     schema = SCHEMA if constrained else None
     reply = yield ChatRequest(messages, purpose="verify_row", schema=schema, max_tokens=300, seed=seat)
     try:
-        read = mend(reply.text).value
+        read = uncut(reply.text)
     except JsonError:
         return {}
     found = read if isinstance(read, dict) else {}

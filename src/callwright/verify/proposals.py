@@ -12,7 +12,7 @@ from callwright import prompts
 from callwright.dialects import parse_calls
 from callwright.execution.simulate import documentation
 from callwright.gate import Gate
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import JsonError, uncut
 from callwright.protocols import ChatRequest
 from callwright.types import CheckedCall, Json, JsonObject, Reply, Tool, ToolCall, canonical, required_keys
 from callwright.verify.samples import mentioned, samples
@@ -181,7 +181,7 @@ _FORMS = {
 def read_examples(text: str, tool: Tool) -> list[JsonObject]:
     """The arguments of a reply's example calls: a JSON list of them, or calls written in any known form."""
     try:
-        value = mend(text).value
+        value = uncut(text)
     except JsonError:
         value = None
     listed = value.get("calls") if isinstance(value, dict) else value

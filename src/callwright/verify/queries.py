@@ -16,7 +16,7 @@ from typing import Any
 from callwright import prompts
 from callwright.errors import ConfigError
 from callwright.execution.render import signatures
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import JsonError, uncut
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.types import JsonObject, Reply
 from callwright.verify.budget import Meter
@@ -138,7 +138,7 @@ _SCHEMA = closed_object(
 def read_assessment(text: str) -> Assessment:
     """What a reply says, wherever the JSON stands in it. A decision alone suffices; a quality of none is 0."""
     try:
-        value = mend(text).value
+        value = uncut(text)
     except JsonError:
         return Assessment("")
     if not isinstance(value, dict):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from callwright import prompts
 from callwright.execution.simulate import documentation
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import JsonError, uncut
 from callwright.overlay import KEYWORDS, OverlayChange, referred
 from callwright.protocols import ChatRequest
 from callwright.types import Json, JsonObject, Reply, Tool, canonical
@@ -82,7 +82,7 @@ def _described_parts(properties: JsonObject, text: JsonObject, depth: int = 0) -
 def read_refined(text: str, tool: Tool, seen: Sequence[Seen]) -> Refined:
     """What of a reply stands."""
     try:
-        value = mend(text).value
+        value = uncut(text)
     except JsonError:
         value = None
     if not isinstance(value, dict) or not isinstance(value.get("is_api_valid"), bool):

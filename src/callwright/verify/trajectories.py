@@ -20,7 +20,7 @@ from callwright import prompts
 from callwright.errors import ConfigError, JournalError
 from callwright.execution.gaps import gaps
 from callwright.gate import diagnose
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import JsonError, uncut
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.trajectory import Trajectory
 from callwright.types import JsonObject, Reply, Tool, ToolResult, canonical, to_json
@@ -161,7 +161,7 @@ def _reply_schema() -> JsonObject:
 def read_verdict(text: str) -> Verdict:
     """What a judge's reply says."""
     try:
-        value = mend(text).value
+        value = uncut(text)
     except JsonError:
         value = None
     if not isinstance(value, dict):
