@@ -71,6 +71,13 @@ def verify_apis(
     with kept(settings.evidence()) as store:
         made, offered = asyncio.run(_verified(sources, wanted, extent, store))
     tell(made, extent, lambda: _report(made, offered, extent))
+    _hint(made)
+    tell_agreement([one.found.get("votes", {}) for one in made.findings])
+    _conclude(made, offered, wanted, apply, diff and not as_json)
+
+
+def _hint(made: Any) -> None:
+    """What to do about tools that were not called now."""
     if untried := [one.id for one in made.findings if one.category == "untried: may write"]:
         print(
             f"{len(untried)} tools may write, for all that was said, and were not called ({', '.join(untried[:3])}): "
@@ -88,8 +95,6 @@ def verify_apis(
             f"{made.again} findings are those of an earlier sweep: --anew calls what was mended since",
             file=sys.stderr,
         )
-    tell_agreement([one.found.get("votes", {}) for one in made.findings])
-    _conclude(made, offered, wanted, apply, diff and not as_json)
 
 
 async def _verified(sources: list[str], wanted: dict[str, Any], extent: Any, store: Any) -> tuple[Any, Any]:
