@@ -60,6 +60,7 @@ class Violation:
 
 FailureKind = Literal[
     "tool_error",  # the tool said no: an exception, MCP isError, an HTTP 4xx about the request
+    "crashed",  # the tool broke down over its own code: an exception that is about no argument
     "error_payload",  # status 200, but the body says it failed
     "empty",  # a result with nothing in it
     "auth",  # 401, 403, missing credential

@@ -55,7 +55,7 @@ async def run(function: Any, **arguments: Any) -> ToolOutput:
 
 def failed(output: ToolOutput) -> str:
     assert output.failure is not None
-    assert output.failure.kind == "tool_error"
+    assert output.failure.kind in ("tool_error", "crashed")
     assert output.content is None
     return output.failure.message
 

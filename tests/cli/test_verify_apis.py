@@ -61,6 +61,35 @@ def tools(tmp_path: Path) -> Path:
     return path
 
 
+BREAKING = '''
+import os, signal, threading
+from callwright.catalog import tool
+from callwright.types import READ_LOCAL
+
+@tool(effects=READ_LOCAL)
+def interrupts(city: str) -> str:
+    """Weather."""
+    raise KeyboardInterrupt
+
+@tool(effects=READ_LOCAL)
+def waits(city: str) -> str:
+    """Weather of long ago."""
+    os.kill(os.getpid(), signal.SIGINT)
+    threading.Event().wait()
+    return "clear"
+'''
+
+
+def test_a_tool_cannot_end_the_sweep_as_a_key_can(tmp_path: Path) -> None:
+    path = tmp_path / "breaking.py"
+    path.write_text(BREAKING)
+    done = callwright("verify", "apis", "--tools", path, "--only", "interrupts", folder=tmp_path)
+    assert (done.returncode, "dead: failed" in done.stdout) == (0, True), done.stderr
+    pressed = callwright("verify", "apis", "--tools", path, "--only", "waits", folder=tmp_path)
+    assert pressed.returncode == 130
+    assert "0 of 1 are judged" in pressed.stderr
+
+
 def test_what_is_found_is_told_shown_and_written_and_the_source_stays(tools: Path, tmp_path: Path) -> None:
     overlay, report = tmp_path / "o.json", tmp_path / "report.md"
     done = callwright("verify", "apis", "--tools", tools, "--apply", overlay, "--report", report, folder=tmp_path)

@@ -192,6 +192,87 @@ async def test_why_documentation_is_refused_is_said_once_however_many_judges_wro
     assert found.found["refused"] == ["the refined documentation is refused: it renames the tool to 'other'"]
 
 
+@tool(effects=READ_LOCAL)
+def leaves(city: str) -> str:
+    """The weather, and out."""
+    raise SystemExit(1)
+
+
+@tool(effects=READ_LOCAL)
+def interrupts(city: str) -> str:
+    """The weather until somebody speaks."""
+    raise KeyboardInterrupt
+
+
+@tool(effects=READ_LOCAL)
+async def interrupts_the_loop(city: str) -> str:
+    """The weather until somebody else speaks."""
+    raise KeyboardInterrupt
+
+
+@tool(effects=READ_LOCAL)
+def recurses(city: str) -> str:
+    """The weather of a city of a city."""
+    return str(recurses(city))
+
+
+@tool(effects=READ_LOCAL)
+def breaks(city: str) -> str:
+    """The weather if all goes well."""
+    raise RuntimeError("boom")
+
+
+@tool(effects=READ_LOCAL)
+def breaks_alone() -> str:
+    """The weather here."""
+    raise ValueError("boom")
+
+
+@tool(effects=READ_LOCAL)
+def refuses(city: str) -> str:
+    """The weather of a city it knows."""
+    raise ValueError("unknown city")
+
+
+@tool(effects=READ_LOCAL)
+def looks_up(city: str) -> str:
+    """The weather of a city of its list."""
+    return {"Atlantis": "wet"}[city]
+
+
+@tool(effects=READ_LOCAL)
+def at_times(days: int) -> str:
+    """The weather on some days; it breaks for a few of them."""
+    if days < 2:
+        raise RuntimeError("boom")
+    return f"after {days} days: clear"
+
+
+@pytest.mark.parametrize("broken", [leaves, interrupts, interrupts_the_loop, recurses, breaks, breaks_alone])
+async def test_a_tool_that_no_call_can_make_answer_is_dead_and_ends_nothing(broken: Any) -> None:
+    made = by_id(await verified([broken, weather]))
+    assert made["weather"].kept, "the sweep goes on"
+    found = made[broken.__name__]
+    assert (found.kept, found.category) == (False, "dead: failed")
+    assert found.lasting
+    assert "failed (crashed): " in found.why
+
+
+async def test_a_server_that_tells_only_words_of_its_error_is_dead_by_them() -> None:
+    async def server(name: str, arguments: JsonObject) -> ToolOutput:
+        said = "Error executing tool distance: maximum recursion depth exceeded"
+        return ToolOutput(failure=Failure("tool_error", said))
+
+    verifier = ApiVerifier([DISTANCE], server, Watch(today=date(2026, 11, 22)))
+    (found,) = (await sweep(verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels)).findings
+    assert found.category == "dead: failed"
+
+
+@pytest.mark.parametrize(("works", "category"), [(refuses, "responds"), (looks_up, "responds"), (at_times, "alive")])
+async def test_a_tool_that_refuses_values_or_breaks_at_a_few_of_them_is_kept(works: Any, category: str) -> None:
+    assert by_id(await verified([works]))[works.__name__].category == category
+
+
 async def test_a_tool_is_fed_by_what_another_returned() -> None:
     made = by_id(await verified([get_office, list_offices]))["get_office"]
     assert [call["arguments"] for call in made.found["calls"]] == [{"office_id": "OF-1"}, {"office_id": "OF-2"}]

@@ -17,8 +17,9 @@ from typing import Any, TypeVar, cast, overload
 from callwright.catalog.annotations import NoJsonForm, SchemaWriter, described, schema_of, with_default
 from callwright.catalog.conversion import NotConvertible, dump, load
 from callwright.catalog.docstrings import Docstring, parse_docstring
+from callwright.catalog.raised import Ended, failure_of, is_interrupt
 from callwright.catalog.shapes import hints_of
-from callwright.errors import CallwrightError, CatalogError, Failure, ToolError
+from callwright.errors import CallwrightError, CatalogError, Failure
 from callwright.protocols import NotDone
 from callwright.types import UNKNOWN, Effects, JsonObject, Tool, ToolOutput
 
@@ -106,12 +107,12 @@ class FunctionTool:
         try:
             result = await self._call(bound)
             return result if isinstance(result, ToolOutput) else ToolOutput(dump(result))
-        except ToolError as error:
-            return _failed(str(error) or "the tool refused the call")
         except NotConvertible as error:
             return _failed(f"the tool ran, but its result cannot be written as JSON: {error}")
-        except (Exception, SystemExit) as error:  # a tool may raise anything: it is the world's failure, and data
-            return _failed(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # it may raise anything: the world's failure
+            if is_interrupt(error):
+                raise
+            return ToolOutput(failure=failure_of(error, self.function, arguments))
 
     async def _call(self, bound: inspect.BoundArguments) -> Any:
         if _is_async(self.function):
@@ -150,25 +151,28 @@ async def in_thread(work: Callable[[], T]) -> T:
     """Run a blocking function in a thread of its own, with this context.
 
     Unlike ``asyncio.to_thread`` it does not keep the process from ending: after Ctrl-C nobody waits for a tool that
-    blocks, and any number of them can block at once.
+    blocks, and any number of them can block at once. What is no Exception comes as :class:`Ended`: in the event loop
+    it would end the process.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
 
-    def settle(result: T | None, error: BaseException | None) -> None:
+    def settle(result: T | None, error: Exception | None) -> None:
         if not done.done():
             done.set_exception(error) if error is not None else done.set_result(cast("T", result))
 
     def run() -> None:
         result: T | None = None
-        error: BaseException | None = None
+        error: Exception | None = None
         try:
             result = context.run(work)
         except StopIteration as stop:  # a future cannot carry it
             error = RuntimeError(f"StopIteration: {stop.value}")
-        except BaseException as raised:
+        except Exception as raised:
             error = raised
+        except BaseException as raised:
+            error = Ended(raised)
         with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
             loop.call_soon_threadsafe(settle, result, error)
 

@@ -29,6 +29,7 @@ MAX_BODY = 1_000_000  # bytes of a request
 _STATUS: dict[FailureKind, int] = {
     "tool_error": 400,
     "error_payload": 400,
+    "crashed": 500,
     "auth": 401,
     "empty": 404,
     "rate_limit": 429,

@@ -44,6 +44,12 @@ _KIND_WORDS: tuple[tuple[FailureKind, str], ...] = (
         r"(?:is|are|currently|temporarily) (?:offline|down)\b|(?:under|for|in) maintenance\b|"
         r"(?:status_?code|status|http)\W{0,6}50\d\b",
     ),
+    (  # what languages say of a program, never of its input
+        "crashed",
+        r"maximum (?:recursion depth|call stack size) exceeded|\bobject (?:has no attribute|is not (?:subscriptable|"
+        r"callable|iterable))\b|cannot read propert(?:y|ies) (?:'\w+' )?of (?:undefined|null)\b|"
+        r"\bNullPointerException\b",
+    ),
 )
 _KINDS = tuple((kind, re.compile(pattern, re.I)) for kind, pattern in _KIND_WORDS)
 _SAYS_ERROR = re.compile(

@@ -216,7 +216,8 @@ class Attempts:
         if whole and not complete:
             return None
         failed = seen.outcome != "functional_success"
-        blames = failed and seen.outcome != "execution_failure" and seen.kind != UNDOCUMENTED
+        tool_alone = seen.outcome == "execution_failure" and seen.kind != "crashed"
+        blames = failed and not tool_alone and seen.kind != UNDOCUMENTED
         proves = _proves(seen.kind, seen.reply if failed else "", call.arguments, blames and _may_be_wrong(draft))
         about = self._about(call, draft, content)
         return Attempt(seen, content, complete, proves, blames, remembered=True, about=about)

@@ -64,11 +64,11 @@ def judged(result: ToolResult, tool: Tool, query: str) -> Verdict:
         outcome: Outcome = "semantic_mismatch" if failure.kind == "error_payload" else "execution_failure"
         said = f"answered, and the answer is an error: {proof}"
         return Verdict(outcome, failure.kind, said, blames, is_transient(failure), failure)
-    if blames:
+    if blames and failure.kind != "crashed":
         kind = UNDOCUMENTED if _undocumented(diagnosis, tool) else failure.kind
         return Verdict("parameter_mismatch", kind, f"refused the call: {status}{proof}", True, failure=failure)
     said = f"failed ({failure.kind.replace('_', ' ')}): {status}{proof}"
-    return Verdict("execution_failure", failure.kind, said, False, is_transient(failure), failure)
+    return Verdict("execution_failure", failure.kind, said, blames, is_transient(failure), failure)
 
 
 def observed(result: ToolResult, tool: Tool, query: str) -> Observation | None:

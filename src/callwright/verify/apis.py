@@ -291,7 +291,7 @@ def _alive(attempts: Sequence[Attempt], seen: Sequence[Seen], drift: Sequence[st
     last = seen[-1]
     if _kind(last) in _TRANSIENT or any(one.again for one in attempts):
         return "unsettled", last.proof
-    return f"dead: {_kind(last).replace('_', ' ') or 'failed'}", last.proof
+    return f"dead: {_DEAD_OF.get(_kind(last), _kind(last).replace('_', ' '))}", last.proof
 
 
 def _kind(seen: Seen) -> str:
@@ -302,7 +302,8 @@ def _kind(seen: Seen) -> str:
 
 _UNUSABLE = ("asks for", "does not know", "says that it is replaced")
 _ANSWERED = ("parameter_mismatch", "semantic_mismatch")
-_CLOSED = frozenset({"auth", "unavailable", *_TRANSIENT})
+_CLOSED = frozenset({"auth", "unavailable", "crashed", *_TRANSIENT})
+_DEAD_OF = {"crashed": "failed", "": "failed"}  # in words of the report
 
 
 def _merged(found: Observed, refined: Refined | None) -> Observed:
