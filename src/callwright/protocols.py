@@ -78,6 +78,11 @@ def call_key() -> str:
     return CALL_KEY.get()
 
 
+MAY_REPEAT: ContextVar[Callable[[], bool]] = ContextVar("callwright_may_repeat", default=lambda: True)
+"""While a call runs: asked before its request is sent once more (:mod:`callwright.http.retry`), so that it is
+counted as any other. False has the client hand back what came, a 503 for example."""
+
+
 class ToolSource(Protocol):
     """Where tools come from and who runs them. ``open`` raises CatalogError; ``call`` never raises for the world.
 

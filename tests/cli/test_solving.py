@@ -106,6 +106,7 @@ def test_an_imitator_answers_for_what_the_overlay_calls_dead_and_it_is_marked(tm
         more = ("--model", url, "--overlay", "o.json", "--imitate", url)
         done = ended([*line, *more], tmp_path)
     assert "kept 1 of 1" in done.stdout, done.stderr
+    assert "; 0 calls, " in done.stdout, "what is made up is no call of a tool"
     assert not (tmp_path / "calls.txt").exists()
     assert '\\"simulated\\": \\"model\\"' in (tmp_path / "v.json").read_text()
 

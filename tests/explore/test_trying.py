@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from callwright.errors import Failure
 from callwright.execution.recording import Recorded, Recording
 from callwright.explore.trying import Trying
 from callwright.gate import Gate
+from callwright.protocols import MAY_REPEAT
 from callwright.testing import ScriptedModel
 from callwright.trials import TrialPolicy
 from callwright.types import CheckedCall, JsonObject, ToolCall, ToolOutput
@@ -39,6 +41,17 @@ async def test_a_call_is_charged_before_it_is_made_and_secrets_do_not_come_back(
     with pytest.raises(BudgetSpent):
         await trying.call(call(world, "news", city="Rome"), "q", meter)
     assert made == ["news"]
+
+
+async def test_a_request_that_would_be_sent_again_beyond_the_budget_ends_the_row(world: Any) -> None:
+    async def caller(name: str, arguments: dict[str, Any]) -> ToolOutput:
+        assert not MAY_REPEAT.get()(), "nothing is left for a second request"
+        return ToolOutput(failure=Failure("unavailable", "503", status=503))
+
+    meter = Meter(Account(Budget(calls=1)))
+    with pytest.raises(BudgetSpent):
+        await Trying(caller, TrialPolicy()).call(call(world, "news", city="Oslo"), "", meter)
+    assert meter.cost.calls == 1
 
 
 async def test_what_may_write_goes_to_the_simulator_and_without_one_nowhere(world: Any) -> None:

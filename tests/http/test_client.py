@@ -13,6 +13,7 @@ from tests.certificates import certified
 
 from callwright.errors import Failure
 from callwright.http import Egress, HttpClient, HttpResponse, HttpStream, Retry, Timeout
+from callwright.protocols import MAY_REPEAT
 
 
 class Server:
@@ -150,6 +151,18 @@ async def test_a_repeatable_request_waits_and_succeeds(server: Server) -> None:
     assert isinstance(answer, HttpResponse)
     assert answer.status == 200
     assert naps.seconds == [0.5, 1.0]
+
+
+async def test_whoever_counts_the_calls_is_asked_before_a_request_is_sent_again(server: Server) -> None:
+    left = [True, False]
+    before = MAY_REPEAT.set(lambda: left.pop(0))
+    try:
+        async with HttpClient(Egress.any(), sleep=Naps(), chance=lambda: 0.0) as client:
+            answer = await client.request("GET", f"{server.url}/status/503", repeat=True)
+    finally:
+        MAY_REPEAT.reset(before)
+    assert isinstance(answer, HttpResponse)
+    assert (answer.status, len(server.requests), left) == (503, 2, [])
 
 
 async def test_retry_after_decides_how_long_to_wait(server: Server) -> None:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Concurrency = Annotated[int, typer.Option(help="Rows judged at a time.", min=1)]
-Calls = Annotated[int | None, typer.Option("--calls", help="Budget: real calls of tools.", min=0)]
+Calls = Annotated[
+    int | None,
+    typer.Option("--calls", help="Budget: real calls of tools, requests that are sent again included.", min=0),
+]
 ModelCalls = Annotated[int | None, typer.Option("--model-calls", help="Budget: questions to models.", min=0)]
 Minutes = Annotated[float | None, typer.Option("--minutes", help="Budget: minutes.", min=0)]
 JournalFile = Annotated[

@@ -20,6 +20,7 @@ from callwright.http.redirect import STATUSES, Outgoing, redirected
 from callwright.http.response import HttpResponse, retry_after
 from callwright.http.retry import NEVER, Retry
 from callwright.http.stream import HttpStream, too_large
+from callwright.protocols import MAY_REPEAT
 
 if TYPE_CHECKING:
     import ssl
@@ -45,7 +46,8 @@ class HttpClient:
     """Sends requests under egress rules. Use as an async context manager, or call ``aclose`` when done.
 
     What the world does wrong comes back as a Failure; only misuse raises. ``repeat=True`` says that sending the
-    request twice does no harm; without it nothing is ever sent twice. ``lookup``, ``sleep``, ``chance`` and ``now``
+    request twice does no harm; without it nothing is ever sent twice, and with it only where whoever counts the calls
+    lets it be (:data:`callwright.protocols.MAY_REPEAT`). ``lookup``, ``sleep``, ``chance`` and ``now``
     replace name resolution, waiting, randomness and wall-clock time.
     """
 
@@ -122,6 +124,8 @@ class HttpClient:
             asked = retry_after(result.headers, self._now()) if isinstance(result, HttpResponse) else None
             wait = policy.wait(attempt, result, asked, self._chance())
             if wait is None or (deadline is not None and asyncio.get_running_loop().time() + wait >= deadline):
+                return result
+            if not MAY_REPEAT.get()():
                 return result
             await self._sleep(wait)
 

@@ -215,6 +215,9 @@ class ApiVerifier:
             known = meter.knows_call(tool.name, arguments)
             meter.call(known=known)
             one = await attempts.make(tool, Draft(arguments), Sources(canonical(arguments)))
+            meter.settled()
+            if not known and not (isinstance(one, Attempt) and one.called):
+                meter.no_call()
             if isinstance(one, Attempt):
                 made.append(one)
                 if not known:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from callwright.errors import ConfigError, Failure
-from callwright.protocols import Capabilities, ChatModel, ChatRequest, Watcher
+from callwright.protocols import MAY_REPEAT, Capabilities, ChatModel, ChatRequest, Watcher
 from callwright.redaction import redacted
 from callwright.types import Json, JsonObject, Reply, Tool, ToolCall, ToolOutput, Usage, canonical, to_json
 from callwright.verify.memory import InDoubt, Memory, Shared, question
@@ -31,12 +32,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What was spent: real calls of tools, questions to models and their tokens, seconds of work."""
+    """What was spent: real calls of tools, questions to models and their tokens, seconds of work. ``repeats`` of the
+    calls were requests that were sent once more, after a 503 for example."""
 
     calls: int = 0
     model_calls: int = 0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    repeats: int = 0
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
@@ -44,10 +47,15 @@ class Cost:
             self.model_calls + other.model_calls,
             self.usage + other.usage,
             self.seconds + other.seconds,
+            self.repeats + other.repeats,
         )
 
     def __str__(self) -> str:
-        return f"{self.calls} calls, {self.model_calls} model calls, {self.usage.total:,} tokens"
+        again = f" ({self.repeats} of them requests that were sent again)" if self.repeats else ""
+        return f"{self.calls} calls{again}, {self.model_calls} model calls, {self.usage.total:,} tokens"
+
+
+_REPEATS = "repeats"  # of a request, in the note of what came of it
 
 
 class BudgetSpent(Exception):
@@ -68,6 +76,10 @@ class Account:
         if self._budget.calls is not None and self._calls >= self._budget.calls:
             raise BudgetSpent(f"the budget of {self._budget.calls} calls is spent")
         self._calls += 1
+
+    def give_back_call(self) -> None:
+        """A call that was taken was not made after all."""
+        self._calls -= 1
 
     def take_model_call(self) -> None:
         """One question to a model. Raises BudgetSpent."""
@@ -97,12 +109,45 @@ class Meter:
         self._account = account or Account(Budget())
         self.memory, self._shared = memory or Memory(), shared or Shared()
         self.cost = self.spent = Cost()
+        self._refused: BudgetSpent | None = None
 
     def call(self, *, known: bool = False) -> None:
         """Count one real call of a tool, before it is made, or one that is ``known``. Raises BudgetSpent."""
         if not known:
             self._account.take_call()
         self._add(Cost(calls=1), known)
+
+    def no_call(self) -> None:
+        """The call that was counted was not made: nothing has left."""
+        self._account.give_back_call()
+        self._add(Cost(calls=-1), False)
+
+    @contextmanager
+    def _repeated(self) -> Iterator[list[Cost]]:
+        """Inside the block every request that is sent once more counts as a call, and where nothing is left for one,
+        none is sent. Yields what was counted."""
+        counted: list[Cost] = []
+
+        def may_repeat() -> bool:
+            try:
+                self._account.take_call()
+            except BudgetSpent as spent:
+                self._refused = spent
+                return False
+            counted.append(Cost(calls=1, repeats=1))
+            self._add(counted[-1], False)
+            return True
+
+        before = MAY_REPEAT.set(may_repeat)
+        try:
+            yield counted
+        finally:
+            MAY_REPEAT.reset(before)
+
+    def settled(self) -> None:
+        """Raises BudgetSpent where a call of this row would have been repeated, had there been something left."""
+        if self._refused is not None:
+            raise self._refused
 
     def knows_call(self, tool: str, arguments: JsonObject) -> bool:
         """Whether what came of this call is on record. Raises InDoubt where an earlier process ended while it made
@@ -115,14 +160,23 @@ class Meter:
 
     async def made(self, tool: Tool, arguments: JsonObject, make: Callable[[], Awaitable[Json]]) -> Json:
         """What came of a call: from the record where it stands there (:meth:`knows_call`), else it is made. One that
-        may not be made twice is on record before. It is counted apart (:meth:`call`)."""
+        may not be made twice is on record before. It is counted apart (:meth:`call`), its repetitions here.
+
+        Raises BudgetSpent where it would have been repeated, had there been something left: what came is then not all
+        that the tool has to say. It is so with whatever comes of this row (:meth:`settled`).
+        """
         asked = _call(tool.name, arguments)
         if self.memory.knows(asked):
-            return self.memory.recall(asked)
+            told = self.memory.recall(asked)
+            again = told.get(_REPEATS, 0) if isinstance(told, dict) else 0
+            self._add(Cost(calls=again, repeats=again), known=True)
+            return {k: v for k, v in told.items() if k != _REPEATS} if isinstance(told, dict) else told
         if not may_be_made_again(tool):
             self.memory.begin(asked)
-        told = await make()
-        self.memory.tell(asked, told)
+        with self._repeated() as repeated:
+            told = await make()
+        self.settled()
+        self.memory.tell(asked, {**told, _REPEATS: len(repeated)} if repeated and isinstance(told, dict) else told)
         return told
 
     async def called(

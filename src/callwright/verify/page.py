@@ -51,6 +51,7 @@ def _facts(made: Sweep, budget: Budget) -> dict[str, str]:
         "kept": f"{kept:,} of {judged:,}" + (f" ({kept / judged:.1%})" if judged else ""),
         "from the journal": f"{made.again:,}",
         "calls of tools": _spent(whole.calls, now.calls, budget.calls),
+        **({"of these sent again": f"{whole.repeats:,}"} if whole.repeats else {}),
         "model calls": _spent(whole.model_calls, now.model_calls, budget.model_calls),
         "tokens in / out": f"{whole.usage.prompt_tokens:,} / {whole.usage.completion_tokens:,}",
         "seconds of models": f"{whole.seconds:,.0f}",

@@ -299,7 +299,9 @@ def _changed(before: Any, now: JsonObject) -> str:
 def _from_json(row: JsonObject) -> Finding:
     try:
         cost = row["cost"]
-        spent = Cost(cost["calls"], cost["model_calls"], Usage(**cost["usage"]), cost["seconds"])
+        spent = Cost(
+            cost["calls"], cost["model_calls"], Usage(**cost["usage"]), cost["seconds"], cost.get("repeats", 0)
+        )
         return Finding(**{**row, "cost": spent})
     except (KeyError, TypeError) as error:
         raise ConfigError(f"the journal holds a line that is no finding ({error})", hint=_ANEW) from None
