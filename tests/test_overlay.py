@@ -90,14 +90,31 @@ def test_a_tool_that_has_changed_since_is_left_alone_and_that_is_said() -> None:
     laid = Overlay({"weather": ToolOverlay(documented(WEATHER), CHANGES)}, name="w.json")
     other = Tool("moon", "Phase of the moon.")
     changed = replace(WEATHER, description="Weather, and snow.")
-    assert laid.apply([WEATHER, other]) == ((overlaid(WEATHER, CHANGES), other), ())
-    tools, problems = laid.apply([changed])
-    assert tools == (changed,)
-    assert problems == ("w.json is left out for weather: its documentation has changed since",)
+    made = laid.apply([WEATHER, other])
+    assert (made.tools, made.fitting, made.problem) == ((overlaid(WEATHER, CHANGES), other), laid.tools, "")
+    made = laid.apply([changed])
+    assert (made.tools, made.fitting) == ((changed,), {})
+    assert made.problem == (
+        "w.json: nothing in it fits a tool here: 1 of a tool whose documentation has changed since (weather)"
+    )
     returns = replace(WEATHER, output_schema={"type": "string"})
-    tools, problems = laid.apply([returns])
-    assert tools == (returns,)
-    assert "output_schema" in problems[0]
+    made = laid.apply([returns])
+    assert (made.tools, made.fitting) == ((returns,), {})
+    assert "output_schema" in made.problem
+
+
+def test_what_fits_no_tool_is_said_in_one_sentence_with_counts_and_three_names() -> None:
+    there = [Tool(f"tool_{i}", "As it was.") for i in range(4)]
+    entries = {tool.name: ToolOverlay(documented(tool)) for tool in there}
+    laid = Overlay({**entries, **{f"gone_{i}": ToolOverlay("x") for i in range(5)}}, name="o.json")
+    offered = [there[0], *(replace(tool, description="As it is.") for tool in there[1:3]), Tool("other")]
+    made = laid.apply(offered)
+    assert list(made.fitting) == ["tool_0"]
+    assert made.problem == (
+        "o.json: 8 of its 9 entries fit no tool here: 6 of tools that are not offered (tool_3, gone_0, gone_1 and 3 "
+        "more), 2 of tools whose documentation has changed since (tool_1, tool_2)"
+    )
+    assert Overlay({}, name="o.json").apply(offered).problem == "o.json: nothing in it fits a tool here: it is empty"
 
 
 def test_what_a_tool_does_and_returns_is_not_part_of_what_an_overlay_is_keyed_by() -> None:

@@ -268,6 +268,7 @@ async def _run(
         known=rates,
         **_identity(setup, tools, model),
     )
+    trace.note(*(f"warning: {said}" for said in catalog.unlaid))
     await settle_doubts(ledger, catalog.outcome, trace)
     reserve = None
     if listing is not None:
@@ -303,8 +304,7 @@ async def _run(
         known=rates,
     )
     limit = await _ended_by(setup._strategy, job)
-    for error in lost:
-        trace.add("note", text=f"what this run shows of its tools is not kept: {error.message}")
+    trace.note(*(f"what this run shows of its tools is not kept: {error.message}" for error in lost))
     answer = await _answer(job)
     return _finished(setup, job, answer, budget, limit)
 

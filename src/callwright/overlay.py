@@ -103,21 +103,67 @@ class Overlay:
         """The document; docs/tools.md describes it."""
         return {_MARK: FORMAT, "made": self.made, "tools": to_json(self.tools)}
 
-    def apply(self, tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
-        """The tools as they are to be offered, and why one was left alone although the overlay speaks of it."""
+    def apply(self, tools: Iterable[Tool]) -> Laid:
+        """The tools as they are to be offered, and what of the overlay fits none of them."""
         made: list[Tool] = []
-        problems: list[str] = []
+        fitting: dict[str, ToolOverlay] = {}
+        changed: list[str] = []
+        refused: list[str] = []
         for tool in tools:
             entry = self.tools.get(tool.name)
-            if entry is not None and entry.of != documented(tool):
-                problems.append(f"{self.name} is left out for {tool.name}: its documentation has changed since")
-                entry = None
+            made.append(tool)
+            if entry is None:
+                continue
+            if entry.of != documented(tool):
+                changed.append(tool.name)
+                continue
             try:
-                made.append(entry.apply(tool) if entry is not None else tool)
+                made[-1] = entry.apply(tool)
+                fitting[tool.name] = entry
             except ConfigError as error:
-                problems.append(f"{self.name} is left out for {tool.name}: {error.message}")
-                made.append(tool)
-        return tuple(made), tuple(problems)
+                refused.append(f"{tool.name}: {error.message}")
+        there = {tool.name for tool in made}
+        absent = tuple(name for name in self.tools if name not in there)
+        return Laid(tuple(made), fitting, absent, tuple(changed), tuple(refused), self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """Tools with an overlay laid over them. ``fitting``: its entries that hold for one of them. Of the others it
+    names those of tools that are ``absent``, that have ``changed`` since, or to which it is ``refused``, and why."""
+
+    tools: tuple[Tool, ...]
+    fitting: Mapping[str, ToolOverlay]
+    absent: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    name: str = "the overlay"
+
+    @property
+    def problem(self) -> str:
+        """What of the overlay fits no tool, in one sentence; "" where all of it does."""
+        kinds = (
+            (self.absent, "of a tool that is not offered", "of tools that are not offered"),
+            (
+                self.changed,
+                "of a tool whose documentation has changed since",
+                "of tools whose documentation has changed since",
+            ),
+            (self.refused, "that may not say what it says", "that may not say what they say"),
+        )
+        lost = sum(len(names) for names, _, _ in kinds)
+        whole = len(self.fitting) + lost
+        if whole and not lost:
+            return ""
+        told = ((names, one if len(names) == 1 else more) for names, one, more in kinds if names)
+        parts = [f"{len(names)} {what} ({_few(names)})" for names, what in told]
+        said = f"{lost} of its {whole} entries fit no tool here" if self.fitting else "nothing in it fits a tool here"
+        return f"{self.name}: {said}: {', '.join(parts) or 'it is empty'}"
+
+
+def _few(names: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def is_overlay(raw: Any) -> bool:

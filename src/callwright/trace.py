@@ -148,6 +148,11 @@ class Trace:
             sink(event)
         return event
 
+    def note(self, *texts: str) -> None:
+        """What a reader of the run should know, an event each."""
+        for text in texts:
+            self.add("note", text=text)
+
     def blob(self, text: str) -> str:
         """Keep a text whole, once; returns the digest by which events name it."""
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

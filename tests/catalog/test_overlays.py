@@ -30,14 +30,17 @@ async def test_the_catalogue_offers_what_the_overlay_says_and_calls_the_tool_its
             assert catalog["stock"].description == "How many."
             assert catalog["stock"].properties["article"]["examples"] == ["hammer"]
             assert await catalog.call("stock", {"article": "hammer"}) == ToolOutput("hammer in Oslo")
-            assert catalog.problems == ()
+            assert catalog.problems == catalog.unlaid == ()
+            assert catalog.overlays == laid.tools
 
 
 async def test_an_overlay_of_another_version_is_left_out_and_said_so() -> None:
     laid = await _laid(OverlayChange("", "description", "How many."), of="of another")
     async with open_catalog([laid, stock]) as catalog:
         assert catalog["stock"].description == "Pieces in the warehouse."
-        assert catalog.problems == ("stock.json is left out for stock: its documentation has changed since",)
+        assert catalog.problems == catalog.unlaid
+        assert "1 of a tool whose documentation has changed since (stock)" in catalog.unlaid[0]
+        assert catalog.overlays == {}
 
 
 async def test_what_no_source_may_bring_no_overlay_may_bring_either() -> None:

@@ -65,3 +65,18 @@ def test_a_request_of_which_an_overlay_says_nothing_stays_the_very_same() -> Non
         asked = {**body(), **more}
         assert toolsets.laid(asked) is asked
     assert Toolsets().laid(asked) is asked
+
+
+def test_an_overlay_that_fits_nothing_of_a_list_is_said_once_and_what_is_not_offered_is_no_matter() -> None:
+    (weather,) = Toolsets().get([WEATHER]).tools
+    for entries, said in (
+        ({"get_weather": ToolOverlay("another version")}, "changed since (get_weather)"),
+        ({"other": ToolOverlay("x")}, "1 of a tool that is not offered (other)"),
+        ({"get_weather": ToolOverlay(documented(weather)), "other": ToolOverlay("x")}, ""),
+    ):
+        told: list[str] = []
+        toolsets = Toolsets(overlay=Overlay(entries), tell=told.append)
+        for asked in (body(), {**body(), "tools": []}, body()):
+            toolsets.laid(asked)
+        assert len(told) == bool(said)
+        assert said in "".join(told)

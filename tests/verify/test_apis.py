@@ -139,9 +139,9 @@ async def test_what_a_tool_says_it_takes_is_tried_and_a_stale_list_replaced() ->
     (found,) = made.findings
     assert found.category == "alive"
     assert "has other options for 'unit' than are documented" in found.why
-    (laid,), problems = overlay_of(made.findings).apply([DISTANCE])
-    assert problems == ()
-    assert laid.properties["unit"]["enum"] == ["kilometers", "miles"]
+    laid = overlay_of(made.findings).apply([DISTANCE])
+    assert laid.problem == ""
+    assert laid.tools[0].properties["unit"]["enum"] == ["kilometers", "miles"]
 
 
 async def test_a_tool_that_says_it_is_replaced_cannot_be_used() -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from callwright.catalog import open_catalog
 from callwright.execution.recording import Recorded, Recording
-from callwright.overlay import Overlay, ToolOverlay, documented
+from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented
 from callwright.testing import ScriptedModel
 from callwright.types import JsonObject, Tool, ToolOutput
 from callwright.verify.budget import Account, Budget, BudgetSpent, Meter
@@ -71,5 +72,16 @@ async def test_a_question_that_may_not_be_asked_is_left_to_who_may_ask_it() -> N
 
 
 def test_a_tool_that_has_changed_since_may_be_alive_again() -> None:
-    assert dead([GONE, HERE], OVERLAY) == {"gone"}
-    assert dead([replace(GONE, description="Weather, mended."), HERE], OVERLAY) == set()
+    assert dead(OVERLAY.apply([GONE, HERE]).fitting) == {"gone"}
+    assert dead(OVERLAY.apply([replace(GONE, description="Weather, mended."), HERE]).fitting) == set()
+
+
+async def test_a_dead_tool_of_which_a_person_wrote_something_is_dead_all_the_same() -> None:
+    edited = replace(
+        OVERLAY.tools["gone"],
+        status="Dead since 2024",
+        changes=(OverlayChange("", "description", "Weather, gone in 2024."),),
+    )
+    async with open_catalog([GONE, HERE, Overlay({**OVERLAY.tools, "gone": edited})]) as catalog:
+        assert catalog["gone"].description == "Weather, gone in 2024."
+        assert dead(catalog.overlays) == {"gone"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -15,7 +15,7 @@ from callwright.catalog.overlays import OverlaySource
 from callwright.catalog.schemas import SchemaLimits, admit
 from callwright.catalog.sources import SourceSpec, sources_of
 from callwright.errors import CatalogError
-from callwright.overlay import Overlay
+from callwright.overlay import Laid, ToolOverlay
 from callwright.protocols import NotDone, ToolSource
 from callwright.types import JsonObject, Tool, ToolOutput, digest
 
@@ -30,12 +30,18 @@ class _Entry:
 
 
 class Catalog:
-    """Tools from one or more open sources. Made by :func:`open_catalog`; usable while that block is open."""
+    """Tools from one or more open sources. Made by :func:`open_catalog`; usable while that block is open.
 
-    def __init__(self, entries: Sequence[_Entry], problems: Sequence[str] = ()) -> None:
+    ``problems``: what could not be used as it is, and why; ``unlaid`` those of them that are of overlays.
+    ``overlays``: what these say of the tools, by name; of tools that have changed since they say nothing.
+    """
+
+    def __init__(self, entries: Sequence[_Entry], problems: Sequence[str] = (), laid: Sequence[Laid] = ()) -> None:
         self._entries = {entry.tool.name: entry for entry in entries}
         self.tools: tuple[Tool, ...] = tuple(entry.tool for entry in entries)
-        self.problems: tuple[str, ...] = tuple(problems)
+        self.unlaid: tuple[str, ...] = tuple(one.problem for one in laid if one.problem)
+        self.problems: tuple[str, ...] = (*problems, *self.unlaid)
+        self.overlays: Mapping[str, ToolOverlay] = {k: v for one in laid for k, v in one.fitting.items()}
 
     def __getitem__(self, name: str) -> Tool:
         return self._entry(name).tool
@@ -162,24 +168,22 @@ def _merged(
             problems += notes
             entries[name] = _Entry(replace(tool, name=name), original, source)
     made = tuple(entries.values())
+    laid = []
     for source, _ in offers:
         if isinstance(source, OverlaySource):
-            made = _overlaid(made, source.overlay, limits, problems)
-    return Catalog(made, problems)
+            laid.append(source.overlay.apply(entry.tool for entry in made))
+            made = _overlaid(made, laid[-1], limits, problems)
+    return Catalog(made, problems, laid)
 
 
-def _overlaid(
-    entries: Sequence[_Entry], overlay: Overlay, limits: SchemaLimits, problems: list[str]
-) -> tuple[_Entry, ...]:
+def _overlaid(entries: Sequence[_Entry], laid: Laid, limits: SchemaLimits, problems: list[str]) -> tuple[_Entry, ...]:
     """The tools as an overlay has them offered; each is called as its source knows it all the same."""
-    tools, left_out = overlay.apply(entry.tool for entry in entries)
-    problems += left_out
     made = []
-    for entry, tool in zip(entries, tools, strict=True):
+    for entry, tool in zip(entries, laid.tools, strict=True):
         try:
             tool, notes = admit(tool, limits)
         except CatalogError as error:
-            problems.append(f"{overlay.name} is left out for {tool.name}: {error.message}")
+            problems.append(f"{laid.name} is left out for {tool.name}: {error.message}")
             made.append(entry)
             continue
         problems += notes if tool is not entry.tool else ()

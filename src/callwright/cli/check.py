@@ -6,8 +6,8 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
-from callwright.catalog import open_catalog
 from callwright.cli.jsonl import BadLine, answer_stream
+from callwright.cli.opened import opened
 from callwright.errors import ConfigError
 from callwright.gate import Gate, Refusal
 from callwright.jsontext import parse
@@ -82,7 +82,7 @@ def _tool(row: JsonObject, known: Mapping[str, Tool]) -> Tool:
 
 def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
     async def load() -> tuple[Tool, ...]:
-        async with open_catalog(sources) as catalog:
+        async with opened(sources) as catalog:
             return catalog.tools
 
     return asyncio.run(load()) if sources else ()

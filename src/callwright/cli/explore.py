@@ -141,6 +141,8 @@ def explore_command(
     how["form"] = None if form is Form.auto else form.value
     learner, given = settings.get("model"), (tuple(recorded or ()), tuple(sandbox or ()))
     wanted = Wanted(to.value, learner, reflector, judge, imitate, *given, how, each, held)
+    if runs and overlay is not None:
+        print(f"warning: {overlay} is of no use here: no tool is called when runs are harvested", file=sys.stderr)
     if runs:
         filters = Filters(tuple(keep or ()), tuple(drop or ()), longest, pseudonyms)
         made = asyncio.run(_harvested([*runs, *(trajectories or ())], filters, wanted, extent))
@@ -162,15 +164,13 @@ def _read(paths: Any) -> list[Trajectory]:
 
 
 async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: Wanted, extent: Extent) -> Sweep:
-    from callwright.catalog import open_catalog
+    from callwright.cli.opened import opened
     from callwright.cli.verifying import recording_of, swept
     from callwright.explore.exploration import VERSION, Explorer, Sampling
     from callwright.types import digest
 
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(open_catalog(sources)) if sources else None
-        for problem in catalog.problems if catalog is not None else ():
-            print(problem, file=sys.stderr)
+        catalog = await stack.enter_async_context(opened(sources, problems=True)) if sources else None
         learner, reflector, judge = (
             _open(stack, n) for n in (wanted.learner or "local", wanted.reflector, wanted.judge)
         )

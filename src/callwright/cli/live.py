@@ -148,7 +148,7 @@ class Live:
         self._line(f"  [yellow]limit[/] {data['limit']} reached")
 
     def _on_note(self, data: Mapping[str, Any]) -> None:
-        self._line(f"  [dim]{escape(_short(data['text']))}[/]")
+        self._console.print(plain(f"  [dim]{escape(data['text'])}[/]"), soft_wrap=True)
 
 
 def plain(text: str) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from callwright.catalog import Catalog, open_catalog
+from callwright.catalog import Catalog
+from callwright.cli.opened import opened
 from callwright.types import Effects, Tool
 from callwright.wire.tools import tool_to_openai
 
@@ -19,7 +20,7 @@ def list_tools(sources: Sequence[str], as_json: bool) -> None:
 
 
 async def _list(sources: Sequence[str], as_json: bool) -> None:
-    async with open_catalog(sources) as catalog:
+    async with opened(sources) as catalog:
         if as_json:
             import orjson
 
@@ -36,7 +37,7 @@ def _table(catalog: Catalog) -> None:
         table.add_row(tool.name, _arguments(tool), effects_text(tool.effects), tool.source, description[:90])
     console.print(table)
     console.print(f"{len(catalog.tools)} tools")
-    for problem in catalog.problems:
+    for problem in catalog.problems[: len(catalog.problems) - len(catalog.unlaid)]:
         console.print(f"not imported: {problem}", style="yellow", markup=False)
 
 

@@ -10,8 +10,8 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from callwright.catalog import open_catalog
 from callwright.cli.jsonl import BadLine, answer_stream
+from callwright.cli.opened import opened
 from callwright.cli.run import prepare
 from callwright.cli.view import write
 from callwright.errors import ConfigError, PlanError
@@ -107,7 +107,7 @@ async def _by_model(query: str, tools: Sequence[Tool], spec: str | None, said: R
 
 
 async def _tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[Tool, ...]:
-    async with open_catalog(sources) as catalog:
+    async with opened(sources) as catalog:
         if only:
             unknown = set(only) - {t.name for t in catalog.tools}
             if unknown:

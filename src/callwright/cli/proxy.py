@@ -77,7 +77,7 @@ def serve(
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
         known = Probed(native=False, schema=True, written=True)
-        _run(Proxy(address, settings, access=access, known=known, local=True, overlay=laid), listening)
+        _run(Proxy(address, settings, access=access, known=known, local=True, overlay=laid, warn=_warn), listening)
     finally:
         asyncio.run(local.aclose())
     return None
@@ -88,7 +88,11 @@ def _made(
 ) -> Proxy:
     """The proxy in front of an endpoint. Raises ConfigError."""
     settings = _settings(guided, reasks, strict)
-    return Proxy(upstream, settings, access=_access(host), overlay=_overlay(overlay))
+    return Proxy(upstream, settings, access=_access(host), overlay=_overlay(overlay), warn=_warn)
+
+
+def _warn(said: str) -> None:
+    print(f"warning:  {said}", file=sys.stderr, flush=True)
 
 
 def _overlay(path: str | None) -> Overlay | None:

@@ -63,10 +63,10 @@ def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -
 def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
     import asyncio  # an index is searched without them, and a third sooner
 
-    from callwright.catalog import open_catalog
+    from callwright.cli.opened import opened
 
     async def read() -> tuple[Tool, ...]:
-        async with open_catalog(sources) as catalog:
+        async with opened(sources) as catalog:
             return catalog.tools
 
     return asyncio.run(read())

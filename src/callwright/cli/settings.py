@@ -42,9 +42,12 @@ class Settings:
         """Those of the keys that anybody said, as arguments."""
         return {key.rpartition(".")[2]: self.known[key].value for key in keys if key in self.known}
 
-    def sources(self) -> list[str]:
-        """The tool sources, and behind them the overlay that says more of their tools."""
+    def sources(self, *, say: bool = True) -> list[str]:
+        """The tool sources, and behind them the overlay that says more of their tools; where none are named, that it
+        is of no use is said on stderr, unless ``say`` is false."""
         named, laid = self.get("tools", []), self.get("overlay")
+        if laid and not named and say:
+            print(f"warning: {laid} is of no use here: it says more of the tools of --tools", file=sys.stderr)
         return [*named, laid] if named and laid else [*named]
 
     def limits(self) -> Limits:

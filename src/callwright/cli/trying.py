@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from callwright.catalog import Catalog, open_catalog
+from callwright.catalog import Catalog
+from callwright.cli.opened import opened
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
 from callwright.evidence import EvidenceStore, known
@@ -61,7 +62,7 @@ def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> in
 
 async def _tried(wanted: Wanted, evidence: EvidenceStore | None) -> Trials:
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(open_catalog(list(wanted.sources)))
+        catalog = await stack.enter_async_context(opened(list(wanted.sources)))
         model: ChatModel | None = None
         if wanted.model:
             model = open_model(wanted.model)

@@ -101,7 +101,7 @@ async def _verified(sources: list[str], wanted: dict[str, Any], extent: Any, sto
     from contextlib import AsyncExitStack
     from fnmatch import fnmatchcase
 
-    from callwright.catalog import open_catalog
+    from callwright.cli.opened import opened
     from callwright.cli.verifying import swept
     from callwright.models import open_model
     from callwright.trials import TrialPolicy
@@ -109,7 +109,7 @@ async def _verified(sources: list[str], wanted: dict[str, Any], extent: Any, sto
     from callwright.verify.committee import named
 
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(open_catalog(sources))
+        catalog = await stack.enter_async_context(opened(sources, problems=True))
         specs = [*([wanted["model"]] if wanted["model"] else []), *wanted["judges"]]
         models = [open_model(spec) for spec in specs]
         for one in models:
@@ -127,8 +127,6 @@ async def _verified(sources: list[str], wanted: dict[str, Any], extent: Any, sto
             secrets=catalog.secrets,
             place=catalog.place,
         )
-        for problem in catalog.problems:
-            print(problem, file=sys.stderr)
         verifier = ApiVerifier(tools, catalog.call, watch)
         about = {k: v for k, v in wanted.items() if k != "only"}
         made = await swept("apis", about, verifier.rows(), verifier.judge, extent, verifier.levels)

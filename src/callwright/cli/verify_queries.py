@@ -73,24 +73,21 @@ async def _verified(
 ) -> tuple[Any, Any]:
     from contextlib import AsyncExitStack
 
-    from callwright.catalog import open_catalog
+    from callwright.cli.opened import opened
     from callwright.cli.verifying import swept
     from callwright.models import open_model
-    from callwright.overlay import Overlay
     from callwright.verify.committee import named
     from callwright.verify.queries import QueryVerifier
     from callwright.verify.requests import read_requests
     from callwright.verify.stand_ins import dead
 
-    sources, overlay = settings.sources(), settings.get("overlay")
     async with AsyncExitStack() as stack:
-        tools = (await stack.enter_async_context(open_catalog(sources))).tools if sources else ()
-        asked = read_requests(path, tools)[:limit]
+        catalog = await stack.enter_async_context(opened(settings.sources()))
+        asked = read_requests(path, catalog.tools)[:limit]
         models = [open_model(spec) for spec in judges]
         for one in models:
             stack.push_async_callback(one.aclose)
-        lost = dead(tools, Overlay.read(Path(overlay))) if overlay else frozenset[str]()
-        verifier = QueryVerifier(named(models), least, today, lost)
+        verifier = QueryVerifier(named(models), least, today, dead(catalog.overlays))
         rows = verifier.rows(asked)
         about = {"judges": judges, "least": least, "today": today and today.isoformat()}
         return await swept("queries", about, rows, verifier.judge, extent), rows

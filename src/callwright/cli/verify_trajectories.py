@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -18,12 +17,12 @@ from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFi
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
+    from callwright.catalog import Catalog
     from callwright.cli.settings import Settings
     from callwright.cli.solving import Solver
     from callwright.cli.verifying import Extent
     from callwright.execution.recording import Recording
     from callwright.trajectory import Trajectory
-    from callwright.types import Tool
     from callwright.verify.budget import Meter
     from callwright.verify.sweep import Row, Sweep
     from callwright.verify.trajectories import Checked
@@ -97,14 +96,13 @@ class Answering:
         named = {"simulator": self.simulator, "imitate": self.imitate}
         return {**recorded, **{name: spec for name, spec in named.items() if spec}}
 
-    def absent(self, tools: Sequence[Tool], live: bool) -> frozenset[str]:
+    def absent(self, catalog: Catalog, live: bool) -> frozenset[str]:
         """The tools that are not called: all of a recording's own, and with a simulator; else the dead ones."""
-        from callwright.overlay import Overlay
         from callwright.verify.stand_ins import dead
 
         if self.simulator or not live:
-            return frozenset(tool.name for tool in tools)
-        return dead(tools, Overlay.read(Path(self.overlay))) if self.imitate and self.overlay else frozenset()
+            return frozenset(tool.name for tool in catalog.tools)
+        return dead(catalog.overlays) if self.imitate else frozenset()
 
 
 def verify_trajectories(
@@ -165,11 +163,13 @@ def verify_trajectories(
     settings = effective({"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile)
     wanted = {"judges": judge or [], "strict": strict, "prune": prune, "to": to.value}
     answering = Answering(tuple(recorded or ()), simulator, imitate, settings.get("overlay"))
+    if requests is None and overlay is not None:
+        print(f"warning: {overlay} is of no use here: no tool is called without --requests", file=sys.stderr)
     if requests is not None:
         if not settings.get("tools") and not recorded:
             raise ConfigError("trajectories are made with tools", hint="--requests FILE --tools SOURCE")
         wanted |= {"model": settings.get("model"), "strategy": strategy.value, "allow": allow or [],
-                   "dry_run": dry_run, "tools": settings.sources()}  # fmt: skip
+                   "dry_run": dry_run, "tools": settings.sources(say=False)}  # fmt: skip
         wanted |= answering.about
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
     made = asyncio.run(_verified(source, requests, layout, settings, wanted, answering, extent))
@@ -243,15 +243,15 @@ async def _solver(
     stack: AsyncExitStack, settings: Settings, wanted: dict[str, Any], answering: Answering, extent: Extent
 ) -> Solver:
     """Who makes the trajectories: tools and models are open as long as the stack is."""
-    from callwright.catalog import open_catalog
+    from callwright.cli.opened import opened
     from callwright.cli.solving import Solver
     from callwright.cli.verifying import journal_of
     from callwright.models import open_model
     from callwright.verify.stand_ins import StandIn
 
     overlay = [answering.overlay] if answering.overlay else []
-    sources: list[Any] = settings.sources() or [*answering.recording.tools.values(), *overlay]
-    catalog = await stack.enter_async_context(open_catalog(sources))
+    sources: list[Any] = settings.sources(say=False) or [*answering.recording.tools.values(), *overlay]
+    catalog = await stack.enter_async_context(opened(sources))
     models = [open_model(spec) for spec in (settings.get("model"), *([answering.model] if answering.model else []))]
     for one in models:
         stack.push_async_callback(one.aclose)
@@ -265,7 +265,7 @@ async def _solver(
         wanted["dry_run"],
         extent.anew,
         StandIn(answering.recording, models[1] if answering.model else None),
-        answering.absent(catalog.tools, live=bool(settings.get("tools"))),
+        answering.absent(catalog, live=bool(settings.get("tools"))),
     )
 
 

@@ -59,7 +59,10 @@ client that left in that time is noticed when they have passed."""
 
 
 class Proxy:
-    """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or with ``aclose``."""
+    """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or with ``aclose``.
+
+    ``warn`` is told what a user should know, a sentence each, once: what of ``overlay`` fits no tool of a request.
+    """
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class Proxy:
         local: bool = False,
         memory: Path | None = None,
         overlay: Overlay | None = None,
+        warn: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.upstream = Upstream(upstream)
@@ -85,7 +89,7 @@ class Proxy:
             connections=1_000,
         )
         self.capability = Capability(self.upstream.base, self.client, known=known, memory=memory)
-        self.toolsets = Toolsets(overlay=overlay)
+        self.toolsets = Toolsets(overlay=overlay, tell=warn)
         self.local = local
         self.clock = clock
         self._number = 0

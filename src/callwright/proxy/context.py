@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.dialects.offer import Offer
 from callwright.gate import Gate
-from callwright.overlay import Overlay
+from callwright.overlay import Laid, Overlay
 from callwright.proxy import history, ids
 from callwright.proxy.settings import Settings
 from callwright.proxy.sse import json_bytes
 from callwright.types import Json, JsonObject, Message, Tool
 from callwright.wire import chat
+
+_MOST_TOLD = 100  # clients may send ever other lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +32,37 @@ class Toolset:
 
 class Toolsets:
     """Reads tool lists, each once: clients send the same list with every turn. ``overlay``: what is known of their
-    tools beyond the documentation that they send."""
+    tools beyond the documentation that they send; ``tell`` is given, once, what of it fits no tool of a list."""
 
-    def __init__(self, size: int = 64, overlay: Overlay | None = None) -> None:
+    def __init__(
+        self, size: int = 64, overlay: Overlay | None = None, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._known: OrderedDict[bytes, Toolset] = OrderedDict()
         self._size = size
-        self._overlay = overlay
+        self._overlay, self._tell = overlay, tell
+        self._told: set[str] = set()
 
     def laid(self, body: JsonObject) -> JsonObject:
         """The request with its tools documented as the overlay has it; itself where that says nothing of them."""
         tools = body.get("tools")
         if self._overlay is None or not isinstance(tools, list):
             return body
-        made = [self._entry(entry, self._overlay) for entry in tools]
+        found = [_offered(entry) for entry in tools]
+        laid = self._overlay.apply(tool for tool in found if tool is not None)
+        self._warn(laid)
+        documented = iter(laid.tools)
+        made = [
+            entry if tool is None else _documented(entry, tool, next(documented))
+            for entry, tool in zip(tools, found, strict=True)
+        ]
         return {**body, "tools": made} if any(a is not b for a, b in zip(made, tools, strict=True)) else body
 
-    def _entry(self, entry: Json, overlay: Overlay) -> Json:
-        function = entry.get("function") if isinstance(entry, dict) else None
-        if not isinstance(function, dict):
-            return entry
-        found = chat.offer([entry]).tools
-        made, _ = overlay.apply(found)
-        if made == found:
-            return entry
-        told = {"description": made[0].description, "parameters": made[0].input_schema}
-        return {**entry, "function": {**function, **told}}
+    def _warn(self, laid: Laid) -> None:
+        """A client need not offer all tools that an overlay knows; one of them as it is documented is enough."""
+        said = laid.problem if laid.changed or laid.refused or not laid.fitting else ""
+        if laid.tools and said and said not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(said)
+            self._tell(said)
 
     def get(self, raw: Any) -> Toolset:
         key = json_bytes(raw)
@@ -69,6 +77,21 @@ class Toolsets:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
         return found
+
+
+def _offered(entry: Json) -> Tool | None:
+    """The tool that an entry of a request's list is; None for what is no function."""
+    function = entry.get("function") if isinstance(entry, dict) else None
+    found = chat.offer([entry]).tools if isinstance(function, dict) else ()
+    return found[0] if found else None
+
+
+def _documented(entry: Json, before: Tool, after: Tool) -> Json:
+    """An entry with a tool's documentation as an overlay has it; itself where that changes nothing."""
+    if before == after or not isinstance(entry, dict):
+        return entry
+    told = {"description": after.description, "parameters": after.input_schema}
+    return {**entry, "function": {**entry["function"], **told}}
 
 
 @dataclass(slots=True)

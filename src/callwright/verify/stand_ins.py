@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from callwright.execution.recording import Recording
 from callwright.execution.simulate import Simulator
-from callwright.overlay import Overlay, documented
+from callwright.overlay import ToolOverlay
 from callwright.protocols import ChatModel
 from callwright.types import JsonObject, Tool, ToolCall, ToolOutput
 from callwright.verify.budget import Meter
@@ -57,11 +57,7 @@ class StandIn:
         return self._known[tool.digest]
 
 
-def dead(tools: Sequence[Tool], overlay: Overlay) -> frozenset[str]:
-    """The tools that an overlay calls dead, as they stand: one that has changed since may be alive again."""
-    found = (tool for tool in tools if tool.name in overlay.tools)
-    return frozenset(
-        tool.name
-        for tool in found
-        if overlay.tools[tool.name].status.startswith("dead") and overlay.tools[tool.name].of == documented(tool)
-    )
+def dead(overlays: Mapping[str, ToolOverlay]) -> frozenset[str]:
+    """The tools that an overlay calls dead, of the entries that fit them (``Catalog.overlays``): a tool that has
+    changed since may be alive again."""
+    return frozenset(name for name, entry in overlays.items() if entry.status.strip().lower().startswith("dead"))

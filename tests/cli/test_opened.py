@@ -1,0 +1,69 @@
+"""Whoever takes ``--overlay`` says what of it fits no tool, on stderr, in one sentence."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.cli import program
+from tests.cli.test_verify_trajectories import CLEAR, END, TOOLS, record
+
+from callwright.overlay import Overlay, ToolOverlay
+
+NOWHERE = "http://127.0.0.1:9/v1#m"
+
+
+def callwright(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    state = {"XDG_STATE_HOME": str(folder / "state"), "CALLWRIGHT_RUNS": str(folder / "runs"), "COLUMNS": "400"}
+    return program.callwright(*arguments, folder=folder, **state)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "v.jsonl").write_text(json.dumps(record("good", CLEAR, ending=END)) + "\n")
+    (tmp_path / "asked.jsonl").write_text(json.dumps({"query": "What is the sky like in Oslo?"}) + "\n")
+    Overlay({"weather": ToolOverlay("of another"), "moon": ToolOverlay("x")}).write(tmp_path / "o.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tools", "tools.py"),
+        ("tools", "tools.py", "--json"),
+        ("tools", "try", "weather in Oslo", "--tools", "tools.py", "--no-evidence"),
+        ("plan", "weather in Oslo", "--tools", "tools.py"),
+        ("check", '{"tool": "weather", "arguments": {"city": "Oslo"}}', "--tools", "tools.py"),
+        ("retrieve", "weather in Oslo", "--tools", "tools.py"),
+        ("run", "weather in Oslo", "--tools", "tools.py", "--model", NOWHERE, "--mode", "text"),
+        ("verify", "queries", "asked.jsonl", "--tools", "tools.py"),
+        ("verify", "trajectories", "--requests", "asked.jsonl", "--tools", "tools.py", "--model", NOWHERE),
+        ("explore", "v.jsonl", "--tools", "tools.py", "--model", NOWHERE),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_what_fits_no_tool_is_a_warning(command: tuple[str, ...], folder: Path) -> None:
+    done = callwright(*command, "--overlay", "o.json", folder=folder)
+    said = (
+        "warning: o.json: nothing in it fits a tool here: 1 of a tool that is not offered (moon), "
+        "1 of a tool whose documentation has changed since (weather)"
+    )
+    assert done.stderr.count(said) == 1, done.stderr
+    assert "o.json" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", '{"tool": {"name": "a"}, "arguments": {}}'),
+        ("verify", "queries", "asked.jsonl"),
+        ("verify", "trajectories", "v.jsonl"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_an_overlay_where_no_tools_are_named_is_of_no_use(command: tuple[str, ...], folder: Path) -> None:
+    done = callwright(*command, "--overlay", "o.json", folder=folder)
+    assert done.stderr.count("warning: o.json is of no use here") == 1, done.stderr
