@@ -396,7 +396,8 @@ def _with_certain(answer: Answer, executor: Executor) -> Answer:
 
 def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
     executor = job.executor
-    found = bool(executor.succeeded)
+    unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
+    found = bool(executor.succeeded) and not unanswered
     status: Status = "abstained" if not found else "partial" if answer.missing or limit else "answered"
     cost = Cost(budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs))
     job.trace.add("answer", **to_json(answer))

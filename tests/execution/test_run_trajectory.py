@@ -67,6 +67,17 @@ async def test_a_refused_call_is_a_round_that_says_why() -> None:
     assert read.steps[0].shown.startswith("refused before it left: ")
 
 
+async def test_an_agent_that_gives_up_with_results_in_hand_gave_up() -> None:
+    tool = FakeTool("weather", {"city": {"type": "string"}}, output={"sky": "rain"})
+    looked = "<thought>I look.</thought><execute>print(weather(city='Oslo'))</execute>"
+    model = ScriptedModel(
+        [looked, "<thought>No.</thought><given_up>Rain is no answer.</given_up>"], capabilities=Capabilities()
+    )
+    run = await Orchestrator([fake_source(tool)], model=model, strategy="code").run("Who sings in Oslo?")
+    assert run.status == "partial"
+    assert trajectory_of(run.events).given_up
+
+
 async def test_the_thoughts_of_the_python_call_agent_are_read_in_either_form() -> None:
     tool = FakeTool("weather", {"city": {"type": "string"}}, output={"sky": "rain"})
     for schema in (True, False):

@@ -11,6 +11,7 @@ from callwright import Limits, Orchestrator, Run
 from callwright.errors import ConfigError, Failure
 from callwright.execution.journal import Journal, read
 from callwright.execution.resume import journal_path
+from callwright.execution.run_trajectory import trajectory_of
 from callwright.plan import Plan
 from callwright.protocols import Capabilities
 from callwright.strategies import open_strategy
@@ -341,6 +342,22 @@ async def test_in_programs_the_answer_is_the_models_own_whatever_was_found(strat
     bare = in_text(rounds(answer=claim))
     assert (await run(strategy, bare, airport(), population())).answer.text == claim
     assert len(bare.requests) == 1, "it has answered: nobody asks again"
+
+
+@pytest.mark.parametrize("strategy", [*PROGRAMS, *FREE_PROGRAMS])
+async def test_in_programs_who_writes_no_answer_has_none_and_is_asked_in_no_other_words(strategy: str) -> None:
+    lookup = "print(population(iata='OSL'))"
+    silent = in_text(rounds(*[lookup] * 9))
+    done = await run(strategy, silent, airport(), population())
+    assert {request.purpose for request in silent.requests} == {"code"}
+    assert (done.status, done.answer.text) == ("abstained", "I could not answer this: the model wrote no answer.")
+    assert trajectory_of(done.events).given_up
+    given_up = {"code": [*rounds(lookup)["code"], "<thought>t</thought><given_up>too few tools</given_up>"]}
+    done = await run(strategy, in_text(given_up), airport(), population())
+    assert done.answer.text == "I could not answer this: the model gave up: too few tools."
+    limited = in_text(rounds(*[lookup] * 9))
+    done = await run(strategy, limited, airport(), population(), limits=Limits(model_calls=2))
+    assert (done.limit, {request.purpose for request in limited.requests}) == ("model_calls", {"code"})
 
 
 @pytest.mark.parametrize("strategy", ["code-no-repair", "toolmvr-no-gate"])

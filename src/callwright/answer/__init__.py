@@ -8,6 +8,7 @@ from callwright.answer.finish import (
     check_answer,
     finish,
     finish_as_written,
+    no_answer,
 )
 from callwright.answer.index import facts_of
 from callwright.answer.support import check
@@ -24,4 +25,5 @@ __all__ = [
     "facts_of",
     "finish",
     "finish_as_written",
+    "no_answer",
 ]

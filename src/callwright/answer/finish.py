@@ -308,6 +308,12 @@ def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "")
     return Answer(text, (Statement(said, "limitation"), *found), (*lost, *missing))
 
 
+def no_answer(why: str) -> Answer:
+    """What stands for the answer of a model that wrote none, where nothing is said in its place."""
+    said = f"I could not answer this: {why}."
+    return Answer(said, (Statement(said, "limitation"),), (why,))
+
+
 def _found(result: ToolResult) -> Statement:
     """What one call returned, told without a model: a quotation of its beginning."""
     text = rendered(result.content)

@@ -19,7 +19,8 @@ def trajectory_of(events: Sequence[Event], id: str = "") -> Trajectory:
     """What the events of a run tell. Each execution is a round of its own, a repaired one under the id ``r1.2``; a
     call that was refused for good is a round without a result, whose ``shown`` says why.
 
-    A run that has not ended has no answer; one that found nothing at all gave up.
+    A run that has not ended has no answer; one that found nothing at all gave up, as one did whose Python-call agent
+    says so.
     """
     start = next((event.data for event in events if event.kind == "run.start"), {})
     answer = next((event.data for event in reversed(events) if event.kind == "answer"), None)
@@ -30,8 +31,12 @@ def trajectory_of(events: Sequence[Event], id: str = "") -> Trajectory:
         tools=tuple(Recording.of_events(events).tools.values()),
         steps=tuple(_steps(events)),
         answer=None if answer is None else str(answer["text"]),
-        given_up=ended.get("status") == "abstained",
+        given_up=ended.get("status") == "abstained" or any(map(_gave_up, events)),
     )
+
+
+def _gave_up(event: Event) -> bool:
+    return event.kind == "round" and event.data.get("given_up") is not None
 
 
 def _steps(events: Sequence[Event]) -> list[Step]:

@@ -81,6 +81,8 @@ class Code:
                     break
         finally:
             await rounds.close()
+            if job.as_written and job.answer is None and job.given_up is None:
+                job.given_up = ""  # the answer is its own or none: nobody asks for one in other words
         job.record_plan()
 
     def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Generator, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from callwright.answer import abstain, answer_as_written, check_answer, finish, finish_as_written
+from callwright.answer import abstain, answer_as_written, check_answer, finish, finish_as_written, no_answer
 from callwright.evidence import Known
 from callwright.execution.bind import Bound, View, question, read
 from callwright.execution.executor import Executor
@@ -43,7 +43,7 @@ class Job:
     reserve: Reserve | None = None  # where more tools may be found; None: all there are, are in ``tools``
     known: Known = field(default_factory=dict)  # how often tools work
     answer: str | None = None  # the model's own, where the strategy has it write one; else it is asked for at the end
-    given_up: str | None = None  # why the model said that it cannot be done
+    given_up: str | None = None  # why the model said that it cannot be done; "" where it wrote no answer at all
     as_written: bool = False  # what the model writes is called and answered so: nothing is mended or taken back
     free_arguments: bool = False  # replies that are held to a schema may hold any arguments
 
@@ -137,7 +137,8 @@ class Job:
         """The questions of the Finish step; none where the model wrote its answer already, or gave up."""
         results, skips = tuple(self.executor.results), self.executor.missing
         if self.given_up is not None:
-            return abstain(results, skips, f"the model gave up: {self.given_up}")
+            why = f"the model gave up: {self.given_up}" if self.given_up else "the model wrote no answer"
+            return no_answer(why) if self.as_written else abstain(results, skips, why)
         if self.answer is not None and self.as_written:
             return answer_as_written(self.answer, self.query, results)
         if self.answer is not None and self.executor.succeeded:
