@@ -38,6 +38,15 @@ async def test_verified_trajectories_of_any_format_become_cases(tmp_path: Path) 
     assert "cases of 4 attempts." in report(made)
 
 
+async def test_the_same_error_twice_is_one_case(tmp_path: Path) -> None:
+    (tmp_path / "runs.json").write_text(json.dumps({"7": write(Transcript(SEVERAL), TOOLEVAL)}))
+    simulator = ScriptedModel({"simulate": {"error": "", "response": {"sky": "snow"}}})
+    made = await made_of(from_files(tmp_path / "runs.json", Building(simulator=simulator, each=6)))
+    cases = [one for one in made if isinstance(one, ErrorCase)]
+    assert len({(case.call.tool, str(case.call.arguments), len(case.before)) for case in cases}) == len(cases) > 1
+    assert "another attempt gave the same error" in report(made)
+
+
 async def test_the_published_samples_are_carried_out_anew_with_a_simulator(tmp_path: Path) -> None:
     simulator = ScriptedModel({"simulate": {"error": "", "response": {"result": 41}}})
     made = await made_of(from_published(published(tmp_path), Building(simulator=simulator)))

@@ -31,13 +31,15 @@ def world(run: Trajectory = SINGLE, *, live: bool = False) -> World:
             return ToolOutput({"headline": "nothing new"})
         return await recorded.call(tool, arguments)
 
-    return World(run.tools, call, live, sandbox=True)
+    return World(run.tools, call, live)
 
 
 def test_the_part_is_by_how_many_calls_and_whether_the_tools_are_alive() -> None:
     assert part_of(SINGLE, world(live=True)) == "I1"
     assert part_of(SINGLE, world()) == "I2"
     assert part_of(SEVERAL, world(live=True)) == "I3"
+    assert part_of(SINGLE, replace(world(live=True), simulated=frozenset({"weather"}))) == "I2"
+    assert part_of(SINGLE, replace(world(live=True), simulated=frozenset({"get_news"}))) == "I1"
 
 
 @pytest.mark.parametrize("kind", ["name", "parameter"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.benchmarks.answering import an_agent_and_a_judge, answering
@@ -12,10 +14,12 @@ from tests.benchmarks.test_recovery_continue import ANSWER, FINISHED, RIGHT
 from callwright.benchmarks.comparison import Bench, run_missing
 from callwright.benchmarks.judge_rows import Judge, judge_missing
 from callwright.benchmarks.recovery import judged_rows
-from callwright.benchmarks.recovery_cases import write_cases
+from callwright.benchmarks.recovery_cases import read_cases, write_cases
 from callwright.benchmarks.recovery_continue import ErrorCases
 from callwright.benchmarks.refinetoolbench import case_items, main
 from callwright.benchmarks.rows import read_rows
+from callwright.catalog import Catalog, open_catalog
+from callwright.overlay import Overlay, OverlayChange, ToolOverlay, documented
 from callwright.planning import open_planner
 from callwright.testing import ScriptedModel
 
@@ -42,6 +46,84 @@ def test_the_digest_of_cases_is_printed(tmp_path: Path, capsys: pytest.CaptureFi
     write_cases(tmp_path / "cases.jsonl", [CASE])
     assert main(["--digest", "--cases", str(tmp_path / "cases.jsonl")]) == 0
     assert capsys.readouterr().out == f"{ErrorCases((CASE,)).digest}  1 tasks\n"
+
+
+CATALOGUE = """
+from callwright import Effects, tool
+
+READ = Effects(read_only=True)
+
+
+@tool(effects=READ)
+def weather_for_sky(city: str) -> dict:
+    \"\"\"Weather of a city, like "Oslo".\"\"\"
+    if city != "Oslo":
+        raise ValueError(f"no such city: {city}")
+    return {"sky": "rain"}
+
+
+@tool(effects=READ)
+def weather_of_old(city: str) -> dict:
+    \"\"\"Weather of a city, like "Oslo", of old.\"\"\"
+    raise ConnectionError("503 Service Unavailable")
+"""
+
+
+async def tools_of(path: Path) -> Catalog:
+    async with open_catalog(str(path)) as catalog:
+        return catalog
+
+
+def an_author(asked: str) -> Any:
+    if "write the request" in asked:
+        return {"query": "Is it raining in Oslo?"}
+    return {"calls": [{"city": "Oslo"}]} if "example calls" in asked else an_agent_and_a_judge(asked)
+
+
+def test_cases_of_a_catalogue_are_built_of_live_and_of_dead_tools_and_run_with_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tools.py").write_text(CATALOGUE)
+    offered = asyncio.run(tools_of(tmp_path / "tools.py"))
+    seen = (OverlayChange("city", "examples", ["Oslo"]),)
+    said = {
+        "weather_for_sky": ToolOverlay(documented(offered["weather_for_sky"]), seen, "alive"),
+        "weather_of_old": ToolOverlay(documented(offered["weather_of_old"]), (), "dead: unavailable"),
+    }
+    Overlay(said).write(tmp_path / "o.json")
+    cases, out = str(tmp_path / "cases.jsonl"), str(tmp_path / "rows.jsonl")
+    tools = ["--tools", str(tmp_path / "tools.py"), "--overlay", str(tmp_path / "o.json")]
+    with answering(an_author) as url:
+        tools += ["--simulator", f"{url}#m"]
+        assert main(["--build", cases, *tools, "--author", f"{url}#m"]) == 0
+        ran = ["--strategies", "react", "--model", f"{url}#m", "--mode", "constrained"]
+        assert main(["--cases", cases, "--out", out, *tools, *ran]) == 0
+    kinds = [(case.part, case.kind, case.query) for case in read_cases(tmp_path / "cases.jsonl")]
+    asked = "Is it raining in Oslo?"
+    assert kinds == [(part, kind, asked) for part in ("I1", "I2") for kind in ("name", "parameter")]
+    assert "4 cases of 4 attempts." in capsys.readouterr().out
+    assert {row["part"] for row in read_rows(Path(out))} == {"I1", "I2"}
+    assert not any("error" in row for row in read_rows(Path(out)))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--from", "catalogue", "--author", "http://127.0.0.1:9/v1#m"], "need its tools, and a model"),
+        (["--tools", "mine.py"], "need its tools, and a model that writes the requests"),
+        (["--overlay", "o.json"], "--overlay and --sandbox say more of live tools"),
+    ],
+)
+def test_what_a_catalogue_lacks_is_said(given: list[str], said: str, tmp_path: Path, capsys: Any) -> None:
+    assert main(["--build", str(tmp_path / "cases.jsonl"), *given]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_run_is_answered_by_the_desk_or_by_other_tools(tmp_path: Path, capsys: Any) -> None:
+    write_cases(tmp_path / "cases.jsonl", [CASE])
+    given = ["--cases", str(tmp_path / "cases.jsonl"), "--live-desk", "--tools", "mine.py"]
+    assert main([*given, "--model", "http://127.0.0.1:9/v1#m"]) == 1
+    assert "either the desk's tools answer or others" in capsys.readouterr().err
 
 
 def test_building_where_nothing_can_come_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,15 @@ from callwright.benchmarks.desk_tasks import Desk, DeskTask
 from callwright.benchmarks.recovery_cases import ErrorCase, read_published
 from callwright.benchmarks.recovery_continue import Live
 from callwright.benchmarks.recovery_inject import OF_PART, Dropped, inject, observed, part_of
-from callwright.benchmarks.recovery_world import World, live_world, simulated_world
+from callwright.benchmarks.recovery_live import Answering, LiveTools, as_offered, live_world
+from callwright.benchmarks.recovery_pairs import NoPair, pairs
+from callwright.benchmarks.recovery_world import World, simulated_world
 from callwright.benchmarks.report import table
 from callwright.catalog import open_catalog
 from callwright.protocols import ChatModel
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import read_files
-from callwright.types import Tool, ToolCall
+from callwright.types import Tool, ToolCall, canonical
 
 if TYPE_CHECKING:
     from callwright.catalog.sources import SourceSpec
@@ -31,12 +33,11 @@ Made = ErrorCase | Dropped
 @dataclass(frozen=True)
 class Building:
     """How cases are made. ``by`` writes the errors (None: rules), ``simulator`` imitates tools that are not there;
-    ``tools`` are live ones, only read from unless ``sandbox``. ``each``: attempts for each trajectory and kind."""
+    ``live`` are those that are. ``each``: attempts for each trajectory and kind."""
 
     by: ChatModel | None = None
     simulator: ChatModel | None = None
-    tools: Sequence[str] = ()
-    sandbox: bool = False
+    live: LiveTools | None = None
     each: int = 1
     strict: bool = True  # published samples are filtered as well
 
@@ -44,10 +45,12 @@ class Building:
 async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
     """Every attempt on the trajectories of a file or folder, in any format that transcripts read."""
     found = [made for _, made in read_files(path).transcripts if not made.cut]
-    if how.tools:
-        async with open_catalog(list(how.tools)) as catalog:
-            world = live_world(catalog, sandbox=how.sandbox)
-            async for one in _attempts([made.trajectory for made in found], lambda _: world, how):
+    if how.live is not None:
+        sources = how.live.answering([step for made in found for step in made.trajectory.steps])
+        async with open_catalog(sources) as catalog:
+            world = live_world(catalog, sources)
+            runs = [as_offered(made.trajectory, catalog) for made in found]
+            async for one in _attempts(runs, lambda _: world, how):
                 yield one
         return
 
@@ -56,6 +59,20 @@ async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
 
     async for one in _attempts([made.trajectory for made in found], simulated, how):
         yield one
+
+
+async def from_catalogue(live: LiveTools, author: ChatModel, how: Building) -> AsyncIterator[Made]:
+    """Single calls of a catalogue's tools, those that work and, imitated, those that are dead. ``author`` writes the
+    request of each (:mod:`benchmarks.recovery_pairs`)."""
+    sources = live.answering()
+    async with open_catalog(sources) as catalog:
+        world = live_world(catalog, sources)
+        async for pair in pairs(catalog.tools, world, author, how.each):
+            if isinstance(pair, NoPair):
+                yield Dropped(pair.id, "request", pair.reason)
+                continue
+            async for one in _attempts([pair], lambda _: world, replace(how, each=1)):
+                yield one
 
 
 async def from_published(folder: Path, how: Building) -> AsyncIterator[Made]:
@@ -69,10 +86,11 @@ async def from_published(folder: Path, how: Building) -> AsyncIterator[Made]:
 async def from_desk(desk: Desk, how: Building) -> AsyncIterator[Made]:
     """The desk's tasks whose gold only reads, its tools alive: several calls are I3, one is I1."""
     source = desk.faulty([])
+    reading = Answering(source, LiveTools(()), ())
     tools = {tool.name: tool for tool in await source.open()}
     with tempfile.TemporaryDirectory(prefix="desk-") as folder:
         desk.fresh(Path(folder) / "desk")
-        world = World(tuple(tools.values()), source.call, live=True)
+        world = World(tuple(tools.values()), reading.call, live=True)
         for task in desk.tasks:
             run = await _gold(task, tools, world)
             if run is not None:
@@ -107,10 +125,16 @@ async def _attempts(
     runs: Sequence[Trajectory], world_of: Callable[[Trajectory], World], how: Building
 ) -> AsyncIterator[Made]:
     for run in runs:
-        world = world_of(run)
+        world, before = world_of(run), set[str]()
         for kind in OF_PART[part_of(run, world)]:
             for seed in range(how.each):
-                yield await inject(run, world, kind, seed=seed, model=how.by)
+                made = await inject(run, world, kind, seed=seed, model=how.by)
+                if isinstance(made, ErrorCase):
+                    error = canonical([made.call.tool, made.call.arguments, len(made.before)])
+                    if error in before:
+                        made = Dropped(made.id, kind, "another attempt gave the same error")
+                    before.add(error)
+                yield made
 
 
 async def _gold(task: DeskTask, tools: dict[str, Tool], world: World) -> Trajectory | None:

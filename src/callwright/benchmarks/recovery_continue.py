@@ -84,8 +84,9 @@ class ErrorCases:
 
     @property
     def digest(self) -> str:
-        simulated = "live" if self.live else self.model.name if self.model else ""
-        return f"{digest_of(self.tasks)}-{self.entry}{'-' * bool(simulated)}{simulated}"
+        by = ["live"] if self.live else []
+        by += [self.model.name] if self.model else []
+        return "-".join([digest_of(self.tasks), self.entry, *by])
 
     async def aclose(self) -> None:
         """Close the model that imitates tools; asked again it opens again."""

@@ -50,8 +50,11 @@ class Dropped:
 
 
 def part_of(run: Trajectory, world: World) -> Part:
-    """One call: I1 where the tools are alive, I2 where they are simulated; several calls: I3."""
-    return "I3" if len(run.calls) > 1 else "I1" if world.live else "I2"
+    """One call: I1 where its tool is alive, I2 where it is simulated; several calls: I3."""
+    if len(run.calls) > 1:
+        return "I3"
+    alive = world.live and not world.simulated & {call.tool for call in run.calls}
+    return "I1" if alive else "I2"
 
 
 async def inject(

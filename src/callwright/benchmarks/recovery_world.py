@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from callwright.catalog import Catalog
 from callwright.errors import Failure
 from callwright.execution.recording import Recorded, Recording
 from callwright.execution.simulate import SimulatedSource, Simulator
@@ -19,13 +18,12 @@ Call = Callable[[Tool, JsonObject], Awaitable[ToolOutput]]
 
 @dataclass(frozen=True)
 class World:
-    """Tools that answer. ``live``: they are the tools themselves. ``sandbox``: what they change is thrown away; else
-    only what declares that it reads is called."""
+    """Tools that answer. ``live``: they are the tools themselves, but for those that are ``simulated``."""
 
     tools: tuple[Tool, ...]
     call: Call
     live: bool = False
-    sandbox: bool = False
+    simulated: frozenset[str] = frozenset()
 
     async def carry_out(self, call: ToolCall) -> ToolResult:
         """What the tool answers to this very call, mended by nobody. An error inside a success is read as one."""
@@ -35,21 +33,10 @@ class World:
             return _failed(call, given, f"there is no tool called '{call.tool}'")
         if not isinstance(call.arguments, dict):
             return _failed(call, given, "the arguments are no JSON object")
-        if self.live and not self.sandbox and not tool.effects.read_only:
-            return _failed(call, given, "it may write, and is not called outside a sandbox", "not_executable")
         output = await self.call(tool, given)
         result = ToolResult(call.id, tool.name, given, output.content, output.failure, simulated=output.simulated)
         failure = diagnose(result, tool).failure
         return result if failure is None else replace(result, failure=failure)
-
-
-def live_world(catalog: Catalog, *, sandbox: bool = False) -> World:
-    """The tools of an open catalogue."""
-
-    async def call(tool: Tool, arguments: JsonObject) -> ToolOutput:
-        return await catalog.call(tool.name, arguments)
-
-    return World(catalog.tools, call, live=True, sandbox=sandbox)
 
 
 def simulated_world(tools: Sequence[Tool], steps: Iterable[Step] = (), model: ChatModel | None = None) -> World:
@@ -67,6 +54,5 @@ def simulated_source(tools: Sequence[Tool], steps: Iterable[Step], model: ChatMo
     return SimulatedSource(tools, Simulator(Recording(recorded, tools), model), name="refinetoolbench")
 
 
-def _failed(call: ToolCall, given: JsonObject, message: str, kind: str = "tool_error") -> ToolResult:
-    failure = Failure("not_executable" if kind == "not_executable" else "tool_error", message)
-    return ToolResult(call.id, call.tool, given, None, failure)
+def _failed(call: ToolCall, given: JsonObject, message: str) -> ToolResult:
+    return ToolResult(call.id, call.tool, given, None, Failure("tool_error", message))

@@ -20,6 +20,7 @@ from callwright.benchmarks.recovery_build import (
     Building,
     Made,
     desk_live,
+    from_catalogue,
     from_desk,
     from_files,
     from_published,
@@ -27,6 +28,7 @@ from callwright.benchmarks.recovery_build import (
 )
 from callwright.benchmarks.recovery_cases import PARTS, ErrorCase, digest_of, read_cases, write_cases
 from callwright.benchmarks.recovery_continue import Entry, ErrorCases, followed
+from callwright.benchmarks.recovery_live import LiveTools
 from callwright.benchmarks.recovery_plots import write_recovery_plots
 from callwright.benchmarks.recovery_report import item_key, recovery_report
 from callwright.benchmarks.report import system_of
@@ -36,6 +38,8 @@ from callwright.errors import CallwrightError, ConfigError
 from callwright.execution.run_trajectory import trajectory_of
 from callwright.execution.simulate import patient
 from callwright.models import open_model
+from callwright.overlay import Overlay
+from callwright.protocols import ChatModel
 from callwright.trace import read_jsonl
 from callwright.types import JsonObject, digest
 
@@ -68,32 +72,60 @@ async def _build(options: argparse.Namespace) -> int:
     async with AsyncExitStack() as stack:
         by = open_model(options.by) if options.by else None
         simulator = open_model(options.simulator) if options.simulator else None
-        for model in filter(None, (by, simulator)):
+        author = open_model(options.author) if options.author else None
+        for model in filter(None, (by, simulator, author)):
             stack.push_async_callback(model.aclose)
-        strict = not options.unfiltered
-        how = Building(by, simulator, options.tools, options.sandbox, options.each, strict)
-        made = [one async for one in _attempts(options, how)]
+        how = Building(by, simulator, _live(options, simulator), options.each, not options.unfiltered)
+        made = [one async for one in _attempts(options, how, author or by)]
     cases = [one for one in made if isinstance(one, ErrorCase)]
     if not cases:
         sys.stdout.write(report(made) + "\n")
-        raise ConfigError(f"no error case came of {options.source}", hint="the table says why; --simulator MODEL?")
+        raise ConfigError(f"no error case came of {_source(options)}", hint="the table says why; --simulator MODEL?")
     write_cases(options.build, cases)
     sys.stdout.write(f"{report(made)}\n\n{digest_of(cases)}  written to {options.build}\n")
     return 0
 
 
-def _attempts(options: argparse.Namespace, how: Building) -> AsyncIterator[Made]:
-    if options.source == "desk":
+def _attempts(options: argparse.Namespace, how: Building, author: ChatModel | None) -> AsyncIterator[Made]:
+    source = _source(options)
+    if source == "desk":
         return from_desk(load_desk(options.desk), how)
-    path = Path(options.source)
+    if source == "catalogue":
+        if how.live is None or author is None:
+            raise ConfigError(
+                "cases of a catalogue need its tools, and a model that writes the requests",
+                hint="--from catalogue --tools SOURCE --author MODEL, with --overlay FILE of verify apis --apply",
+            )
+        return from_catalogue(how.live, author, how)
+    path = Path(source)
     return from_published(path, how) if (path / "I1.json").exists() else from_files(path, how)
+
+
+def _source(options: argparse.Namespace) -> str:
+    """What cases are made of: where nothing is named, the tools that are, or else the desk."""
+    return options.source or ("catalogue" if options.tools else "desk")
+
+
+def _live(options: argparse.Namespace, simulator: ChatModel | None) -> LiveTools | None:
+    """The tools that ``--tools`` names; None without it. Raises ConfigError for what says more of no tools."""
+    if not options.tools:
+        if options.overlay or options.sandbox:
+            raise ConfigError(
+                "--overlay and --sandbox say more of live tools, and there are none", hint="--tools SOURCE"
+            )
+        return None
+    overlay = Overlay.read(options.overlay) if options.overlay else None
+    return LiveTools(tuple(options.tools), overlay, options.sandbox, simulator)
 
 
 def _cases(options: argparse.Namespace) -> ErrorCases:
     cases = read_cases(options.cases)
     simulator = open_model(options.simulator) if options.simulator else None
     entry: Entry = options.entry
-    live = desk_live(load_desk(options.desk)) if options.live_desk else None
+    tools = _live(options, simulator)
+    if tools and options.live_desk:
+        raise ConfigError("either the desk's tools answer or others", hint="--live-desk, or --tools SOURCE")
+    live = desk_live(load_desk(options.desk)) if options.live_desk else tools.of if tools else None
     parts = options.part.split(",") if options.part else PARTS
     mine = {part: sorted((c for c in cases if c.part == part), key=lambda c: sha256(c.id)) for part in parts}
     chosen = tuple(case for part in mine for case in mine[part][: options.per_part or None])
@@ -149,10 +181,17 @@ def _parser() -> argparse.ArgumentParser:
     add("--live-desk", action="store_true", help="cases built from the desk: its own tools answer")
     add("--desk", type=Path, default=None, help="the folder examples/desk, where it is not found")
     add("--build", type=Path, default=None, help="make cases and write them to this file")
-    add("--from", dest="source", default="desk", help="desk, the published samples, or trajectories (%(default)s)")
-    add("--tools", action="append", default=[], help="live tools for the trajectories (default: simulated)")
-    add("--sandbox", action="store_true", help="what the live tools change is thrown away")
+    add(
+        "--from",
+        dest="source",
+        default=None,
+        help="desk, catalogue (of --tools), the published samples, or trajectories (desk; with --tools catalogue)",
+    )
+    add("--tools", action="append", default=[], help="live tools, to build and to run with (default: simulated)")
+    add("--overlay", type=Path, default=None, help="what verify apis found out about them; the dead are simulated")
+    add("--sandbox", action="store_true", help="what the live tools change is thrown away (else they are only read)")
     add("--by", default=None, help="a model that writes the errors (default: rules)")
+    add("--author", default=None, help="a model that writes the requests of a catalogue (default: --by)")
     add("--each", type=int, default=1, help="attempts for each trajectory and kind of error (%(default)s)")
     add("--unfiltered", action="store_true", help="keep published samples that the filter would drop, saying why")
     add("--published", action="store_true", help="only print the published table")
