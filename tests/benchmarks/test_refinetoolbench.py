@@ -119,6 +119,16 @@ def test_what_a_catalogue_lacks_is_said(given: list[str], said: str, tmp_path: P
     assert said in capsys.readouterr().err
 
 
+def test_an_overlay_that_fits_no_tool_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tools.py").write_text(CATALOGUE)
+    Overlay({"weather_of_old": ToolOverlay("0" * 16, (), "dead: unavailable")}).write(tmp_path / "o.json")
+    tools = ["--tools", str(tmp_path / "tools.py"), "--overlay", str(tmp_path / "o.json")]
+    with answering(an_author) as url:
+        assert main(["--build", str(tmp_path / "cases.jsonl"), *tools, "--author", f"{url}#m"]) == 0
+    assert "whose documentation has changed since" in capsys.readouterr().err
+    assert {case.part for case in read_cases(tmp_path / "cases.jsonl")} == {"I1"}
+
+
 def test_a_run_is_answered_by_the_desk_or_by_other_tools(tmp_path: Path, capsys: Any) -> None:
     write_cases(tmp_path / "cases.jsonl", [CASE])
     given = ["--cases", str(tmp_path / "cases.jsonl"), "--live-desk", "--tools", "mine.py"]

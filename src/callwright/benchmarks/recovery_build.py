@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from callwright.benchmarks.recovery_live import Answering, LiveTools, as_offered
 from callwright.benchmarks.recovery_pairs import NoPair, pairs
 from callwright.benchmarks.recovery_world import World, simulated_world
 from callwright.benchmarks.report import table
-from callwright.catalog import open_catalog
+from callwright.catalog import Catalog, open_catalog
 from callwright.protocols import ChatModel
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import read_files
@@ -48,6 +49,7 @@ async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
     if how.live is not None:
         sources = how.live.answering([step for made in found for step in made.trajectory.steps])
         async with open_catalog(sources) as catalog:
+            _warn(catalog)
             world = live_world(catalog, sources)
             runs = [as_offered(made.trajectory, catalog) for made in found]
             async for one in _attempts(runs, lambda _: world, how):
@@ -66,6 +68,7 @@ async def from_catalogue(live: LiveTools, author: ChatModel, how: Building) -> A
     request of each (:mod:`benchmarks.recovery_pairs`)."""
     sources = live.answering()
     async with open_catalog(sources) as catalog:
+        _warn(catalog)
         world = live_world(catalog, sources)
         async for pair in pairs(catalog.tools, world, author, how.each):
             if isinstance(pair, NoPair):
@@ -73,6 +76,11 @@ async def from_catalogue(live: LiveTools, author: ChatModel, how: Building) -> A
                 continue
             async for one in _attempts([pair], lambda _: world, replace(how, each=1)):
                 yield one
+
+
+def _warn(catalog: Catalog) -> None:
+    for said in catalog.unlaid:  # an overlay that fits no tool would leave the dead alive
+        sys.stderr.write(f"warning: {said}\n")
 
 
 async def from_published(folder: Path, how: Building) -> AsyncIterator[Made]:

@@ -58,7 +58,7 @@ class Answering(WrappedSource):
 
     async def open(self) -> Sequence[Tool]:
         tools = await super().open()
-        self.gone = dead(tools, self._live.overlay) if self._live.overlay else frozenset()
+        self.gone = dead(self._live.overlay.apply(tools).fitting) if self._live.overlay else frozenset()
         self._stand_in = simulated_source([t for t in tools if t.name in self.gone], self._steps, self._live.model)
         return tools
 
