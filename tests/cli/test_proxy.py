@@ -23,6 +23,7 @@ from callwright.http import Egress, HttpClient, HttpResponse
         ({"upstream": "http://h/v1", "host": "0.0.0.0"}, "needs a key"),
         ({"upstream": None, "model": "gpt-9"}, "not on this machine"),
         ({"upstream": "h"}, "no address"),
+        ({"upstream": "http://h/v1", "keep": "/"}, "nothing can be kept in /"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_with_a_hint(given: dict[str, str], said: str) -> None:

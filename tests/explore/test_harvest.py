@@ -9,7 +9,7 @@ from tests.explore.runs import BUSY, ENGM, GONE, NO, NONE, REFLECTED, SAID, boun
 from callwright import Orchestrator
 from callwright.execution.journal import read
 from callwright.execution.resume import journal_path
-from callwright.explore.harvest import corrected, harvest
+from callwright.explore.harvest import corrected, harvest, longest
 from callwright.explore.row import Reflected, record, row_of
 from callwright.explore.sourced import unsourced
 from callwright.testing import FakeTool, ScriptedModel, fake_source
@@ -148,3 +148,23 @@ def test_a_conversation_that_a_client_kept_gives_rows_where_its_model_corrected_
     assert corrected(conversation(*good)) == []
     assert corrected(conversation(*bad)) == []
     assert corrected(conversation(*bad, *good, answer="I do not know.")) == [], "nothing was taken of it"
+
+
+def test_what_was_taken_in_an_earlier_turn_was_taken() -> None:
+    """A conversation that goes on after its answer: later ones need nothing of the result."""
+    bad = [said("get_weather", "a", station="Bergen"), came("a", "Error: no station Bergen; did you mean ENBR?")]
+    good = [said("get_weather", "b", station="ENBR"), came("b", '{"sky": "rain"}')]
+    turn = [{"role": "assistant", "content": "It rains."}, {"role": "user", "content": "Thank you."}]
+    (row,) = corrected(conversation(*bad, *good, *turn, answer="You are welcome."))
+    assert row.right[0].arguments == {"station": "ENBR"}
+    turn[0]["content"] = "I do not know."
+    assert corrected(conversation(*bad, *good, *turn, answer="You are welcome.")) == []
+
+
+def test_of_a_conversation_that_was_kept_with_every_request_the_last_is_taken() -> None:
+    one = [said("get_weather", "a", station="ENBR"), came("a", '{"sky": "rain"}')]
+    two = [said("get_weather", "b", station="ENGM"), came("b", '{"sky": "sun"}')]
+    other = [said("get_weather", "a", station="ENBR"), came("a", '{"sky": "snow"}')]
+    asked = [conversation(*one, said("get_weather", "b", station="ENGM"), answer=None), conversation(*one, *two)]
+    assert longest([conversation(), *asked, conversation(*other), asked[1]]) == [asked[1], conversation(*other)]
+    assert longest([]) == []

@@ -152,6 +152,21 @@ def test_a_refused_call_gives_way_to_the_second_reading() -> None:
     bad = Found(ToolCall("", "get_weather", {"city": {"in": "Italy"}}), dialect="fenced")
     made, _ = settled([bad], weak("The weather in Rome, please"), BOTH)
     assert [c.call.arguments for c in made.calls] == [{"city": "Rome"}]
+    (one,) = made.repaired
+    assert (one.id, one.wrong) == (made.calls[0].call.id, bad.call)
+    assert "city" in one.refusal
+
+
+def test_a_repaired_call_is_noted_as_it_was_written_and_one_that_stays_refused_is_not() -> None:
+    bad = Found(ToolCall("c1", "send_mail", {"to": "bob"}), 0)
+    mended = Reply('{"tool_calls":[{"name":"send_mail","arguments":{"to":"bob","text":"Rain?"}}]}')
+    made, _ = settled([bad, Found(RIGHT, 1)], context(), mended)
+    (one,) = made.repaired
+    assert (one.id, one.wrong) == (made.calls[0].call.id, bad.call)
+    assert "text" in one.refusal
+    for reply in (Reply("no"), Reply('{"tool_calls":[{"name":"send_mail","arguments":{"to":"bob"}}]}')):
+        assert settled([bad], context(), reply)[0].repaired == []
+    assert settled([Found(RIGHT, 0)], context())[0].repaired == []
 
 
 def test_a_call_that_nobody_asked_for_becomes_an_answer_in_words() -> None:

@@ -277,10 +277,10 @@ def _of_a_run(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
 
 
 def _of_conversations(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
-    from callwright.explore.harvest import corrected
+    from callwright.explore.harvest import corrected, longest
     from callwright.transcripts import read_files
 
-    found = [transcript.trajectory for _, transcript in read_files(file).transcripts]
+    found = longest(transcript.trajectory for _, transcript in read_files(file).transcripts)
     return [row for one in found for row in corrected(one)], found
 
 

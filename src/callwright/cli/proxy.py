@@ -22,6 +22,7 @@ from callwright.overlay import Overlay
 from callwright.proxy.access import Access
 from callwright.proxy.app import Proxy
 from callwright.proxy.events import Probed
+from callwright.proxy.keeping import Keeper
 from callwright.proxy.settings import Guided, Settings
 
 if TYPE_CHECKING:
@@ -59,8 +60,11 @@ def serve(
     reasks: int | None = None,
     strict: bool = False,
     overlay: str | None = None,
+    keep: str | None = None,
 ) -> None:
-    """Serve until interrupted. Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
+    """Serve until interrupted. ``keep``: a file for conversations with a repaired call.
+
+    Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
     in place of the clients' own). Raises ConfigError, ModelError, MissingExtra."""
     if (upstream is None) == (model is None):
         raise ConfigError(
@@ -68,31 +72,48 @@ def serve(
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
     if upstream is not None:
-        made = _made(upstream, host=host, guided=guided, reasks=reasks, strict=strict, overlay=overlay)
+        made = _made(upstream, host=host, guided=guided, reasks=reasks, strict=strict, overlay=overlay, keep=keep)
         return _run(made, bound(host, port), unreachable(made.upstream.base))
     settings, access, laid = _settings(guided, reasks, strict), _access(host), _overlay(overlay)
+    keeper = _keeper(keep)
     local = _local(str(model))
     listening = bound(host, port)  # before the model is loaded, which takes a while
     try:
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
         known = Probed(native=False, schema=True, written=True)
-        _run(Proxy(address, settings, access=access, known=known, local=True, overlay=laid, warn=_warn), listening)
+        _run(
+            Proxy(address, settings, access=access, known=known, local=True, overlay=laid, keeper=keeper, warn=_warn),
+            listening,
+        )
     finally:
         asyncio.run(local.aclose())
     return None
 
 
 def _made(
-    upstream: str, *, host: str, guided: str, reasks: int | None, strict: bool, overlay: str | None = None, **_: Any
+    upstream: str,
+    *,
+    host: str,
+    guided: str,
+    reasks: int | None,
+    strict: bool,
+    overlay: str | None = None,
+    keep: str | None = None,
+    **_: Any,
 ) -> Proxy:
     """The proxy in front of an endpoint. Raises ConfigError."""
     settings = _settings(guided, reasks, strict)
-    return Proxy(upstream, settings, access=_access(host), overlay=_overlay(overlay), warn=_warn)
+    laid, keeper = _overlay(overlay), _keeper(keep)
+    return Proxy(upstream, settings, access=_access(host), overlay=laid, keeper=keeper, warn=_warn)
 
 
 def _warn(said: str) -> None:
     print(f"warning:  {said}", file=sys.stderr, flush=True)
+
+
+def _keeper(path: str | None) -> Keeper | None:
+    return Keeper(Path(path).expanduser(), _warn) if path else None
 
 
 def _overlay(path: str | None) -> Overlay | None:

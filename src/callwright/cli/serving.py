@@ -59,6 +59,10 @@ def proxy_command(
         bool | None, typer.Option("--strict", help="Say refused calls in words instead of passing them on.")
     ] = None,
     overlay: Overlay = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="Keep conversations with a repaired call here, for callwright explore --runs."),
+    ] = None,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
@@ -72,4 +76,5 @@ def proxy_command(
     settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile)
     settings.announced("proxy.upstream")
     usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}
-    start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY))})
+    kept = {"keep": str(keep.expanduser().absolute())} if keep is not None else {}  # nobody's project may ask for it
+    start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY)), **kept})

@@ -66,9 +66,28 @@ def harvest(events: Sequence[Event], id: str = "") -> list[Reflected]:
 def corrected(conversation: Trajectory) -> list[Reflected]:
     """The rows of a conversation that somebody else kept (a client's log in front of the proxy, another agent's): a
     call that failed, and was made better in a later round. As for :func:`harvest`, nothing is checked yet."""
+    said = [
+        step.thought for step in conversation.steps if not step.calls and not step.code
+    ]  # answers of earlier turns
     tools = tuple(replace(t, effects=UNKNOWN) if t.effects == DESTRUCTIVE else t for t in conversation.tools)
     run = replace(conversation, tools=tools)  # what a record does not say of a tool is unknown, and not the worst
-    return _served(list(_by_itself(run)), run)
+    answers = "\n".join(text for text in (*said, run.answer) if text)
+    return _served(list(_by_itself(run)), replace(run, answer=answers or None))
+
+
+def longest(conversations: Iterable[Trajectory]) -> list[Trajectory]:
+    """The conversations without those that another one only goes on with: who keeps every request keeps the beginning
+    of each again and again. Of equal ones the last."""
+    last = {_so_far(one): one for one in conversations}
+    begun = {steps[:size] for steps in last for size in range(len(steps))}
+    return [one for steps, one in last.items() if steps not in begun]
+
+
+def _so_far(conversation: Trajectory) -> tuple[str, ...]:
+    """The request, and each round whose calls have come back."""
+    done = [step for step in conversation.steps if len(step.results) == len(step.calls)]
+    rounds = [[step.thought, [(c.tool, c.arguments, r and r.content) for c, r in step.pairs]] for step in done]
+    return (conversation.query, *map(canonical, rounds))
 
 
 def _served(rows: Iterable[Reflected], run: Trajectory) -> list[Reflected]:

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from callwright.proxy.events import (
     Event,
     Finish,
     Headers,
+    Keep,
     Learned,
     Log,
     Probe,
@@ -40,6 +42,7 @@ from callwright.proxy.events import (
     UpstreamHead,
 )
 from callwright.proxy.headers import joined
+from callwright.proxy.keeping import Keeper
 from callwright.proxy.pages import answer
 from callwright.proxy.session import Session
 from callwright.proxy.settings import Settings
@@ -74,11 +77,13 @@ class Proxy:
         local: bool = False,
         memory: Path | None = None,
         overlay: Overlay | None = None,
+        keeper: Keeper | None = None,
         warn: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.upstream = Upstream(upstream)
-        self.settings = settings or Settings()
+        self.settings = replace(settings or Settings(), keep=keeper is not None)
+        self.keeper = keeper
         self.access = access or Access()
         self.counters = Counters(self.settings.records)
         self.client = HttpClient(
@@ -274,6 +279,9 @@ class _Line:
                 self._closed = True
             case Log(record):
                 self._proxy.counters.add(record)
+            case Keep():
+                if self._proxy.keeper is not None:
+                    self._proxy.keeper.take(command)
             case Learned(model, guided):
                 self._proxy.capability.learned(model, guided)
 

@@ -30,11 +30,15 @@ def answer(
 
 def whole(settled: Settled, reply: Reply, record: Record) -> bytes:
     """A chat completion with the settled calls."""
-    message: JsonObject = {"role": "assistant", "content": "\n".join(settled.text) or None}
-    if settled.calls:
-        message["tool_calls"] = [chat.call_out(s.call, s.arguments) for s in settled.calls]
     like = {**_like(reply, record), "usage": usage(reply)}
-    return json_bytes(chat.completion(like, message, settled.finish_reason()))
+    return json_bytes(chat.completion(like, message(settled), settled.finish_reason()))
+
+
+def message(settled: Settled, said: str = "") -> JsonObject:
+    """The assistant's message with the settled calls; ``said`` is the text beside them."""
+    text = "\n".join(t for t in (said, *settled.text) if t.strip())
+    calls = [chat.call_out(s.call, s.arguments) for s in settled.calls]
+    return {"role": "assistant", "content": text or None, **({"tool_calls": calls} if calls else {})}
 
 
 def stream(settled: Settled, reply: Reply, record: Record, with_usage: bool) -> bytes:

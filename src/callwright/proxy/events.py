@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from callwright.errors import Failure
 from callwright.proxy.record import Record
+from callwright.proxy.settle import Repaired
+from callwright.types import JsonObject
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -120,6 +122,15 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """A chat request as it went upstream, the message that answers it, and what was repaired in that."""
+
+    body: JsonObject = field(repr=False)
+    answer: JsonObject = field(repr=False)
+    repaired: tuple[Repaired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Learned:
     """Found out on the way: this upstream does not do guided decoding for this model."""
 
@@ -135,4 +146,4 @@ class Probe:
     headers: Headers = field(repr=False, default=())
 
 
-Command: TypeAlias = SendUpstream | CloseUpstream | SendHead | SendBody | Finish | Log | Learned | Probe
+Command: TypeAlias = SendUpstream | CloseUpstream | SendHead | SendBody | Finish | Log | Keep | Learned | Probe

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from callwright.errors import Violation
 from callwright.types import Edit, JsonObject, ToolCall, to_json
+
+if TYPE_CHECKING:
+    from callwright.proxy.settle import Settled
 
 MAX_CHARS = 20_000  # of any one text that is kept
 
@@ -46,6 +50,18 @@ class Record:
         if self.dialect:
             marks.append(("x-callwright-dialect", self.dialect))
         return marks
+
+    def settled(self, made: Settled, *, by_us: bool, leaked: int) -> None:
+        """Take in what became of the answer's calls. ``by_us``: the answer is of our own making; ``leaked``:
+        characters of calls that had gone out before they proved to be calls."""
+        self.outcome = "untouched" if made.untouched and not by_us else "edited"
+        self.edits += made.edits
+        self.violations += made.violations
+        self.notes += made.notes
+        self.dialect = made.dialect
+        self.sent = tuple(s.call for s in made.calls)
+        if leaked:
+            self.notes.append(f"{leaked} characters of a call had gone out as text")
 
     def to_dict(self) -> JsonObject:
         """JSON-ready, long texts cut."""

@@ -21,6 +21,7 @@ from callwright.proxy.events import (
     Event,
     Finish,
     Headers,
+    Keep,
     Learned,
     Log,
     Probe,
@@ -70,6 +71,7 @@ class Session:
         self._writer: Writer = Plain()
         self._streamed: Streamed | None = None
         self._settling: Settling | None = None
+        self._decision: Settled | None = None
         self._whole: Whole | None = None
         self._collected = Collected(settings.waiting_bytes)
         self._reply = Reply("")
@@ -337,7 +339,9 @@ class Session:
         return [*close, self._again]
 
     def _settled(self, settled: Settled, now: float) -> list[Command]:
-        self._note(settled)
+        self._decision = settled
+        leaked = self._streamed.leaked if self._streamed is not None else 0
+        self.record.settled(settled, by_us=(self._streamed or self._whole) is None, leaked=leaked)
         if self._streamed is not None:
             out = self._body(self._streamed.write(settled))
         elif self._whole is not None:
@@ -358,16 +362,13 @@ class Session:
         self._headers, body = compose.answer(settled, self._reply, self.record, self._context.body)
         return [self._send_head(len(body)), *self._body(body)]
 
-    def _note(self, settled: Settled) -> None:
-        untouched = settled.untouched and (self._streamed or self._whole) is not None
-        self.record.outcome = "untouched" if untouched else "edited"
-        self.record.edits += settled.edits
-        self.record.violations += settled.violations
-        self.record.notes += settled.notes
-        self.record.dialect = settled.dialect
-        self.record.sent = tuple(s.call for s in settled.calls)
-        if self._streamed is not None and self._streamed.leaked:
-            self.record.notes.append(f"{self._streamed.leaked} characters of a call had gone out as text")
+    def _keep(self, context: Context) -> list[Command]:
+        """The conversation with its answer, where somebody keeps those with a repaired call."""
+        answer, made = self._streamed or self._whole, self._decision or Settled()
+        if not self._settings.keep or self.record.outcome == "failed" or (answer is None and not made.calls):
+            return []
+        message = compose.message(made, answer.said if answer is not None else "")
+        return [Keep(context.body, message, tuple(made.repaired))]
 
     # the rest
 
@@ -377,7 +378,7 @@ class Session:
         self.record.seconds = now - self._started
         out: list[Command] = [SendBody(rest)] if rest else []
         out.append(Finish())
-        return [*out, Log(self.record)] if self._context is not None else out
+        return [*out, Log(self.record), *self._keep(self._context)] if self._context is not None else out
 
     def _broken(self, now: float) -> list[Command]:
         """The stream ended before its answer did: what there was has gone out, and the client is told."""

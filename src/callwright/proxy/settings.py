@@ -29,3 +29,4 @@ class Settings:
     idle_seconds: float = 600.0  # between two pieces of an upstream answer
     stalled_seconds: float = 60.0  # that a client takes nothing of what waits for it; then both ends are closed
     records: int = 200  # requests that the page remembers
+    keep: bool = False  # whether conversations are handed to who keeps those with a repaired call

@@ -63,6 +63,15 @@ class Sent:
     same: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A call that the gate refused as it was written, and what it said. ``id`` is that of the call sent for it."""
+
+    id: str
+    wrong: ToolCall
+    refusal: str
+
+
 @dataclass(slots=True)
 class Settled:
     """The decision. ``text`` is added to the answer's text: refused calls, said in words or as they were written."""
@@ -72,6 +81,7 @@ class Settled:
     violations: list[Violation] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
+    repaired: list[Repaired] = field(default_factory=list)
     asked: int = 0
     dialect: str = ""
     stopped: bool = False  # "stop" was said beside calls: clients that go by finish_reason would not make them
@@ -115,6 +125,7 @@ class _Work:
     call: ToolCall
     verdict: CheckedCall | Refusal
     changed: bool = False
+    refused: tuple[ToolCall, str] | None = None  # as it was written when the gate refused it, and why
 
 
 def _whole(found: Sequence[Found], made: Settled) -> list[Found]:
@@ -219,6 +230,9 @@ def _joined(work: list[_Work], good: list[_Work], new: list[_Work], made: Settle
     kept = [w for w in work if w not in good and w.call.tool not in replaced]
     made.edits += [Edit(f"/{n}", None, _shown(w.call), GUIDED) for n, w in enumerate(both) if w in new]
     gone = [w for w in work if w not in both and w not in kept]
+    for one in both:
+        if one in new:
+            one.refused = next((_as_refused(w) for w in gone if w.call.tool == one.call.tool), None)
     made.edits += [Edit(f"/{work.index(w)}", _shown(w.call), None, GUIDED) for w in gone]
     if gone:  # what was said of calls that are no longer there
         made.violations = [v for w in kept if isinstance(w.verdict, Refusal) for v in w.verdict.violations]
@@ -245,6 +259,10 @@ def _in_words(made: Settled, context: Context) -> Generator[Question, Reply, Non
     made.text.append(parsed.text if parsed.calls and parsed.text.strip() else reply.text)
 
 
+def _as_refused(one: _Work) -> tuple[ToolCall, str] | None:
+    return (one.found.call, one.verdict.message) if isinstance(one.verdict, Refusal) else None
+
+
 def _differs(after: JsonObject | str, before: JsonObject | str) -> bool:
     if isinstance(after, dict) and isinstance(before, str):
         return history.key(ToolCall("", "", before)) != history.key(ToolCall("", "", after))
@@ -266,6 +284,7 @@ def _repair(work: list[_Work], made: Settled, context: Context) -> Generator[Que
                 request = questions.send(reply)
         except StopIteration as end:
             if isinstance(end.value, CheckedCall):
+                one.refused = _as_refused(one)
                 one.verdict, one.changed = end.value, True
                 place = work.index(one)
                 made.edits += [replace(e, path=f"/{place}/arguments{e.path}") for e in end.value.edits]
@@ -366,6 +385,8 @@ def _send(work: list[_Work], made: Settled, context: Context) -> None:
         text = text if isinstance(text, str) else json_bytes(text).decode()
         call = one.call if one.call.id == called else replace(one.call, id=called)
         made.calls.append(Sent(call, text, one.found.native, same and own))
+        if one.refused is not None:
+            made.repaired.append(Repaired(called, *one.refused))
 
 
 def _refuse(one: _Work, made: Settled, context: Context) -> bool:
