@@ -7,15 +7,17 @@ from typing import Any
 from tests.explore.test_exploration import explored, forecast
 
 from callwright.explore.page import report
-from callwright.verify.budget import Budget
+from callwright.verify.budget import Budget, Cost
 from callwright.verify.sweep import Finding, Sweep
 from callwright.viewer import Lines
 
 
 async def test_errors_are_shown_with_their_reflection_and_other_samples_are_counted(world: Any) -> None:
     actions = await explored(world, [forecast(unit="kelvin"), forecast(), forecast()])
-    made = Sweep((Finding(True, "x", "", {"actions": actions}, "point"),))
+    cost = Cost(calls=2, model_calls=3)
+    made = Sweep((Finding(True, "x", "", {"actions": actions}, "point", cost=cost),), cost=cost)
     page = report(made, Budget())
+    assert (page.facts["calls of tools"], page.facts["model calls"]) == ("2", "3")
     assert [(item.kept, item.category) for item in page.items] == [
         (True, "calling: value not allowed"),
         (False, "right"),

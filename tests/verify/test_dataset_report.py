@@ -11,7 +11,8 @@ FOUND = rates([Judged("a", (Defect("no_answer", ""), Defect("contradiction", "")
 
 def test_shares_stand_under_the_papers_columns() -> None:
     head, _, line = quality("mine", FOUND).markdown().splitlines()
-    assert head == "| data | rows | Speci | Coher | Solva | Request | Align | Suffi | Minim | Calls |"
+    criteria = "Specificity | Coherence | Solvability | Request | Alignment | Sufficiency | Minimality | Calls"
+    assert head == f"| data | rows | {criteria} |"
     assert line.startswith("| mine | 2 | 100.0%")
     assert "| 50.0% | 100.0% | 50.0% |" in line
 

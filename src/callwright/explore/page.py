@@ -11,7 +11,7 @@ from callwright.explore.reflection import feedback
 from callwright.explore.row import from_kept
 from callwright.trajectory import Trajectory
 from callwright.types import JsonObject, ToolCall, canonical
-from callwright.verify.budget import Budget
+from callwright.verify.budget import Budget, Cost
 from callwright.verify.evidence import told
 from callwright.verify.page import Stage, report_of
 from callwright.verify.sweep import Finding, Sweep
@@ -28,7 +28,8 @@ def report(made: Sweep, budget: Budget) -> Report:
     shown = tuple(replace(one, found={"row": next(records)}) if one.kept else one for one in rows.findings)
     found = profile(made)
     parts = [found.table] if found.lines else []
-    stage = Stage(_TITLE, lambda one: tuple(_evidence(one)), _reasons, parts=parts, budget=budget)
+    cost = sum((one.cost for one in made.findings), Cost())  # a point's: its samples have none of their own
+    stage = Stage(_TITLE, lambda one: tuple(_evidence(one)), _reasons, parts=parts, budget=budget, cost=cost)
     return report_of(replace(rows, findings=shown), stage)
 
 

@@ -30,7 +30,7 @@ def _line(cells: Sequence[str]) -> str:
 
 def quality(name: str, found: Rates) -> Grid:
     """Shares of rows without a defect, in per cent, as Table 1 has them. Upper bounds: rules overlook much."""
-    heads = [*(c.capitalize()[:5] for c in QUERY), "Request", *(c.capitalize()[:5] for c in CALLS), "Calls"]
+    heads = [*map(str.capitalize, QUERY), "Request", *map(str.capitalize, CALLS), "Calls"]
     values = [*(found.quality[c] for c in QUERY), found.query, *(found.quality[c] for c in CALLS), found.calls]
     row = [name, str(found.rows), *(f"{v:.1%}" for v in values)]
     return Grid(["data", "rows", *heads], [row], (1, len(row) - 1))

@@ -23,7 +23,8 @@ class Stage:
     """What one stage's page tells beyond its sweep.
 
     ``evidence`` of a finding, ``reasons`` for which it was dropped or doubted, by name, ``votes`` of its judges;
-    ``parts`` stand behind the tables that all stages have. ``shown`` is what of a finding is not folded.
+    ``parts`` stand behind the tables that all stages have. ``shown`` is what of a finding is not folded. ``cost`` is
+    that of all rows, where the findings that are shown do not hold it.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Stage:
     parts: Sequence[Part] = ()
     shown: Callable[[Finding], Sequence[Part]] = lambda _: ()
     budget: Budget = field(default_factory=Budget)
+    cost: Cost | None = None
 
 
 def report_of(made: Sweep, stage: Stage) -> Report:
@@ -41,12 +43,12 @@ def report_of(made: Sweep, stage: Stage) -> Report:
     items = [
         Item(f.id, f.kept, f.category, f.why, (*stage.evidence(f), *_cost(f)), stage.shown(f)) for f in made.findings
     ]
-    return Report(stage.title, _facts(made, stage.budget), parts, items, _left(made))
+    return Report(stage.title, _facts(made, stage), parts, items, _left(made))
 
 
-def _facts(made: Sweep, budget: Budget) -> dict[str, str]:
-    judged, kept, now = len(made.findings), len(made.kept), made.cost
-    whole = sum((one.cost for one in made.findings), Cost())
+def _facts(made: Sweep, stage: Stage) -> dict[str, str]:
+    judged, kept, now, budget = len(made.findings), len(made.kept), made.cost, stage.budget
+    whole = stage.cost or sum((one.cost for one in made.findings), Cost())
     facts = {
         "kept": f"{kept:,} of {judged:,}" + (f" ({kept / judged:.1%})" if judged else ""),
         "from the journal": f"{made.again:,}",
