@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.benchmarks.judge_check import Agreement, check_table, repeats, swaps, with_gold
+from callwright.benchmarks.judge_check import Agreement, check_table, repeats, swaps, winners_with_gold, with_gold
 
 
 def test_repeats_are_pairs_of_repetitions_that_say_the_same() -> None:
@@ -19,6 +19,15 @@ def test_agreement_with_gold_counts_unsure_as_not_right() -> None:
     said = {"a": {0: "Pass"}, "b": {0: "Unsure"}, "c": {0: "Pass"}, "d": {0: ""}}
     assert with_gold(said, {"a": True, "b": False, "c": False, "d": True}).agree == 2
     assert with_gold(said, {"a": True, "b": False, "c": False, "d": True}).total == 3
+
+
+def test_a_win_agrees_with_gold_where_gold_calls_one_right_and_the_other_wrong() -> None:
+    gold = {"a": True, "b": False, "c": True}
+    said = {"a | b": {0: "win", 1: "lose", 2: "win"}, "b | c": {0: "win"}, "a | c": {0: "win"}, "b | a": {0: ""}}
+    found = winners_with_gold(said, gold)
+    assert (found.agree, found.total) == (1, 2)
+    tie = winners_with_gold({"a | b": {0: "win", 1: "lose"}}, gold)
+    assert (tie.agree, tie.total) == (0, 1)
 
 
 def test_the_table_has_a_line_for_each_judge_and_measure_and_leaves_out_what_was_not_asked() -> None:

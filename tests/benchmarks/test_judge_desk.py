@@ -15,7 +15,9 @@ from callwright.benchmarks.rows import append_row, read_rows
 from callwright.errors import ConfigError
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.trace import JsonlSink
+from callwright.types import READ
 
+CALLED = {"thought": "", "action": {"tool": "weather", "arguments": {}}}
 FINISHED = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
 
 
@@ -95,6 +97,32 @@ async def test_the_whole_command_judges_over_http_and_goes_on(
     said = capsys.readouterr().out
     assert "| 2/2 = 100 % (34–100)" in said  # alike in both runs
     assert "1/2 = 50 %" in said  # of what was right by code
+
+
+async def test_pass_and_win_rates_of_one_command_are_those_of_the_same_command_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for strategy, answer in (("react", "It rains."), ("layered", "It snows.")):
+        trace = tmp_path / "traces" / f"{strategy}.jsonl"
+        with JsonlSink(trace) as sink:
+            script = {"bind": [CALLED, FINISHED], "*": {"statements": [{"text": answer, "results": ["r1"]}]}}
+            source = fake_source(FakeTool("weather", output="rain", effects=READ))
+            made = Orchestrator([source], model=ScriptedModel(script), strategy="react", sinks=[sink])
+            await made.run("The weather?")
+        row = {"task": "t", "strategy": strategy, "model": "m", "config": "c", "half": "dev", "success": True}
+        append_row(tmp_path / "results.jsonl", {**row, "trace": str(trace)})
+
+    def one_solves(asked: str) -> object:
+        return {"content": "", "answer_status": "Solved" if "snows" in asked else "Unsolved"}
+
+    with answering(one_solves) as url:
+        command = ["--desk", str(tmp_path / "results.jsonl"), "--out", str(tmp_path / "judged.jsonl")]
+        command += ["--model", f"{url}#m", "--runs", "2", "--measures", "sowr,sopr"]
+        first, second = [(await asyncio.to_thread(main, command), capsys.readouterr().out) for _ in range(2)]
+    assert first == second
+    rows = read_rows(tmp_path / "judged.jsonl")
+    assert [row["measure"] for row in rows] == ["sopr"] * 4 + ["sowr"] * 2
+    assert not any(row["asked"] for row in rows[4:]), "the one that solves wins without a question"
 
 
 def test_an_unknown_measure_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.benchmarks.trajectory_case import run
 
-from callwright.benchmarks.judge_rows import Judge, judge_missing, judged, pass_item, verdicts, win_item
+from callwright.benchmarks.judge_rows import (
+    Item,
+    Judge,
+    judge_in_turn,
+    judge_missing,
+    judged,
+    latest,
+    pass_item,
+    verdicts,
+    win_item,
+)
 from callwright.benchmarks.rows import read_rows
 from callwright.errors import ConfigError, ModelError
 from callwright.protocols import Capabilities
 from callwright.testing import ScriptedModel
+from callwright.types import JsonObject
 
 PASSES: dict[str, Any] = {"content": "fine", "answer_status": "Pass"}
 FIRST_IS_BETTER = {"content": "", "better_answer_index": 0, "index": 0}
@@ -50,6 +62,35 @@ async def test_another_run_of_the_same_task_is_judged_anew(tmp_path: Path) -> No
     for answer in ("It rains.", "It snows."):
         await judge_missing(Judge(model), [pass_item("pr", "a", run(answer))], tmp_path / "rows.jsonl", runs=1)
     assert len(model.requests) == 2
+
+
+async def test_a_stage_begins_when_those_before_it_are_complete_and_is_made_of_their_verdicts(tmp_path: Path) -> None:
+    path, seen, model = tmp_path / "rows.jsonl", [], ScriptedModel({"judge": PASSES})
+
+    def second(said: Sequence[JsonObject]) -> list[Item]:
+        seen.append([row["verdict"] for row in said])
+        return [pass_item("pr", f"after {len(said)}", run())]
+
+    def first(_: Sequence[JsonObject]) -> list[Item]:
+        return [pass_item("pr", name, run()) for name in ("a", "b")]
+
+    ended = await judge_in_turn(Judge(model), [first, second], path, runs=2, limit_seconds=1e-9)
+    assert (ended, seen, model.requests) == (6, [[]], [])
+    assert await judge_in_turn(Judge(model), [first, second], path, runs=2) == 0
+    assert seen[1] == ["Pass"] * 4
+    assert [row["item"] for row in read_rows(path)][4:] == ["after 4"] * 2
+    assert await judge_in_turn(Judge(model), [lambda _: [], first], path, runs=2) == 0
+    with pytest.raises(ConfigError, match="no run to judge"):
+        await judge_in_turn(Judge(model), [lambda _: []], path)
+
+
+async def test_of_a_run_that_was_judged_anew_the_old_verdict_is_no_verdict(tmp_path: Path) -> None:
+    for answer, status in (("It rains.", "Fail"), ("It snows.", "Pass")):
+        model = ScriptedModel({"judge": {"content": "", "answer_status": status}})
+        await judge_missing(Judge(model), [pass_item("pr", "a", run(answer))], tmp_path / "rows.jsonl", runs=2)
+    rows = read_rows(tmp_path / "rows.jsonl")
+    assert [row["verdict"] for row in rows] == ["Fail", "Fail", "Pass", "Pass"]
+    assert [row["verdict"] for row in latest(rows)] == ["Pass", "Pass"]
 
 
 async def test_no_question_is_begun_after_the_time_and_the_missing_are_counted(tmp_path: Path) -> None:

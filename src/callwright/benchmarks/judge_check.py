@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from callwright.benchmarks.judge_rates import SCORES, majority
+from callwright.benchmarks.judge_rates import SCORES, majority, outcome
 from callwright.benchmarks.paired import wilson
 from callwright.benchmarks.report import table
 from callwright.types import JsonObject
@@ -64,6 +64,18 @@ def with_gold(said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]) -
     return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
 
 
+def winners_with_gold(said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]) -> Agreement:
+    """Comparisons ``one | other`` against a scorer that knows, where it calls one right and the other wrong: does the
+    right one win by the majority of the repetitions? A tie is no agreement."""
+    pairs = []
+    for key, runs in said.items():
+        known = [gold[part] for part in key.split(" | ") if part in gold]
+        value = outcome(runs.values())
+        if value and len(known) == 2 and known[0] != known[1]:
+            pairs.append((value, "win" if known[0] else "lose"))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
+
+
 def check_table(rows: Sequence[JsonObject], gold: Mapping[str, bool]) -> str:
     """One line a judge, way of asking and measure: repeat agreement, position swap, agreement with gold."""
     lines = [["judge", "measure", "repeats alike", "keeps its winner swapped", "agrees with gold", "says", "unread"]]
@@ -81,7 +93,7 @@ def check_table(rows: Sequence[JsonObject], gold: Mapping[str, bool]) -> str:
                 MEASURES.get(measure, measure),
                 str(repeats(_by_item(row for row in asked if not paired))),
                 str(swaps(_placed(asked, ""), _placed(asked, "swapped"))) if paired else "–",
-                str(with_gold(_by_item(asked), gold)) if measure in ("sopr", "pr") else "–",
+                str((winners_with_gold if paired else with_gold)(_by_item(asked), gold)),
                 said or "–",
                 str(counts[""]),
             ]

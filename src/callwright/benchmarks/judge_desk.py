@@ -6,12 +6,13 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 from callwright.benchmarks.judge_check import MEASURES, check_table
 from callwright.benchmarks.judge_rates import majority
-from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_missing, pass_item, verdicts, win_item
+from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_in_turn, latest, pass_item, verdicts, win_item
 from callwright.benchmarks.judge_text import CHARS
 from callwright.benchmarks.rows import read_rows
 from callwright.benchmarks.task_sets import sha256
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.report:
             left = asyncio.run(_judge(options, runs))
             sys.stderr.write(f"{left} verdicts are missing; the same command goes on\n" if left else "")
-        rows = read_rows(options.out)
+        rows = latest(read_rows(options.out))
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
@@ -88,9 +89,12 @@ async def _judge(options: argparse.Namespace, runs: dict[str, Trajectory]) -> in
     model = open_model(options.model)
     try:
         judge = await Judge.of(model, options.temperature, options.chars)
-        items = items_of(runs, measures, read_rows(options.out))
-        return await judge_missing(
-            judge, items, options.out, runs=options.runs, limit_seconds=options.limit_seconds, on_row=say
+        stages = [
+            partial(items_of, runs, some)
+            for some in ([m for m in measures if m in _ALONE], [m for m in measures if m not in _ALONE])
+        ]
+        return await judge_in_turn(
+            judge, stages, options.out, runs=options.runs, limit_seconds=options.limit_seconds, on_row=say
         )
     finally:
         await model.aclose()

@@ -106,6 +106,30 @@ async def judge_missing(
     return len(left)
 
 
+async def judge_in_turn(
+    judge: Judge,
+    stages: Sequence[Callable[[Sequence[JsonObject]], Sequence[Item]]],
+    path: Path,
+    *,
+    runs: int = RUNS,
+    limit_seconds: float = 0.0,
+    on_row: Callable[[JsonObject, int], None] | None = None,
+) -> int:
+    """:func:`judge_missing`, one stage after the other: each makes its items of all verdicts so far, and begins when
+    those before it are complete. A stage may have no items; raises ConfigError where none has any."""
+    started, left, some = time.monotonic(), 0, False
+    for stage in stages:
+        items = stage(read_rows(path))
+        spent = time.monotonic() - started
+        if left:  # not begun
+            left += len(items) * runs
+        elif items:
+            limit = max(limit_seconds - spent, 1e-9) if limit_seconds else 0.0
+            left = await judge_missing(judge, items, path, runs=runs, limit_seconds=limit, on_row=on_row)
+        some = some or bool(items)
+    return left if some else await judge_missing(judge, (), path)
+
+
 async def judged(judge: Judge, item: Item, run: int) -> JsonObject:
     """One verdict as a row. A question that is too long for the model, or that it refuses as such (400, 413, 422), is
     no verdict, with its reason. Raises ModelError for anything else."""
@@ -134,6 +158,13 @@ async def judged(judge: Judge, item: Item, run: int) -> JsonObject:
         "tokens": sum(usage.total for usage in spent),
         "seconds": round(time.monotonic() - began, 2),
     }
+
+
+def latest(rows: Iterable[JsonObject]) -> list[JsonObject]:
+    """The last row of each repetition of an item: a run that has changed was judged anew, and its old verdict is not
+    one of it."""
+    names = ("measure", "item", "judge", "config", "run")
+    return list({tuple(row[name] for name in names): row for row in rows}.values())
 
 
 def verdicts(rows: Iterable[JsonObject], measure: str) -> dict[str, dict[int, str]]:

@@ -6,12 +6,13 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from callwright.benchmarks.comparison import LIMITS, compare, parser
 from callwright.benchmarks.judge_desk import say
 from callwright.benchmarks.judge_rates import majority
-from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_missing, pass_item, verdicts, win_item
+from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_in_turn, pass_item, verdicts, win_item
 from callwright.benchmarks.judge_text import CHARS
 from callwright.benchmarks.published import published_stabletoolbench
 from callwright.benchmarks.recovery import judged_rows
@@ -114,14 +115,11 @@ async def _judge(options: argparse.Namespace, tasks: Sequence[StableTask]) -> in
     model = open_model(options.judge)
     try:
         judge = await Judge.of(model, options.judge_temperature, options.chars)
-        left = 0
-        for some in ([m for m in measures if m in ("sopr", "pr")], [m for m in measures if m in ("sowr", "wr")]):
-            if some:
-                items = judged_items(tasks, runs, some, options.reference, read_rows(path))
-                left += await judge_missing(
-                    judge, items, path, runs=options.judge_runs, limit_seconds=options.limit_seconds, on_row=say
-                )
-        return left
+        alone, paired = ([m for m in measures if m in some] for some in (("sopr", "pr"), ("sowr", "wr")))
+        stages = [partial(judged_items, tasks, runs, some, options.reference) for some in (alone, paired) if some]
+        return await judge_in_turn(
+            judge, stages, path, runs=options.judge_runs, limit_seconds=options.limit_seconds, on_row=say
+        )
     finally:
         await model.aclose()
 

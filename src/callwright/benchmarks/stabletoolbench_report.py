@@ -8,7 +8,7 @@ from typing import Any
 
 from callwright.benchmarks.judge_check import check_table
 from callwright.benchmarks.judge_rates import Rate, Wins, pass_rate, wins
-from callwright.benchmarks.judge_rows import verdicts
+from callwright.benchmarks.judge_rows import latest, verdicts
 from callwright.benchmarks.published import GROUPS
 from callwright.benchmarks.report import table
 from callwright.types import JsonObject
@@ -32,7 +32,7 @@ UNFILTERED = (
 def stable_report(judged: Sequence[JsonObject], costs: Sequence[JsonObject]) -> str:
     """Every judge's tables, solvable tasks first, then what the runs cost. ``costs``: rows of our runs, and of
     others' answer files as far as they tell."""
-    parts = []
+    parts, judged = [], latest(judged)
     for judge in sorted({(row["judge"], row["config"]) for row in judged}):
         mine = [row for row in judged if (row["judge"], row["config"]) == judge]
         for solvable in (True, False):

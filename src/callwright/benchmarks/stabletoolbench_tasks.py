@@ -6,6 +6,7 @@ kept in a file, so that every strategy, and every later run, is answered alike: 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,8 @@ from callwright.jsontext import JsonError, parse
 from callwright.protocols import ChatModel
 from callwright.training.retrieval_data import STABLETOOLBENCH_WHERE
 from callwright.trajectory import Trajectory
-from callwright.transcripts import read_files
+from callwright.transcripts import Transcript, read_files
+from callwright.transcripts.tooleval import TOOLEVAL
 from callwright.types import JsonObject, Tool, ToolOutput, canonical, digest, to_json
 from callwright.wire.toolbench import tool_from_toolbench
 
@@ -69,13 +71,24 @@ def read_queries(folder: Path) -> tuple[StableTask, ...]:
 def read_answers(path: Path, format: str = "") -> dict[str, Trajectory]:
     """Somebody's answer files, ToolEval's or any other that transcripts read: ``group/query id`` -> what was done.
 
-    ``path`` is a file, or a folder with one file a group. Raises ConfigError where nothing can be read.
+    ``path`` is a file, or a folder with one file a group. A run of ToolEval's that never called Finish has no answer,
+    whatever it said last. Raises ConfigError where nothing can be read; what is left out is said on stderr.
     """
-    found = {}
-    for _, made in read_files(path, format).transcripts:
+    read, found = read_files(path, format), {}
+    for _, made in read.transcripts:
         group, _, key = made.trajectory.id.rpartition("-")
-        found[f"{group}/{key}"] = replace(made.trajectory, id=f"{group}/{key}")
+        answer = made.trajectory.answer if _finished(made) else None
+        found[f"{group}/{key}"] = replace(made.trajectory, id=f"{group}/{key}", answer=answer)
+    for why in read.left_out:
+        sys.stderr.write(f"left out: {why}\n")
     return found
+
+
+def _finished(made: Transcript) -> bool:
+    """Whether a record has the final answer that ToolEval judges; of other layouts the last that was said is it."""
+    if made.origin is None or made.format != TOOLEVAL.name:
+        return True
+    return bool(made.origin.record["answer"].get("final_answer"))
 
 
 def tasks_of(answers: dict[str, Trajectory], solvable: Iterable[str] = ()) -> tuple[StableTask, ...]:
