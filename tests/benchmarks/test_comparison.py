@@ -149,7 +149,8 @@ async def test_dfsdt_is_held_to_its_number_of_model_calls() -> None:
     row = await run_task(held, FIVE, "dfsdt")
     assert (row["model_calls"], row["limit"]) == (12, "model_calls")
     assert held.limits_of("layered").model_calls == held.limits.model_calls
-    assert held.limits_of("dfsdt-no-repair").model_calls == 12
+    for alike in ("dfsdt-no-repair", "dfsdt-no-gate", "dfsdt+reflect", "dfsdt+reflect-after"):
+        assert held.limits_of(alike).model_calls == 12
     assert replace(held, model_calls={"dfsdt": 13}).config != held.config
 
 

@@ -78,7 +78,27 @@ async def test_a_model_may_write_the_error_and_its_thought() -> None:
 @pytest.mark.parametrize("said", ["no idea", {"tool": "weather", "arguments": {"city": "Oslo"}}, {"tool": "weather"}])
 async def test_a_model_that_writes_the_right_call_or_none_makes_no_case(said: Any) -> None:
     made = await inject(SINGLE, world(), "name", model=ScriptedModel({"inject": said}))
-    assert made == Dropped("t1-name-0", "name", "this call cannot have such an error")
+    assert made == Dropped("t1-name-0", "name", "the model wrote no wrong call")
+
+
+@pytest.mark.parametrize(
+    ("kind", "tool", "arguments"),
+    [
+        ("name", "weather", {"city": "Bergen"}),
+        ("name", "get_news", {"city": "Oslo"}),
+        ("parameter", "get_news", {"city": "Oslo"}),
+        ("selection", "weather", {"city": "Bergen"}),
+        ("selection", "wether", {"city": "Oslo"}),
+        ("content", "get_news", {"city": "Oslo"}),
+    ],
+)
+async def test_a_model_that_writes_an_error_of_another_kind_makes_no_case(
+    kind: str, tool: str, arguments: Any
+) -> None:
+    model = ScriptedModel({"inject": {"thought": "", "tool": tool, "arguments": arguments}})
+    made = await inject(SEVERAL, world(SEVERAL), kind, seed=1, model=model)
+    assert isinstance(made, Dropped)
+    assert made.reason == "the model wrote an error of another kind"
 
 
 async def test_an_error_that_nothing_shows_is_no_case() -> None:

@@ -12,13 +12,13 @@ from callwright.catalog import open_catalog
 from callwright.errors import Failure
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.trajectory import Trajectory
-from callwright.types import READ
+from callwright.types import READ, WRITE, Effects
 
 
-def told(*cities: str, output: Any = None, **part: Any) -> FakeTool:
+def told(*cities: str, output: Any = None, effects: Effects = READ) -> FakeTool:
     """A weather tool whose documentation names these cities."""
-    known = {"type": "string", **({"examples": [*cities]} if cities else {}), **part}
-    return FakeTool("get_weather", {"city": known}, output=output or {"sky": "rain"}, effects=READ)
+    known = {"type": "string", **({"examples": [*cities]} if cities else {})}
+    return FakeTool("get_weather", {"city": known}, output=output or {"sky": "rain"}, effects=effects)
 
 
 async def made_of(tool: FakeTool, script: Any, each: int = 1) -> tuple[list[Pair], ScriptedModel]:
@@ -51,6 +51,7 @@ async def test_where_the_documentation_names_no_value_the_model_proposes_the_cal
     [
         (told(), {"verify.examples": {"calls": []}}, "nothing says how it is called"),
         (told("Oslo", output=Failure("tool_error", "closed")), {}, "the right call brings nothing here"),
+        (told("Oslo", effects=WRITE), {}, "it may write: --sandbox"),
         (told("Oslo"), {"generate": {"query": "Will it rain?"}}, "the request does not say city"),
         (told("Oslo"), {"generate": {"query": "Call get_weather for Oslo"}}, "no request: leak: it names the tool"),
     ],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import sys
 import time
 from collections import Counter
@@ -71,9 +72,7 @@ class Bench(Generic[T]):
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
-        plain = strategy.removesuffix("-no-repair").removesuffix(
-            "-no-gate"
-        )  # what is taken away from a strategy leaves it its limits
+        plain = re.sub(r"-no-repair$|-no-gate$|\+.*", "", strategy)  # who mends its calls is nothing to its limits
         of_plain = self.model_calls.get(plain, self.limits.model_calls)
         limits = replace(self.limits, model_calls=self.model_calls.get(strategy, of_plain))
         return limits if self.repairs is None else replace(limits, repairs=self.repairs)

@@ -74,7 +74,10 @@ async def inject(
         capable = (await model.capabilities()).json_schema
         wrong, thought = await converse(_by_model(run, at, right, kind, constrained=capable), model.complete)
     if wrong is None:
-        return Dropped(head, kind, "this call cannot have such an error")
+        why = "the model wrote no wrong call" if model else "this call cannot have such an error"
+        return Dropped(head, kind, why)
+    if model is not None and not of_kind(kind, run, right, wrong):
+        return Dropped(head, kind, "the model wrote an error of another kind")
     case = ErrorCase(
         id=head,
         part=part_of(run, world),
@@ -130,6 +133,18 @@ def known(case: ErrorCase) -> bool:
     told += [result.failure.message for result in case.wrong.results if result.failure]
     text = "\n".join(told).casefold()
     return all(str(value).casefold() in text for value in scalars(case.gold.arguments) if value not in (None, ""))
+
+
+def of_kind(kind: str, run: Trajectory, right: ToolCall, wrong: ToolCall) -> bool:
+    """Whether a wrong call has an error of this kind: a model may write another than it was asked for."""
+    offered, own = run.tool(wrong.tool), run.tool(right.tool)
+    same = wrong.tool == right.tool
+    if kind == "selection":
+        return not same and offered is not None
+    if kind == "name":
+        given = wrong.arguments if isinstance(wrong.arguments, dict) else {}
+        return offered is None or (same and own is not None and bool({*given} - {*own.properties}))
+    return same
 
 
 def _by_rule(run: Trajectory, right: ToolCall, kind: str, rng: random.Random) -> ToolCall | None:

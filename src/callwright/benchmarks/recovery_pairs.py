@@ -50,7 +50,9 @@ async def _pair(name: str, tool: Tool, arguments: JsonObject, world: World, mode
     call = ToolCall("r1", tool.name, arguments)
     result = await world.carry_out(call)
     if not result.ok:
-        return NoPair(name, "the right call brings nothing here")
+        undone = result.failure is not None and result.failure.kind == "not_executable"
+        barred = undone and not tool.effects.read_only
+        return NoPair(name, "it may write: --sandbox" if barred else "the right call brings nothing here")
     goal = f"one call, with exactly these values: {canonical(arguments)}"
     draft = Draft(name, "cases", "easy", (tool,), 1, goal=goal, workflow=Plan.from_layers([[tool.name]]))
     made = await converse(asked_of(query(draft), schema), model.complete)
