@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.explore.syntax import computes, expressions, literals, plain, shows
+from callwright.dialects.program import computes
+from callwright.explore.syntax import expressions, literals, plain, shows
 
 TOOLS = ("f", "g")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.transcripts.trajectories import EXAMPLE
@@ -94,6 +95,35 @@ def test_what_a_plain_program_printed_needs_no_second_telling() -> None:
     record = write(Transcript(replace(EXAMPLE, steps=(step,))), FORMATS["toolbench-vr"])
     assert record["messages"][3] == {"role": "user", "content": "Observation:\n{'sky': 'clear', 'rain': None}"}
     assert read_record(record).trajectory.steps == (replace(step, shown=""),)
+
+
+def _round(code: str, back: str) -> Transcript:
+    program = f"<thought>\nI look.\n</thought>\n<execute>\n```python\n{code}\n```\n</execute>"
+    opening: list[Any] = RECORD["messages"][:2]  # type: ignore[assignment, index]
+    end = "<thought>\nDone.\n</thought>\n<final_answer>\nClear.\n</final_answer>"
+    told = [{"role": "assistant", "content": program}, {"role": "user", "content": f"Observation:\n{back}"}]
+    return read_record({"id": "made", "messages": [*opening, *told, {"role": "assistant", "content": end}]})
+
+
+@pytest.mark.parametrize("layout", ["openai", "trl", "sharegpt", "tooleval"])
+@pytest.mark.parametrize(
+    ("code", "back", "why"),
+    [
+        ("print(weather(city='Rome'))\nprint(weather(city='Oslo'))", "Traceback: boom", "belongs to no single call"),
+        ("print('total', 3)", "total 3", "belongs to no single call"),
+        ("for c in ['Rome']: print(weather(city=c))", "{'sky': 'clear'}", "computes what it calls with"),
+        ("c = 'Rome'\nprint(weather(city=c))", "{'sky': 'clear'}", "computes what it calls with"),
+    ],
+)
+def test_what_only_a_program_can_say_is_refused_and_not_lost(layout: str, code: str, back: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        write(_round(code, back), FORMATS[layout])
+
+
+def test_a_text_with_other_ends_of_lines_stays_one_result() -> None:
+    code = "print(weather(city='Rome'))\nprint(weather(city='Oslo'))"
+    found = _round(code, '"a\u2028b"\n"c\u0085d"').trajectory
+    assert [result.content for result in found.results] == ["a\u2028b", "c\u0085d"]
 
 
 def test_what_python_cannot_say_is_refused() -> None:

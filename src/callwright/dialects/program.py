@@ -11,7 +11,7 @@ import ast
 import builtins
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -173,6 +173,28 @@ def calls_in(code: str, offer: Offer) -> list[Meant]:
         return [_meant(node, code.strip("\n"), offer) for node in found[:_MAX_CALLS]]
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return []
+
+
+def computes(code: str, tools: Container[str]) -> bool:
+    """Whether a program gives a call of one of these tools anything but a literal: what is read of it then is no
+    value."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nodes = list(ast.walk(ast.parse(code.strip("\n"))))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
+    given = (value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords)))
+    return not all(map(_is_literal, given))
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _called(tree: ast.AST, own: set[str], offer: Offer) -> Iterator[ast.Call]:

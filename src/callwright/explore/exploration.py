@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from callwright import prompts
+from callwright.dialects.program import computes
 from callwright.explore import reflection
 from callwright.explore.learner import Action, Form, Point, asked, form_of, known, points, wanted
 from callwright.explore.programs import Attempts, Done, NotCarriedOut, Programs
 from callwright.explore.row import Reflected, from_kept, kept
 from callwright.explore.sourced import unsourced
-from callwright.explore.syntax import computes
 from callwright.explore.trying import Trying
 from callwright.explore.wrong import Serves, Wrong, checked, empty, failed, same, serves, taken, unserving
 from callwright.gate import Gate

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from callwright.dialects.program import computes
 from callwright.errors import ConfigError, Failure
-from callwright.explore.syntax import computes
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, Transcript, read_record, spoken, write
 from callwright.types import JsonObject, Simulated, ToolCall, ToolResult, canonical, to_json

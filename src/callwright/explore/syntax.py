@@ -36,11 +36,6 @@ def shows(code: str, tools: Collection[str]) -> bool:
     return once and bool(called) and called == printed
 
 
-def computes(code: str, tools: Collection[str]) -> bool:
-    """Whether an argument of a tool's call is anything but a literal."""
-    return not all(_literal_call(call) for call in _calls(code, tools))
-
-
 def expressions(code: str, tools: Collection[str]) -> frozenset[str]:
     """The arguments of tools' calls that are no literals, as they are written: what a reader of a program that does
     not run it takes for their values."""

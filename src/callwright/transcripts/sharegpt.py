@@ -93,7 +93,7 @@ def _tools(record: JsonObject) -> tuple[Tool, ...]:
 
 def _list(text: str) -> Json:
     """The tools between ``<tools>``: one list, or an object a line."""
-    found = literal(text if text.startswith("[") else f"[{','.join(text.splitlines())}]")
+    found = literal(text if text.startswith("[") else "[" + ",".join(text.split("\n")) + "]")
     return found if isinstance(found, list) else [found]
 
 

@@ -96,7 +96,7 @@ class ToolBenchVR:
 
 def listed_tools(system: str) -> tuple[Tool, ...]:
     """The tools that a system message ends with: the last line of it that is a list, JSON or a Python literal."""
-    for line in reversed(system.splitlines()):
+    for line in reversed(system.split("\n")):
         if line.lstrip().startswith("["):
             try:
                 found = literal(line.strip())
@@ -142,7 +142,7 @@ def _python(calls: Sequence[ToolCall]) -> None:
 def observed(text: str, calls: Sequence[ToolCall]) -> Turn:
     """What a program printed: a result a call where each can be told apart, else the text as it stands."""
     body = _body(text)
-    lines = [body] if len(calls) == 1 else [line for line in body.splitlines() if line.strip()]
+    lines = [body] if len(calls) == 1 else [line for line in body.split("\n") if line.strip()]
     if not calls or len(lines) != len(calls):
         return Turn("user", shown=body)
     return Turn("user", results=tuple(map(_result, lines)))

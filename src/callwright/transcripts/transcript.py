@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from callwright.dialects import pythonic
+from callwright.dialects.offer import Offer
+from callwright.dialects.program import calls_in, computes
 from callwright.errors import ConfigError, Failure
 from callwright.jsontext import JsonError, parse
 from callwright.trajectory import Step, Trajectory
@@ -114,6 +116,8 @@ def write(transcript: Transcript, format: Format) -> JsonObject:
     """
     trajectory, origin = transcript.trajectory, transcript.origin
     if origin is None or origin.format != format.name:
+        if origin is not None:
+            _refuse_programs(trajectory, format.name)
         body = [replace(one, messages=format.messages(one, ())) for one in _wanted(transcript)]
         return format.record(trajectory, format.opening(trajectory, None), body, None)
     if origin.read == (trajectory, transcript.context):
@@ -123,6 +127,27 @@ def write(transcript: Transcript, format: Format) -> JsonObject:
     opening = origin.head.messages if same else format.opening(trajectory, origin.record)
     body = [_placed(format, one, had) for one in _wanted(transcript)]
     return format.record(trajectory, opening, body, origin.record)
+
+
+def _refuse_programs(trajectory: Trajectory, name: str) -> None:
+    """ConfigError for a round that was read as a program and is more than its calls and what each returned: of what
+    it computed, and what it printed of that, only the program tells (where the record does not say it beside)."""
+    for at, step in enumerate(trajectory.steps, 1):
+        if not step.code:
+            continue
+        if step.shown and not step.results:
+            why = "what its program printed belongs to no single call"
+        elif computes(step.code, {call.tool for call in step.calls}) and _as_written(step):
+            why = "its program computes what it calls with"
+        else:
+            continue
+        raise ConfigError(f"round {at} has no form in {name}: {why}", hint="toolbench-vr keeps it as it stands")
+
+
+def _as_written(step: Step) -> bool:
+    """Whether a round's calls are what stands in its program, not what came of it."""
+    written = [(call.tool, call.arguments) for call in calls_in(step.code, Offer((), unknown=True))]
+    return [(call.tool, call.arguments) for call in step.calls] == written
 
 
 def _placed(format: Format, one: Round, had: list[Round]) -> Round:
