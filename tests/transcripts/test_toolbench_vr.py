@@ -101,8 +101,9 @@ def _round(code: str, back: str) -> Transcript:
     program = f"<thought>\nI look.\n</thought>\n<execute>\n```python\n{code}\n```\n</execute>"
     opening: list[Any] = RECORD["messages"][:2]  # type: ignore[assignment, index]
     end = "<thought>\nDone.\n</thought>\n<final_answer>\nClear.\n</final_answer>"
-    told = [{"role": "assistant", "content": program}, {"role": "user", "content": f"Observation:\n{back}"}]
-    return read_record({"id": "made", "messages": [*opening, *told, {"role": "assistant", "content": end}]})
+    made = [{"role": "assistant", "content": text, "no_loss": False} for text in (program, end)]
+    told = {"role": "user", "content": f"Observation:\n{back}"}
+    return read_record({"id": "made", "messages": [*opening, made[0], told, made[1]]})
 
 
 @pytest.mark.parametrize("layout", ["openai", "trl", "sharegpt", "tooleval"])
