@@ -26,6 +26,17 @@ def test_every_trajectory_gives_a_v_and_an_r_record_of_the_same_part(tmp_path: P
     assert "| train | V |" in report(rows)
 
 
+def test_results_stand_in_rows_as_a_run_of_the_agent_shows_them() -> None:
+    run = bought(3)
+    shown = [m["content"] for m in next(made([run], context=4000))["messages"] if "Observation:" in m["content"]]
+    assert shown == [f"Observation:\n{result.content}" for step in run.steps for result in step.results]
+    assert any("'" in text and '"' not in text for text in shown), "as Python prints them"
+    refused = next(
+        record for record in RECORDS if record["kind"] == "R" and record["reflection"]["kind"] == "calling"
+    )
+    assert refused["messages"][-2]["content"].startswith("Observation:\n{'error': ")
+
+
 def test_rows_that_are_too_long_or_that_python_cannot_say_are_left_out() -> None:
     assert list(made([bought()], context=100)) == []
 

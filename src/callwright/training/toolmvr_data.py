@@ -20,10 +20,12 @@ from callwright.explore.row import MEMBER, Reflected
 from callwright.explore.row import Kind as Fault
 from callwright.explore.row import record as reflection_record
 from callwright.models.chat import estimate
+from callwright.strategies.code import value_of
 from callwright.training.progress import progress
 from callwright.training.toolmvr_reflections import fault_of, reflections
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, Transcript, read_files, write
+from callwright.transcripts.transcript import program
 from callwright.types import JsonObject, Tool, ToolCall, digest
 
 Kind = Literal["V", "R"]
@@ -143,6 +145,7 @@ def report(rows: Sequence[Row]) -> str:
 
 def _record(made: Trajectory | Reflected, kind: Kind, context: int) -> JsonObject | None:
     """The record, or None where Python cannot say it or it is too long."""
+    made = _printed(made)
     try:
         found = reflection_record(made) if isinstance(made, Reflected) else write(Transcript(made), VR)
     except ConfigError:
@@ -150,6 +153,21 @@ def _record(made: Trajectory | Reflected, kind: Kind, context: int) -> JsonObjec
     if sum(estimate(m["content"]) for m in found["messages"]) > context:
         return None
     return {**found, "kind": kind, "part": part_of(made.before if isinstance(made, Reflected) else made)}
+
+
+def _printed(made: Trajectory | Reflected) -> Trajectory | Reflected:
+    """The same with its rounds as ``--strategy toolmvr`` shows them: what Python prints of a result, not JSON."""
+    if isinstance(made, Reflected):
+        before = replace(made.before, steps=tuple(map(_as_shown, made.before.steps)))
+        return replace(made, before=before, wrong=_as_shown(made.wrong))
+    return replace(made, steps=tuple(map(_as_shown, made.steps)))
+
+
+def _as_shown(step: Step) -> Step:
+    code = program(step.calls)
+    if step.code or not code or not all(result for _, result in step.pairs):
+        return step
+    return replace(step, code=code, shown="\n".join(str(value_of(result)) for result in step.results))
 
 
 def _row(transcript: Transcript) -> Row:
