@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from callwright.catalog.lists import ListSource
+from callwright.catalog.mcp import MCPSource
 from callwright.errors import CatalogError
+from callwright.execution.consent import Consent
 
 GOOD = {"name": "f", "description": "F.", "parameters": {"a": {"type": "int"}}}
 
@@ -28,3 +30,16 @@ async def test_a_list_without_a_usable_tool_is_an_error_with_the_reasons() -> No
     with pytest.raises(CatalogError) as error:
         await ListSource.read([{"parameters": {}}], name="mine").open()
     assert "has no name" in error.value.hint
+
+
+async def test_a_tool_without_annotations_asks_before_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is declared of it, and it is handed to a run: of a list, and of a server that is trusted."""
+    server = MCPSource.stdio("rooms", trusted=True)
+
+    async def listed() -> list[dict[str, object]]:
+        return [{"name": "book", "inputSchema": {"type": "object"}}]
+
+    monkeypatch.setattr(server._connection, "start", listed)
+    for source in (ListSource.read([GOOD]), server):
+        (tool,) = await source.open()
+        assert Consent().why(tool) == "it may destroy something"

@@ -13,6 +13,7 @@ from callwright.errors import Failure
 from callwright.trajectory import Step, Trajectory
 from callwright.types import READ, WRITE, Tool, ToolCall, ToolResult
 from callwright.verify.steps import RULES, step_faults, writes_by
+from callwright.wire.tools import tool_from_wire
 
 
 def tool(name: str, *keys: str, effects: Any = READ, **parts: Any) -> Tool:
@@ -263,6 +264,10 @@ def test_a_result_of_which_nothing_is_used() -> None:
         ({"open": True}, "Yes, it is open."),  # a yes or no can be said in any words
         ({"asked": "Ada"}, "I looked."),  # it says nothing that was not known
         ([], "There are none."),
+        (
+            {"error": "", "response": "{'ads': [], 'results': [], 'ts': 1.24, 'total': None}"},
+            "I found nothing of it.",
+        ),
         (NOT_FOUND, "I found nothing."),
     ],
 )
@@ -342,3 +347,17 @@ def test_any_trajectory_is_judged_and_every_finding_points_at_a_call_in_it(made:
     found = step_faults(judged)
     assert found == step_faults(judged)
     assert all((f.step, f.call) in calls and f.reason and f.kind in RULES for f in found)
+
+
+def test_tools_of_a_record_that_declare_nothing_are_judged_by_the_verb_of_their_names() -> None:
+    """A list is read twice, a report, whatever that does, in between: the same came back."""
+    listed, reported = (tool_from_wire({"name": name}) for name in ("list_books", "report"))
+    made = trajectory(
+        ("list_books", {}, ["Genesis"]),
+        ("report", {}, {"seen": "Ada"}),
+        ("list_books", {}, ["Genesis"]),
+        answer="I saw Ada.",
+    )
+    made = replace(made, tools=(listed, reported))
+    found = [(f.kind, f.step) for f in step_faults(made, ["repeated_call", "unused_result"])]
+    assert sorted(found) == [("repeated_call", 2), ("unused_result", 0), ("unused_result", 2)]

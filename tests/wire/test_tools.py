@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from callwright.errors import CatalogError
 from callwright.jsontext import parse
-from callwright.types import DESTRUCTIVE, READ, READ_LOCAL, WRITE, Tool
+from callwright.types import DESTRUCTIVE, READ, READ_LOCAL, UNKNOWN, WRITE, Tool
 from callwright.wire.tools import (
     entries,
     tool_from_wire,
@@ -133,6 +133,15 @@ def test_annotations_are_effects_of_trusted_sources_only() -> None:
     assert tool_from_wire({"name": "f", "method": "GET"}).effects == READ
     assert tool_from_wire({"name": "f", "method": "GET"}, trusted=False).effects == DESTRUCTIVE
     assert tool_from_wire({"name": "f"}).effects == DESTRUCTIVE
+
+
+def test_without_annotations_nothing_is_declared_unless_whoever_reads_says_so() -> None:
+    plain = {"name": "f", "description": "F."}
+    assert not tool_from_wire(plain).effects.declared
+    assert tool_from_wire(plain, unsaid=DESTRUCTIVE).effects.declared
+    for effects in (WRITE, READ, UNKNOWN):
+        again = tool_from_wire(tool_to_openai(Tool("f", effects=effects)))
+        assert (again.effects, again.effects.declared) == (effects, effects.declared)
 
 
 def test_a_sample_answer_in_place_of_an_output_schema_harms_nothing() -> None:

@@ -21,7 +21,7 @@ from callwright.recovery import Gold
 from callwright.trajectory import Step
 from callwright.transcripts.tooleval import toolbench_tool
 from callwright.transcripts.transcript import failure_in
-from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, digest, to_json
+from callwright.types import DESTRUCTIVE, Json, JsonObject, Tool, ToolCall, ToolResult, digest, to_json
 from callwright.wire.tools import tool_from_wire, tool_to_openai
 
 Part = Literal["I1", "I2", "I3"]
@@ -85,7 +85,9 @@ class ErrorCase:
                 part=row["part"],
                 kind=row["kind"],
                 query=row["query"],
-                tools=tuple(tool_from_wire(spec, source="refinetoolbench") for spec in row["tools"]),
+                tools=tuple(
+                    tool_from_wire(spec, source="refinetoolbench", unsaid=DESTRUCTIVE) for spec in row["tools"]
+                ),
                 before=tuple(map(_step, row["before"])),
                 wrong=_step(row["wrong"]),
                 gold=Gold(**row["gold"]),

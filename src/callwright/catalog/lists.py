@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callwright.errors import CatalogError, Failure
-from callwright.types import JsonObject, Tool, ToolOutput
+from callwright.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
 from callwright.wire.tools import entries, tool_from_wire
 
 
@@ -25,7 +25,7 @@ class ListSource:
         problems: list[str] = []
         for place, item in enumerate(entries(raw)):
             try:
-                tool = tool_from_wire(item, source=name)
+                tool = tool_from_wire(item, source=name, unsaid=DESTRUCTIVE)
             except CatalogError as error:
                 problems.append(f"{name}, entry {place}: {error.message}")
             else:

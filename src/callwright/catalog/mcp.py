@@ -16,7 +16,7 @@ from callwright.catalog.mcp_streams import watched
 from callwright.catalog.servers import Server, servers_from_config
 from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra
 from callwright.redaction import in_every_form, redacted
-from callwright.types import JsonObject, Tool, ToolOutput
+from callwright.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
 from callwright.wire.tools import tool_from_wire
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ class MCPSource:
         problems: list[str] = []
         for raw in listed:
             try:
-                tools.append(tool_from_wire(raw, source=f"mcp {self.name}", trusted=self.server.trusted))
+                tools.append(
+                    tool_from_wire(raw, source=f"mcp {self.name}", trusted=self.server.trusted, unsaid=DESTRUCTIVE)
+                )
             except CatalogError as error:
                 problems.append(f"{self.name}: {error.message}")
         self.problems = tuple(problems)

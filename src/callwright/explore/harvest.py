@@ -19,7 +19,7 @@ from callwright.explore.row import Kind, Reflected
 from callwright.gate import Gate, Refusal, diagnose
 from callwright.trace import Event
 from callwright.trajectory import Step, Trajectory
-from callwright.types import DESTRUCTIVE, UNKNOWN, Tool, ToolCall, ToolResult, canonical
+from callwright.types import Tool, ToolCall, ToolResult, canonical
 from callwright.verify.steps import step_faults
 
 
@@ -69,10 +69,8 @@ def corrected(conversation: Trajectory) -> list[Reflected]:
     said = [
         step.thought for step in conversation.steps if not step.calls and not step.code
     ]  # answers of earlier turns
-    tools = tuple(replace(t, effects=UNKNOWN) if t.effects == DESTRUCTIVE else t for t in conversation.tools)
-    run = replace(conversation, tools=tools)  # what a record does not say of a tool is unknown, and not the worst
-    answers = "\n".join(text for text in (*said, run.answer) if text)
-    return _served(list(_by_itself(run)), replace(run, answer=answers or None))
+    answers = "\n".join(text for text in (*said, conversation.answer) if text)
+    return _served(list(_by_itself(conversation)), replace(conversation, answer=answers or None))
 
 
 def longest(conversations: Iterable[Trajectory]) -> list[Trajectory]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from callwright.answer import check, facts_of
 from callwright.answer.reply import split
@@ -21,11 +21,10 @@ from callwright.flow import verb
 from callwright.gate import Gate, Refusal, Sources, diagnose
 from callwright.gate.check import arguments_of
 from callwright.gate.grounding import judge, leaves
-from callwright.gate.sources import fold
 from callwright.gate.spellings import calendar_day
-from callwright.jsontext import JsonError, mend
 from callwright.trajectory import Trajectory
-from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical, scalars
+from callwright.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical
+from callwright.verify.used import counted, found_nothing, spelled, told
 
 StepFaultKind = Literal[
     "unknown_tool",  # the call names no tool on offer
@@ -46,7 +45,6 @@ _WRITES, _READS = (
     frozenset({"find", "list", "get", "check", "compute"}),
 )
 _MISNAMED = frozenset({"rename_key", "drop_unknown"})  # edits that lose or guess: the others keep what was meant
-_TELLING = re.compile(r"\d[\d.,:\-/]*\d|\d|[^\W\d_][\w'’-]{3,}")
 _DAY_SAID = re.compile(  # what somebody may have worked a date out from
     r"\b(?:19|20)\d\d\b|\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}(?:st|nd|rd|th)\b"
     r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -60,7 +58,6 @@ _FROM_TODAY = re.compile(r"\b(?:(?:to|yester)day|tonight|tomorrow|now)\b", re.I)
 _TODAY_IS = re.compile(r"\b(?:today|it) (?:is|was|being)\b|\btoday'?s date\b|\bas of\b", re.I)
 _DATE = re.compile(r"\b(?:19|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]")
 _FIGURE = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_EMPTY_WORDS = frozenset("true false none null error response data result results status success message".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,61 +299,15 @@ def _unused(account: _Account) -> Iterator[StepFault]:
             continue
         later = [canonical(m.call.arguments) for m in account.made[place + 1 :]]
         code = [step.code for step in trajectory.steps[made.step + 1 :]]
-        told = _told([trajectory.query, canonical(made.call.arguments), made.call.tool])
-        news = _told([_spelled(made.result.content)]) - told
+        known = told([trajectory.query, canonical(made.call.arguments), made.call.tool])
+        news = told([spelled(made.result.content)]) - known
         if (
             news
-            and not news & _told([trajectory.answer, *later, *code])
-            and not _counted(made.result.content, account)
+            and not news & told([trajectory.answer, *later, *code])
+            and not counted(made.result.content, trajectory.answer)
+            and not found_nothing(made.result.content)
         ):
             yield made.fault("unused_result", "no later call and not the answer uses a value of what it returned")
-
-
-def _told(texts: Iterable[str]) -> frozenset[str]:
-    """The words and figures of texts that can be met again."""
-    found: set[str] = set()
-    for word in (word for text in texts for word in _TELLING.findall(fold(text))):
-        if word[:1].isdigit():
-            found |= _readings(word)
-        else:
-            found |= {word, word.rstrip("s")}
-    return frozenset(found - _EMPTY_WORDS)
-
-
-def _readings(figure: str) -> set[str]:
-    """A figure as it stands, without its thousands' commas, and rounded as an answer may round it."""
-    plain = figure.replace(",", "")
-    made = {figure, plain}
-    if re.fullmatch(r"\d+\.\d+", plain):
-        made |= {f"{float(plain):.{places}f}" for places in (0, 1, 2)} | {plain.rstrip("0").rstrip(".")}
-    return made
-
-
-def _spelled(content: Any) -> str:
-    """The values of a result as text; its keys are no values. What is too long or broken to be read stays text."""
-    if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
-        try:
-            read = mend(content).value
-        except JsonError:
-            return content
-        content = read
-    inner = [v for v in scalars(content) if v is not None and not isinstance(v, bool)]
-    opened = (_spelled(v) if v is not content and isinstance(v, str) and v[:1] in ("{", "[") else v for v in inner)
-    return " \n".join(str(v) for v in opened)
-
-
-def _counted(content: Json, account: _Account) -> bool:
-    """Whether the answer says how many there are, or yes or no where the result is nothing else."""
-    sources = Sources(account.trajectory.answer or "")
-    return any(n > 1 and sources.holds(n) for n in _lengths(content))
-
-
-def _lengths(value: Json) -> Iterator[int]:
-    if isinstance(value, dict | list):
-        if isinstance(value, list):
-            yield len(value)
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _lengths(inner)
 
 
 def _contradictions(account: _Account) -> Iterator[StepFault]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from callwright.errors import CatalogError
-from callwright.types import DESTRUCTIVE, Effects, JsonObject, Tool
+from callwright.types import DESTRUCTIVE, UNKNOWN, Effects, JsonObject, Tool
 from callwright.wire.effects import effects_from_annotations, effects_from_method
 from callwright.wire.schemas import any_schema, object_schema
 from callwright.wire.toolbench import is_toolbench, tool_from_toolbench
@@ -52,12 +52,12 @@ _OUTPUTS = (
 _LISTS = ("tools", "functions", "functionDeclarations", "function_declarations", "apis", "api_list", "api", "nodes")
 
 
-def tools_from_wire(raw: Any, *, source: str = "", trusted: bool = True) -> tuple[Tool, ...]:
+def tools_from_wire(raw: Any, *, source: str = "") -> tuple[Tool, ...]:
     """Every tool of a list (or of an object that holds one). Raises CatalogError naming the place in the list."""
     made = []
     for place, item in enumerate(entries(raw)):
         try:
-            made.append(tool_from_wire(item, source=source, trusted=trusted))
+            made.append(tool_from_wire(item, source=source))
         except CatalogError as error:
             raise CatalogError(f"tool {place}: {error.message}", hint=error.hint) from None
     return tuple(made)
@@ -78,10 +78,12 @@ def entries(raw: Any) -> list[Any]:
     raise CatalogError(f"this is no list of tools: {str(raw)[:80]!r}", hint=f"a tool is {FORMS}")
 
 
-def tool_from_wire(raw: Any, *, source: str = "", trusted: bool = True) -> Tool:
+def tool_from_wire(raw: Any, *, source: str = "", trusted: bool = True, unsaid: Effects = UNKNOWN) -> Tool:
     """One tool description in any style. Raises CatalogError that says what is wrong with it.
 
-    Without annotations, effects are MCP's worst case; ``trusted=False`` keeps them there whatever the source says.
+    Without annotations its effects are ``unsaid``: MCP's worst case, which nobody has declared. Whoever hands tools
+    to a run takes ``unsaid=DESTRUCTIVE``, as MCP means it, so that their calls ask for leave. ``trusted=False`` keeps
+    the worst case whatever the source says.
     """
     if not isinstance(raw, Mapping):
         raise CatalogError(f"a tool is an object, not {type(raw).__name__}: {str(raw)[:80]!r}", hint=FORMS)
@@ -92,13 +94,14 @@ def tool_from_wire(raw: Any, *, source: str = "", trusted: bool = True) -> Tool:
     if not name:
         raise CatalogError(_nameless(raw), hint=f"a tool is {FORMS}")
     try:
-        return _tool(name, inner, {**raw, **inner}, source, trusted)
+        return _tool(name, inner, {**raw, **inner}, source, trusted, unsaid)
     except CatalogError as error:
         raise CatalogError(f"tool {name!r}: {error.message}", hint=error.hint) from None
 
 
 def tool_to_openai(tool: Tool) -> JsonObject:
-    """OpenAI's chat style. Output schema and effects stand beside, where :func:`tool_from_wire` finds them again."""
+    """OpenAI's chat style. Output schema and effects stand beside, where :func:`tool_from_wire` finds them again; not
+    the worst case, which is what nothing said means."""
     function: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
     if tool.output_schema is not None:
         function["output_schema"] = tool.output_schema
@@ -130,13 +133,15 @@ def annotations_of(effects: Effects) -> JsonObject:
     }
 
 
-def _tool(name: str, inner: Mapping[str, Any], whole: Mapping[str, Any], source: str, trusted: bool) -> Tool:
+def _tool(
+    name: str, inner: Mapping[str, Any], whole: Mapping[str, Any], source: str, trusted: bool, unsaid: Effects
+) -> Tool:
     return Tool(
         name=name,
         description=str(_first(inner, _DESCRIPTIONS) or inner.get("title") or "").strip(),
         input_schema=_input(inner),
         output_schema=_output(whole),
-        effects=_effects(whole, trusted),
+        effects=_effects(whole, trusted, unsaid),
         source=source,
         trusted=trusted,
     )
@@ -206,9 +211,9 @@ def _body(response: Mapping[str, Any]) -> Any:
     return response.get("schema", response)
 
 
-def _effects(raw: Mapping[str, Any], trusted: bool) -> Effects:
+def _effects(raw: Mapping[str, Any], trusted: bool, unsaid: Effects) -> Effects:
     said = raw.get("annotations", raw.get("effects"))
     if isinstance(said, Mapping):
         return effects_from_annotations(said, trusted=trusted)
     method = raw.get("method")
-    return effects_from_method(method) if trusted and isinstance(method, str) and method else DESTRUCTIVE
+    return effects_from_method(method) if trusted and isinstance(method, str) and method else unsaid
