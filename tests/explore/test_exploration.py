@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.explore.conftest import result
+from tests.explore.conftest import TEXT, result
 
 from callwright.catalog import open_catalog
 from callwright.errors import ConfigError, Failure
@@ -24,7 +24,7 @@ from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.trajectory import Step
 from callwright.transcripts import FORMATS, Transcript, read_record, write
 from callwright.trials import TrialPolicy
-from callwright.types import JsonObject, ToolCall, ToolOutput
+from callwright.types import READ_LOCAL, JsonObject, ToolCall, ToolOutput
 from callwright.verify.budget import Budget, Meter
 from callwright.verify.memory import Memory
 from callwright.verify.sweep import Finding, Sweep, opened, sweep
@@ -347,6 +347,18 @@ async def test_where_the_verified_program_fails_now_nothing_is_asked(world: Any)
     assert "nowhere" in made.why
     (line,) = by_action(Sweep((made,))).findings
     assert (line.category, line.kept) == (made.category, False), "the report says that nothing was sampled there"
+
+
+async def test_where_the_gate_refuses_the_verified_call_now_its_refusals_speak_against_nobody(world: Any) -> None:
+    """The tool wants an argument more than when the trajectory was made: the learner knows the old documentation."""
+    stricter = FakeTool("forecast", dict.fromkeys(("iata", "day", "unit"), TEXT), effects=READ_LOCAL)
+    learner = ScriptedModel([], name="learner")
+    async with open_catalog([fake_source(world.airport, stricter)]) as catalog:
+        explorer = Explorer(learner, Trying(catalog.call, TrialPolicy()), catalog.tools, Sampling(samples=1))
+        made = await explorer.judge(Point(world.trajectory, SECOND), Meter())
+    assert (made.category, made.found["actions"]) == ("the verified call does otherwise now", [])
+    assert "unit" in made.why
+    assert learner.requests == [], "and nothing is asked"
 
 
 async def test_a_verified_write_in_doubt_is_named_with_every_action_that_needs_it(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.explore.runs import BUSY, ENGM, GONE, NO, NONE, REFLECTED, SAID, bound, made, weather
@@ -10,7 +11,7 @@ from callwright import Orchestrator
 from callwright.execution.journal import read
 from callwright.execution.resume import journal_path
 from callwright.explore.harvest import corrected, harvest, longest
-from callwright.explore.row import Reflected, record, row_of
+from callwright.explore.row import Reflected, from_kept, kept, record, row_of
 from callwright.explore.sourced import unsourced
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.testing.tools import in_order
@@ -168,3 +169,15 @@ def test_of_a_conversation_that_was_kept_with_every_request_the_last_is_taken() 
     asked = [conversation(*one, said("get_weather", "b", station="ENGM"), answer=None), conversation(*one, *two)]
     assert longest([conversation(), *asked, conversation(*other), asked[1]]) == [asked[1], conversation(*other)]
     assert longest([]) == []
+
+
+async def test_a_row_says_that_its_run_was_simulated(tmp_path: Path) -> None:
+    run = await made(tmp_path, {"weather": [NO]}, {"bind": [bound("OSL"), NONE], "repair": {"station": "ENGM"}})
+    events = read(journal_path(run.id, tmp_path))[1]
+    assert "simulated" not in record(harvest(events, run.id)[0])["reflection"]
+    results = [event for event in events if event.kind == "result"]
+    for some in (results[:1], results[1:]):  # the failed attempt, and the one that succeeded
+        marked = [replace(e, data={**e.data, "simulated": "model"}) if e in some else e for e in events]
+        (row,) = harvest(marked, run.id)
+        assert record(row)["reflection"]["simulated"] == ["model"]
+        assert record(from_kept(kept(row))) == record(row)

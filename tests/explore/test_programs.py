@@ -77,6 +77,22 @@ async def test_what_an_earlier_program_printed_is_not_taken_for_what_its_call_re
     assert len(world.airport.calls) == 1, "a record of ours says what the call returned"
 
 
+async def test_where_an_earlier_program_does_not_end_well_any_more_nothing_is_held_against_a_later_one(
+    world: Any,
+) -> None:
+    """Its variables are missing, which is not the learner's doing; where it failed then, they were missing then."""
+    first = replace(
+        world.trajectory.steps[0], code="import numpy\nx = find_airport(city='Oslo')\nprint(x)", shown="{}"
+    )
+    before = replace(world.trajectory, steps=(first,), answer=None)
+    with pytest.raises(NotCarriedOut, match="round 1 ended well then"):
+        await done(world, "print(news(city=x['iata']))", before)
+    failed = replace(first, shown="Traceback (most recent call last):\nModuleNotFoundError: numpy")
+    made = await done(world, "print(news(city=x['iata']))", replace(before, steps=(failed,)))
+    assert made.fault is not None
+    assert made.fault.error == "program: NameError"
+
+
 @pytest.mark.parametrize(
     ("code", "error", "said"),
     [

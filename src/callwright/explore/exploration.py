@@ -15,6 +15,7 @@ from callwright.dialects.program import computes
 from callwright.explore import reflection
 from callwright.explore.learner import Action, Form, Point, asked, form_of, known, points, wanted
 from callwright.explore.programs import Attempts, Done, NotCarriedOut, Programs
+from callwright.explore.reflection import data
 from callwright.explore.row import Reflected, from_kept, kept
 from callwright.explore.sourced import unsourced
 from callwright.explore.trying import Trying
@@ -111,7 +112,7 @@ class Explorer:
         gate = Gate(self._offered(point.trajectory))
         at = _At(point, gate, Programs(gate, self.trying), meter)
         try:
-            why, category = await self._settled(at), "the verified call does otherwise now"
+            why, category = await self._settled(at) or _refused(at), "the verified call does otherwise now"
         except InDoubt as doubt:
             why, category = str(doubt), "in doubt"
         if why:
@@ -244,8 +245,8 @@ class Explorer:
     ) -> Serves:
         model = meter.metered(model)
         constrained = (await model.capabilities()).json_schema
-        shown = _shown(point.right.results), _shown(results)
-        messages = prompts.render("explore_serves", query=point.trajectory.query, right=shown[0], other=shown[1])
+        query, right, other = map(data, (point.trajectory.query, _shown(point.right.results), _shown(results)))
+        messages = prompts.render("explore_serves", query=query, right=right, other=other)
         text: JsonObject = {"type": "string", "maxLength": 200}
         schema = closed_object(why=text, serves={"enum": ["yes", "no"]}) if constrained else None
         request = ChatRequest(messages, purpose="explore_serves", schema=schema, max_tokens=_TOKENS)
@@ -265,8 +266,7 @@ class Explorer:
             made = []
             for call in point.right.calls:
                 verdict = checked(gate, call)
-                if isinstance(verdict, Wrong):
-                    return f"the verified call is refused now: {verdict.feedback}"
+                assert not isinstance(verdict, Wrong), "nothing is asked where the verified call is refused"
                 try:
                     made.append(await self.trying.call(verdict, point.trajectory.query, meter))
                 except InDoubt as doubt:
@@ -355,6 +355,12 @@ def _told(one: Outcome) -> JsonObject:
     row = kept(one.row) if one.row is not None else None
     said = {"category": one.category, "error": one.error, "why": one.why, "tried": one.tried, "came": one.came}
     return {**said, "times": one.times, "row": row}
+
+
+def _refused(at: _At) -> str:
+    """Why the gate lets the verified calls through no more: then what it refuses speaks against nobody."""
+    verdicts = (checked(at.gate, call) for call in at.point.right.calls)
+    return next((f"it is refused: {v.feedback}" for v in verdicts if isinstance(v, Wrong)), "")
 
 
 def _tools(point: Point) -> str:

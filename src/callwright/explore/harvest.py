@@ -135,7 +135,8 @@ def _attempted(event: Event, way: _Way, rounds: int) -> bool:
 
 def _result(data: Mapping[str, Any]) -> ToolResult:
     failure = None if data["failure"] is None else Failure(**data["failure"])
-    return ToolResult(data["id"], data["tool"], data["arguments"], data["content"], failure)
+    simulated = data.get("simulated", "")  # runs of earlier versions do not say
+    return ToolResult(data["id"], data["tool"], data["arguments"], data["content"], failure, simulated=simulated)
 
 
 def _mended(way: _Way, run: Trajectory) -> Iterator[Reflected]:
@@ -145,7 +146,7 @@ def _mended(way: _Way, run: Trajectory) -> Iterator[Reflected]:
         if one is good:
             return
         assert good is not None
-        yield _row(one, good.call, run, "mended")
+        yield _row(one, good, run, "mended")
 
 
 def _stood_in(events: Iterable[Event], ways: Mapping[str, _Way], run: Trajectory) -> Iterator[Reflected]:
@@ -162,7 +163,7 @@ def _stood_in(events: Iterable[Event], ways: Mapping[str, _Way], run: Trajectory
 def _made_good(bad: _Way, by: _Way | None, run: Trajectory, step: str) -> Iterator[Reflected]:
     good = by.good if by is not None else None
     if bad.good is None and bad.tried and good is not None:
-        yield _row(bad.tried[-1], good.call, run, "substituted" if step == "substitute" else "recovered")
+        yield _row(bad.tried[-1], good, run, "substituted" if step == "substitute" else "recovered")
 
 
 def _by_itself(run: Trajectory) -> Iterator[Reflected]:
@@ -184,8 +185,8 @@ def _diagnosed(step: Step, tools: Mapping[str, Tool]) -> Step:
     return replace(step, results=tuple(each))
 
 
-def _row(wrong: _Tried, right: ToolCall, run: Trajectory, how: str) -> Reflected:
-    result = wrong.result
+def _row(wrong: _Tried, good: _Tried, run: Trajectory, how: str) -> Reflected:
+    result, right = wrong.result, good.call
     if result is None:
         given = wrong.call.arguments if isinstance(wrong.call.arguments, dict) else {}
         result = ToolResult(wrong.call.id, wrong.call.tool, given, failure=Failure("tool_error", wrong.refusal))
@@ -194,7 +195,9 @@ def _row(wrong: _Tried, right: ToolCall, run: Trajectory, how: str) -> Reflected
         error = "made again"
     step = Step("", (wrong.call,), (replace(result, id=wrong.call.id),))
     by = "run" if wrong.reflection else "rule"
-    return Reflected(run.before(wrong.at), step, wrong.reflection, (_plain(right),), kind, error, by)
+    rests = (good.result.simulated,) if good.result is not None and good.result.simulated else ()
+    before = run.before(wrong.at)
+    return Reflected(before, step, wrong.reflection, (_plain(right),), kind, error, by, simulated=rests)
 
 
 def _named(gate: Gate, call: ToolCall, result: ToolResult, how: str) -> tuple[Kind, str]:

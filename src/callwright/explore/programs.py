@@ -25,6 +25,7 @@ from callwright.verify.budget import Meter
 _OBSERVED = 12_000  # characters, of which an observation takes half at most
 _OF_HISTORY = 64  # calls of an earlier round, whoever wrote it
 _LAST = re.compile(r"(?P<kind>\w+)(?:: (?P<said>.*))?\Z", re.DOTALL)
+_TRACEBACK = "Traceback (most recent call last)"
 _FOREIGN = ("NotImplementedError", "monty syntax parser")
 _OFFERED = "; the functions are: "  # in the sandbox's NameError for a call of what is no tool
 
@@ -100,7 +101,8 @@ class Programs:
     async def run(self, before: Trajectory, code: str, thought: str, meter: Meter, most: int = CALLS) -> Done:
         """Run a program after the rounds of ``before``, with ``most`` calls at most.
 
-        Raises NotCarriedOut where a call may not be made here, MissingExtra without a sandbox, what a call raises.
+        Raises NotCarriedOut where a call may not be made here or an earlier program, which ended well, does not now:
+        the variables that it left are missing. MissingExtra without a sandbox, and what a call raises.
         """
         made = Attempts(self._gate, self._trying, before.query, meter)
 
@@ -108,10 +110,12 @@ class Programs:
             return value_of(await made.make(bound(self._functions[name], args, kwargs)))
 
         async with Sandbox() as sandbox:
-            for step in before.steps:
+            for number, step in enumerate(before.steps, 1):
                 if step.code:
                     earlier = _Earlier(self, step, Attempts(self._gate, self._trying, before.query, meter))
-                    await sandbox.run(step.code, self._functions, earlier.call, _OF_HISTORY)
+                    past = await sandbox.run(step.code, self._functions, earlier.call, _OF_HISTORY)
+                    if past.stop and not _stopped_then(step):
+                        raise NotCarriedOut(f"the program of round {number} ended well then; now: {past.why[-200:]}")
             ran = await sandbox.run(code, self._functions, call, most)
         step = Step(thought, tuple(made.calls), tuple(made.results), code, observation(ran, _OBSERVED))
         return Done(step, made.wrong, ran.stop, _exception(ran))
@@ -144,6 +148,12 @@ class _Earlier:
         if self._next <= len(self._told):
             return value_of(self._told[self._next - 1])
         return value_of(await self._programs.known(self._programs.call_of(name, args, kwargs), self._made))
+
+
+def _stopped_then(step: Step) -> bool:
+    """Whether a program's print-out ends with a traceback."""
+    told = step.shown or "\n".join(r.content for r in step.results if isinstance(r.content, str))
+    return _TRACEBACK in told
 
 
 def _exception(ran: Ran) -> str:

@@ -37,14 +37,19 @@ def question(row: Reflected, *, schema: bool) -> ChatRequest:
     """Table 19's question, without the reflection and with the right call as its reference."""
     messages = prompts.render(
         "reflection",
-        tools=signatures(row.before.tools),
-        query=row.before.query,
-        before="\n".join(_told(n, step) for n, step in enumerate(row.before.steps, 1)) or "(nothing yet)",
-        wrong=_told(len(row.before.steps) + 1, row.wrong),
+        tools=data(signatures(row.before.tools)),
+        query=data(row.before.query),
+        before=data("\n".join(_told(n, step) for n, step in enumerate(row.before.steps, 1))) or "(nothing yet)",
+        wrong=data(_told(len(row.before.steps) + 1, row.wrong)),
         right=row.program or "\n".join(written(row.right)),
     )
     wanted = closed_object(analysis=_TEXT, strategy=_TEXT) if schema else None
     return ChatRequest(messages, purpose="reflection", schema=wanted, max_tokens=_TOKENS)
+
+
+def data(text: str) -> str:
+    """A text that cannot end the part of a prompt which is data."""
+    return text.replace("===", "= = =")
 
 
 _TEXT: JsonObject = {"type": "string", "minLength": 1, "maxLength": 500}

@@ -105,6 +105,7 @@ def kept(row: Reflected) -> JsonObject:
         "tools": [tool_to_openai(tool) for tool in before.tools],
         "steps": [to_json(step) for step in (*before.steps, row.wrong)],
         "right": to_json(row.right),
+        "simulated": list(row.simulated),
         **{name: getattr(row, name) for name in _SAID},
     }
 
@@ -118,7 +119,7 @@ def from_kept(found: Mapping[str, Any]) -> Reflected:
         tools = tuple(tool_from_wire(tool) for tool in found["tools"])
         *before, wrong = (_step(step) for step in found["steps"])
         right = tuple(ToolCall(**call) for call in found["right"])
-        said = {name: found[name] for name in _SAID}
+        said = {name: found[name] for name in _SAID} | {"simulated": tuple(found.get("simulated", ()))}
         return Reflected(Trajectory(found["id"], found["query"], tools, tuple(before)), wrong, right=right, **said)
     except (KeyError, TypeError, ValueError) as error:
         hint = "--anew judges everything again"
