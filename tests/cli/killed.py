@@ -74,7 +74,9 @@ class World:
         """One process through all commands: its end, and the findings that it printed."""
         (self.folder / "kill").write_text(str(kill))
         command = [sys.executable, "-c", self._commands, url]
-        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        own = {**os.environ, "CALLWRIGHT_EVIDENCE": str(self.folder / "evidence.db")}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(command, cwd=self.folder, env=own, **pipes) as process:
             self.life = process.pid
             out, err = process.communicate(timeout=240)
         assert process.returncode in (0, -signal.SIGKILL), err.decode()

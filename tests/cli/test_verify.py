@@ -41,7 +41,7 @@ import sys
 from callwright.cli.app import app
 
 for command in (
-    "apis --only weather* --no-evidence --no-diff --report apis.md",
+    "apis --only weather* --no-diff --report apis.md",
     "queries queries.jsonl --report queries.md",
     "trajectories --requests asked.txt --allow book --report trajectories.md",
 ):

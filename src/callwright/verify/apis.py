@@ -8,6 +8,7 @@ Tools whose inputs others return are called after them, with what came back.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import zip_longest
@@ -141,6 +142,12 @@ class ApiVerifier:
 
     async def judge(self, tool: Tool, meter: Meter) -> Finding:
         """Verify one tool. Raises BudgetSpent, ModelError."""
+        tried: list[Attempt] = []
+        finding = await self._judged(tool, meter, tried)
+        self._keep(tried)  # last: calls are proposed by what is evidence, and who goes on proposes them again
+        return finding
+
+    async def _judged(self, tool: Tool, meter: Meter, tried: list[Attempt]) -> Finding:
         policy = self._watch.policy
         if why := may_be_tried(tool, policy):
             return await self._imitated(tool, "untried: may write", why, meter)
@@ -150,12 +157,12 @@ class ApiVerifier:
             lacking = ", ".join(map(repr, plan.lacking))
             return await self._imitated(tool, "untried: no input", f"nothing gives {lacking}", meter)
         try:
-            attempts = await self._attempts(tool, calls, meter)
+            tried += await self._attempts(tool, calls, meter)
         except InDoubt as doubt:
             return _finding(tool, "in doubt", str(doubt), (), Observed((), ()), {}, ())
-        seen = [_seen(one) for one in attempts]
+        seen = [_seen(one) for one in tried]
         found = observed(tool, seen)
-        status, why = _alive(attempts, seen, found.drift)
+        status, why = _alive(tried, seen, found.drift)
         refined, votes = await self._refined(tool, seen, meter) if status.startswith(KEPT) else (None, {})
         if refined is not None and decided(votes).label == INVALID:
             status, why = "doubted", f"calls came back, and {_doubters(votes)} found no valid tool: {why}"
@@ -220,16 +227,12 @@ class ApiVerifier:
                 meter.no_call()
             if isinstance(one, Attempt):
                 made.append(one)
-                if not known:
-                    self._keep(one)
         return made
 
-    def _keep(self, attempt: Attempt) -> None:
-        if self._watch.evidence is not None and attempt.called:
-            try:
-                self._watch.evidence.record([attempt.observation])
-            except CallwrightError:  # evidence is a help, not a condition
-                return
+    def _keep(self, attempts: Sequence[Attempt]) -> None:
+        if self._watch.evidence is not None:
+            with suppress(CallwrightError):  # evidence is a help, not a condition
+                self._watch.evidence.record([one.observation for one in attempts if one.called])
 
     async def _refined(self, tool: Tool, seen: Sequence[Seen], meter: Meter) -> tuple[Refined | None, Votes]:
         """The documentation of the first refiner that keeps to the rules, and what all of them say of validity."""
