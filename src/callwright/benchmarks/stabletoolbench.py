@@ -149,7 +149,8 @@ def _tasks(options: argparse.Namespace) -> tuple[StableTask, ...]:
 
 
 def _behind_server(options: argparse.Namespace, tasks: tuple[StableTask, ...]) -> StableToolBench:
-    recorded = Recording.read(*options.recorded) if options.recorded else None
+    recorded = Recording.read(*options.recorded)
+    sys.stderr.writelines(f"note: {problem}\n" for problem in recorded.problems)
     model = open_model(options.simulator) if options.simulator else None
     return StableToolBench(tasks, VirtualServer(recorded, model, options.out.parent / "replies.jsonl"))
 

@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from callwright.catalog.wrapped import WrappedSource
-from callwright.errors import CatalogError, ConfigError, Failure
+from callwright.errors import CallwrightError, CatalogError, ConfigError, Failure
 from callwright.execution import journal
-from callwright.execution.recording_toolbench import is_toolbench_runs, read_toolbench_runs
+from callwright.execution.recording_toolbench import Runs, read_toolbench_runs
 from callwright.protocols import ToolSource
 from callwright.trace import Event, Sink, Trace, read_jsonl
 from callwright.types import Effects, JsonObject, Simulated, Tool, ToolOutput, canonical, members
 
+_RECORDINGS = "a trace (.jsonl), a journal (.run), ToolBench's runs and answers (.json), or a folder of such files"
+_SUFFIXES = (".json", ".jsonl", journal.SUFFIX)
+_NAMED = 3  # of the files that were skipped
 _LIKE_ENOUGH = 1  # equal arguments that the nearest call must share, where the call has any
 
 
@@ -54,13 +57,12 @@ class Recording:
 
     @classmethod
     def read(cls, *paths: Path | str) -> Recording:
-        """The recordings in files: traces (``.jsonl``), journals (``.run``), ToolBench's runs (``.json``, a folder).
+        """The recordings in files: traces (``.jsonl``), journals (``.run``), ToolBench's runs (``.json``); and in
+        folders of such files, where others and what cannot be read are skipped, and counted in ``problems``.
 
-        Raises TraceError, JournalError or ConfigError where a file is none of these.
+        Raises TraceError, JournalError or ConfigError where a file is none of these, or a folder holds none.
         """
-        parts = [_read(Path(path).expanduser()) for path in paths]
-        calls = [call for part in parts for call in part]
-        return cls(calls, [t for p in parts for t in p.tools.values()], [s for p in parts for s in p.problems])
+        return _merged([_read(Path(path).expanduser()) for path in paths])
 
     @classmethod
     def of_events(cls, events: Iterable[Event]) -> Recording:
@@ -146,18 +148,53 @@ def record(trace: Trace, tool: Tool, arguments: JsonObject, output: ToolOutput, 
 
 
 def _read(path: Path) -> Recording:
+    if path.is_dir():
+        return _read_folder(path)
     if path.suffix == journal.SUFFIX:
         return Recording.of_events(journal.read(path, every=True, texts=False)[1])
     if path.suffix == ".jsonl":
         return Recording.of_events(read_jsonl(path))
-    if is_toolbench_runs(path):
-        runs = read_toolbench_runs(path)
-        calls = [Recorded(c.tool, c.arguments, c.output, tool.digest) for c, tool in runs.calls]
-        return Recording(calls, runs.tools, runs.problems)
-    raise ConfigError(
-        f"{path} is no recording",
-        hint="a trace (.jsonl), a journal (.run), or ToolBench's runs and answers (.json, or a folder of them)",
-    )
+    runs = read_toolbench_runs(path) if path.suffix == ".json" else Runs()
+    if not runs.tools:
+        raise ConfigError(f"{path} is no recording", hint=_RECORDINGS)
+    return _of_runs(runs, path)
+
+
+def _read_folder(folder: Path) -> Recording:
+    """What the files below a folder hold. Published folders hold other things beside their runs."""
+    found, runs, skipped = [], Runs(), []
+    for file in sorted(file for file in folder.rglob("*") if file.suffix in _SUFFIXES):
+        more, part = Runs(), Recording()
+        try:
+            if file.suffix == ".json":
+                more = read_toolbench_runs(file)
+            else:
+                part = _read(file)
+        except CallwrightError:  # what it holds is for somebody else
+            pass
+        runs += more
+        if part.tools or len(part):
+            found.append(part)
+        elif not more.tools:
+            skipped.append(str(file.relative_to(folder)))
+    if runs.tools:
+        found.append(_of_runs(runs, folder))
+    if not found:
+        raise ConfigError(f"{folder} holds no recording", hint=_RECORDINGS)
+    named = ", ".join(skipped[:_NAMED]) + (", …" if len(skipped) > _NAMED else "")
+    said = f"{folder.name}: {len(skipped)} files skipped that hold no recorded reply ({named})"
+    return _merged(found, [said] if skipped else [])
+
+
+def _of_runs(runs: Runs, path: Path) -> Recording:
+    calls = [Recorded(c.tool, c.arguments, c.output, tool.digest) for c, tool in runs.calls]
+    return Recording(calls, runs.tools, [*runs.problems(path.name)])
+
+
+def _merged(parts: Sequence[Recording], problems: Sequence[str] = ()) -> Recording:
+    calls = [call for part in parts for call in part]
+    tools = [tool for part in parts for tool in part.tools.values()]
+    return Recording(calls, tools, [*(said for part in parts for said in part.problems), *problems])
 
 
 def _tool(told: JsonObject) -> Tool:

@@ -6,12 +6,12 @@ ToolBench's answers hold replies as they came, cut only beyond 1,024 or 2,048 ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from callwright.errors import ConfigError
+from callwright.errors import ConfigError, boundary
 from callwright.jsontext import JsonError, literal, parse
 from callwright.transcripts.tooleval import named_first, toolbench_tool
 from callwright.types import JsonObject, Tool, ToolOutput
@@ -31,23 +31,34 @@ class RunCall:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The calls whose replies are whole, each with its tool; every tool that was on offer; what was left out."""
+    """The calls whose replies are whole, each with its tool; every tool that was on offer; and how many calls were
+    left out: of a reply that is ``cut``, of an ``unknown`` tool."""
 
-    calls: tuple[tuple[RunCall, Tool], ...]
-    tools: tuple[Tool, ...]
-    problems: tuple[str, ...]
+    calls: tuple[tuple[RunCall, Tool], ...] = ()
+    tools: tuple[Tool, ...] = ()
+    cut: int = 0
+    unknown: int = 0
 
+    def __add__(self, other: Runs) -> Runs:
+        return Runs(
+            self.calls + other.calls, self.tools + other.tools, self.cut + other.cut, self.unknown + other.unknown
+        )
 
-def is_toolbench_runs(path: Path) -> bool:
-    """Whether a file, or the first JSON file below a folder, holds such runs."""
-    files = sorted(path.rglob("*.json"))[:1] if path.is_dir() else [path] if path.suffix == ".json" else []
-    return any(_rows(_parsed(file)) for file in files)
+    def problems(self, name: str) -> Iterator[str]:
+        """What was left out of the file or folder of this name, for people."""
+        if self.cut:
+            yield f"{name}: {self.cut} replies left out: they are cut off, or their arguments are no JSON object"
+        if self.unknown:
+            yield f"{name}: {self.unknown} calls left out: of tools that were not on offer"
 
 
 def read_toolbench_runs(path: Path) -> Runs:
-    """The runs of a file, or of every JSON file below a folder. Raises ConfigError for what is not JSON."""
-    files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    rows = [row for file in files for row in _rows(_parsed(file))]
+    """The runs of a file; without tools where it holds none. Raises ConfigError for what cannot be read as such."""
+    with boundary(ConfigError, f"{path} cannot be read as runs of ToolBench", hint=WHERE):
+        return _runs(_rows(_parsed(path)))
+
+
+def _runs(rows: Iterable[Mapping[str, Any]]) -> Runs:
     tools: dict[str, Tool] = {}
     calls: list[tuple[RunCall, Tool]] = []
     cut = unknown = 0
@@ -64,14 +75,7 @@ def read_toolbench_runs(path: Path) -> Runs:
                 cut += 1
             else:
                 calls.append((made, offered[name]))
-    return Runs(tuple(calls), tuple(tools.values()), tuple(_left_out(path, cut, unknown)))
-
-
-def _left_out(path: Path, cut: int, unknown: int) -> Iterator[str]:
-    if cut:
-        yield f"{path.name}: {cut} replies left out: they are cut off, or their arguments are no JSON object"
-    if unknown:
-        yield f"{path.name}: {unknown} calls left out: of tools that were not on offer"
+    return Runs(tuple(calls), tuple(tools.values()), cut, unknown)
 
 
 def _parsed(path: Path) -> Any:
