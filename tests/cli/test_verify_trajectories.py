@@ -85,6 +85,9 @@ def test_a_file_is_checked_without_a_model_and_what_is_kept_is_written_as_it_sto
     assert "3 from the journal" in again.stdout
     page = (tmp_path / "report.html").read_text()
     assert page.count("What was done") == 3
+    source.write_text(json.dumps([{**GOOD, "part": "test"}, TWICE]))
+    callwright(source, "--out", out, folder=tmp_path)
+    assert json.loads(out.read_text())["part"] == "test", "as it stands now, not as an earlier sweep read it"
     assert "execution: repeated_call (proved)" in page
 
 

@@ -74,7 +74,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, said: str) -> N
 def test_a_folder_without_requests_and_a_file_that_is_not_there_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds no"):
         read_requests(tmp_path)
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match=r"cannot read .*gone"):
         read_requests(tmp_path / "gone.json")
 
 
@@ -85,3 +85,14 @@ def test_the_line_that_is_no_json_is_named_and_a_byte_order_mark_is_passed_over(
         read_requests(file)
     file.write_text('\ufeff{"query": "Which?"}\n')
     assert [one.query for one in read_requests(file)] == ["Which?"]
+
+
+def test_any_file_may_hold_lines_and_one_that_is_not_json_may_hold_text(tmp_path: Path) -> None:
+    for name in ("rows.json", "rows.ndjson", "rows"):
+        (tmp_path / name).write_text('{"query": "Which?"}\r\n{"query": "Who?"}\r\n')
+        assert [one.query for one in read_requests(tmp_path / name)] == ["Which?", "Who?"]
+    (tmp_path / "asked.txt").write_text('Which?\n\n{"query": "Who?", "id": "w"}\n')
+    assert [(one.id, one.query) for one in read_requests(tmp_path / "asked.txt")] == [("1", "Which?"), ("w", "Who?")]
+    (tmp_path / "asked.txt").write_text('Which?\n{"query": \n')
+    with pytest.raises(ConfigError, match=r"line 2 of .*asked\.txt is not JSON"):
+        read_requests(tmp_path / "asked.txt")

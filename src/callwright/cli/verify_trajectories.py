@@ -234,7 +234,8 @@ def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
             return write(read, FORMATS[to])
 
         trajectory = transcript.trajectory
-        key = key_of(to_json(trajectory), sorted(transcript.cut))
+        told = transcript.origin.record if transcript.origin is not None else {}  # the finding keeps all of it
+        key = key_of(to_json(trajectory), sorted(transcript.cut), told)
         rows.append(Row(trajectory.id, key, Checked(build, record, transcript.cut)))
     return rows
 
@@ -309,33 +310,16 @@ def _name(tool: Any) -> str:
 def _requests(path: Path) -> list[dict[str, Any]]:
     """The requests of a file, each with its text under "query"."""
     from callwright.errors import ConfigError
-    from callwright.transcripts import open_records, read_text
+    from callwright.verify.requests import request_rows
 
+    rows = [row for _, row in request_rows(path)]
     hint = 'a line of text, or {"query": "…"}'
-    text = read_text(path)
-    if text.lstrip()[:1] in ("{", "["):
-        rows = [row for _, row in open_records(path).rows]
-    else:
-        rows = [_request(line, f"line {at} of {path}") for at, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not rows:
         raise ConfigError(f"there is no request in {path}", hint=hint)
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or not isinstance(row.get("query"), str) or not row["query"].strip():
             raise ConfigError(f"record {number} of {path} has no query", hint=hint)
     return rows
-
-
-def _request(line: str, where: str) -> Any:
-    """A request that is written as text, or as an object among such."""
-    from callwright.errors import ConfigError
-    from callwright.jsontext import JsonError, parse
-
-    if not line.lstrip().startswith("{"):
-        return {"query": line.strip()}
-    try:
-        return parse(line)
-    except JsonError as error:
-        raise ConfigError(f"{where} is not JSON: {error.reason}") from None
 
 
 def _report(made: Sweep, extent: Extent) -> Report:

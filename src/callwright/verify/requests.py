@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from callwright.errors import CatalogError, ConfigError
 from callwright.jsontext import JsonError, parse
+from callwright.transcripts import read_text
 from callwright.types import Tool, digest
 from callwright.wire.toolbench import is_toolbench, tool_from_toolbench
 from callwright.wire.tools import tool_from_wire
@@ -49,30 +49,48 @@ def read_requests(path: Path, catalogue: Sequence[Tool] = ()) -> list[Asked]:
     by_name = {tool.name: tool for tool in catalogue}
     made: list[Asked] = []
     for file in files:
-        for number, row in enumerate(_rows(file), 1):
-            made.append(_asked(row, by_name, f"row {number} of {file}", file.stem, number))
+        for number, (where, row) in enumerate(request_rows(file), 1):
+            made.append(_asked(row, by_name, where, file.stem, number))
     if not made:
         raise ConfigError(f"there is no request in {path}", hint=_HINT)
     return made
 
 
-def _rows(path: Path) -> list[Any]:
-    try:
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint=_HINT) from None
-    if path.suffix == ".jsonl":
-        listed = enumerate(text.split(b"\n"), 1)
-        return [_parsed(line, f"line {number} of {path}") for number, line in listed if line.strip()]
-    found = _parsed(text, str(path))
-    return found if isinstance(found, list) else [found]
+def request_rows(path: Path) -> list[tuple[str, Any]]:
+    """The rows of one file, each with its place, not read any further: JSON lines, a JSON list, one object.
+
+    Outside of .json and .jsonl a line that is no JSON is a request as text. Raises ConfigError that names the line.
+    """
+    text = read_text(path)
+    lines = [(f"line {at} of {path}", line) for at, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if path.suffix != ".jsonl":
+        try:
+            found = parse(text)
+        except JsonError as error:
+            if path.suffix == ".json" and not (lines and _is_json(lines[0][1])):
+                raise ConfigError(f"{path} is not JSON: {error}", hint=_HINT) from None
+        else:
+            listed = found if isinstance(found, list) else [found]
+            return [(f"row {number} of {path}", row) for number, row in enumerate(listed, 1)]
+    plain = path.suffix not in (".json", ".jsonl")
+    return [(where, _row(line, where, plain=plain)) for where, line in lines]
 
 
-def _parsed(text: bytes, where: str) -> Any:
+def _is_json(line: str) -> bool:
     try:
-        return parse(text)
+        parse(line)
+    except JsonError:
+        return False
+    return True
+
+
+def _row(line: str, where: str, *, plain: bool) -> Any:
+    if plain and line.lstrip()[0] not in "{[":
+        return {"query": line.strip()}
+    try:
+        return parse(line)
     except JsonError as error:
-        raise ConfigError(f"{where} is not JSON: {error}", hint=_HINT) from None
+        raise ConfigError(f"{where} is not JSON: {error.reason}", hint=_HINT) from None
 
 
 def _asked(row: Any, catalogue: Mapping[str, Tool], where: str, group: str, number: int) -> Asked:
