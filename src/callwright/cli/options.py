@@ -88,7 +88,12 @@ Trials = Annotated[
 Retrieval = Annotated[
     str | None, typer.Option("--retrieval", help="How a shortlist is found; see retrieve --mode [lexical].")
 ]
-Strategy = Annotated[str | None, typer.Option(help="layered (default), dag, edges, compiler, react or dfsdt.")]
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        help="layered (default), dag, edges, compiler, react, dfsdt, code or toolmvr; docs/concepts.md has them all."
+    ),
+]
 Repair = Annotated[
     Repairs | None,
     typer.Option(
