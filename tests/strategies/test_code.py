@@ -15,13 +15,17 @@ from callwright import Limits, Orchestrator, Run
 from callwright.errors import ConfigError, JournalError
 from callwright.execution.journal import Journal, read
 from callwright.execution.resume import journal_path
+from callwright.jsontext import literal
 from callwright.protocols import Capabilities, ChatRequest
 from callwright.sandbox import ProgramError
 from callwright.strategies.code import Code, bound, functions, reply_schema
 from callwright.strategies.job import Job
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.trace import Event
+from callwright.trajectory import Trajectory
+from callwright.transcripts import FORMATS, Transcript, write
 from callwright.types import READ, WRITE, Reply, Tool, ToolCall
+from callwright.wire.tools import bare
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 QUERY = "How warm is it in Oslo and in Rome? Note it."
@@ -82,6 +86,18 @@ async def test_the_models_own_answer_is_checked_against_the_results() -> None:
     done = await run(says(program("print(weather(city='Oslo'))"), answer("It is 30 degrees in Oslo.")), tools())
     assert done.answer.text != "It is 30 degrees in Oslo."
     assert [s.support for s in done.answer.statements] != ["supported"]
+
+
+async def test_models_that_were_trained_are_shown_tools_as_their_rows_show_them() -> None:
+    offered, model = tools(), says(answer("It is 12 degrees."))
+    setup = Orchestrator([fake_source(*offered)], model=model, strategy="toolmvr")
+    await setup.run(QUERY)
+    system = model.requests[0].messages[0].content
+    listed = literal(system[system.index("[{") :])
+    assert [sorted(tool["function"]) for tool in listed] == [["description", "name", "parameters"]] * 2
+    trained = Trajectory("t", QUERY, tuple(bare(tool) for tool in await fake_source(*offered).open()))
+    said = write(Transcript(trained), FORMATS["toolbench-vr"])["messages"]
+    assert [message["content"] for message in said] == [message.content for message in model.requests[0].messages]
 
 
 async def test_giving_up_says_why() -> None:

@@ -11,6 +11,7 @@ from tests.training.toolmvr_case import bought
 from callwright.errors import ConfigError
 from callwright.training.toolmvr_data import made, part_of, read, report, save, within
 from callwright.transcripts import FORMATS, Transcript, write, write_records
+from callwright.types import READ
 
 RECORDS = list(made(map(bought, range(12)), context=4000))
 
@@ -35,6 +36,19 @@ def test_results_stand_in_rows_as_a_run_of_the_agent_shows_them() -> None:
         record for record in RECORDS if record["kind"] == "R" and record["reflection"]["kind"] == "calling"
     )
     assert refused["messages"][-2]["content"].startswith("Observation:\n{'error': ")
+
+
+def test_rows_of_anybody_show_tools_as_a_run_does(tmp_path: Path) -> None:
+    tools = tuple(replace(tool, output_schema={"type": "object"}, effects=READ) for tool in bought(3).tools)
+    told = replace(bought(3), tools=tools)
+    record = write(Transcript(told), FORMATS["toolbench-vr"])
+    assert "annotations" in record["messages"][0]["content"]
+    write_records(tmp_path / "theirs.json", "list", [("", record)])
+    (row,) = read([tmp_path / "theirs.json"])
+    assert "annotations" not in row.messages[0]["content"]
+    assert "output_schema" not in row.messages[0]["content"]
+    assert [m["content"] for m in row.messages[1:]] == [m["content"] for m in record["messages"][1:]]
+    assert [tool.name for tool in row.tools] == [tool.name for tool in tools]
 
 
 def test_rows_that_are_too_long_or_that_python_cannot_say_are_left_out() -> None:

@@ -30,7 +30,7 @@ from callwright.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
 from callwright.strategies.job import Job, step_id
 from callwright.types import Json, JsonObject, Message, Tool, ToolCall, ToolResult
 from callwright.wire.schemas import closed_object, required_first
-from callwright.wire.tools import tool_to_openai
+from callwright.wire.tools import bare, tool_to_openai
 
 CALLS = 2  # of one round, at most (Table 17)
 _FRUITLESS = 2  # rounds in a row that bring nothing new, before there are no more calls
@@ -99,7 +99,8 @@ class ToolMVR(Code):
     free = True
 
     def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:
-        return prompts.render("transcript", tools=repr([tool_to_openai(tool) for tool in shown]), query=job.query)
+        listed = repr([tool_to_openai(bare(tool)) for tool in shown])
+        return prompts.render("transcript", tools=listed, query=job.query)
 
 
 Opening: TypeAlias = Callable[[Job, Sequence[Tool]], tuple[Message, ...]]

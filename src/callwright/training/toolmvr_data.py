@@ -27,6 +27,7 @@ from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import FORMATS, Transcript, read_files, write
 from callwright.transcripts.transcript import program
 from callwright.types import JsonObject, Tool, ToolCall, digest
+from callwright.wire.tools import bare
 
 Kind = Literal["V", "R"]
 Part = Literal["train", "test"]
@@ -61,7 +62,7 @@ def made(trajectories: Iterable[Trajectory], *, context: int, seed: int = 0) -> 
     of errors come equally often; none longer than ``context`` tokens."""
     seen: Counter[str] = Counter()
     for trajectory in trajectories:
-        plain = replace(trajectory, tools=tuple(replace(t, output_schema=None) for t in trajectory.tools))
+        plain = _plain(trajectory)
         record = _record(plain, "V", context)
         if record is None:
             continue
@@ -155,6 +156,11 @@ def _record(made: Trajectory | Reflected, kind: Kind, context: int) -> JsonObjec
     return {**found, "kind": kind, "part": part_of(made.before if isinstance(made, Reflected) else made)}
 
 
+def _plain(trajectory: Trajectory) -> Trajectory:
+    """With its tools as ``--strategy toolmvr`` shows them."""
+    return replace(trajectory, tools=tuple(map(bare, trajectory.tools)))
+
+
 def _printed(made: Trajectory | Reflected) -> Trajectory | Reflected:
     """The same with its rounds as ``--strategy toolmvr`` shows them: what Python prints of a result, not JSON."""
     if isinstance(made, Reflected):
@@ -173,7 +179,8 @@ def _as_shown(step: Step) -> Step:
 def _row(transcript: Transcript) -> Row:
     origin, trajectory = transcript.origin, transcript.trajectory
     told = origin.record if origin is not None else {}
-    messages = tuple(write(transcript, VR)["messages"])
+    shown = replace(transcript, trajectory=_plain(trajectory))  # whose rounds stay as they stand
+    messages = tuple(write(shown, VR)["messages"])
     part: Part = "test" if told.get("part", part_of(trajectory)) == "test" else "train"
     if not transcript.context:
         return Row(trajectory.id, "V", part, "", messages, tools=trajectory.tools)

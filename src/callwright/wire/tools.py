@@ -9,6 +9,7 @@ NesTools, Seal-Tools, BFCL, xLAM, TaskBench). :mod:`callwright.wire.schemas` say
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from callwright.errors import CatalogError
@@ -108,6 +109,11 @@ def tool_to_openai(tool: Tool) -> JsonObject:
     if tool.effects != DESTRUCTIVE:
         function["annotations"] = annotations_of(tool.effects)
     return {"type": "function", "function": function}
+
+
+def bare(tool: Tool) -> Tool:
+    """The tool as ToolBench shows it: its name, its description and its parameters, and no more."""
+    return replace(tool, output_schema=None, effects=DESTRUCTIVE)
 
 
 def tool_to_anthropic(tool: Tool) -> JsonObject:
