@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 from tests.training.toolmvr_case import bought
 
+import callwright.training
 from callwright.errors import ConfigError
 from callwright.training.toolmvr import main
 from callwright.training.toolmvr_data import made, read, save
 from callwright.training.toolmvr_dry import cost, look
-from callwright.training.toolmvr_settings import CPU, QWEN
+from callwright.training.toolmvr_settings import CPU, GOES_BY, QWEN, Settings
+
+SOURCES = [Path(callwright.training.__path__[0], f"{name}.py") for name in ("toolmvr", "toolmvr_runs", "toolmvr_dry")]
 
 
 def test_the_papers_run_in_rows_tokens_hours_and_memory() -> None:
@@ -31,6 +35,8 @@ def test_the_rows_at_hand_are_counted_and_what_trl_is_told_is_shown(tmp_path: Pa
     verified = sum(r.kind == "V" and r.part == "train" for r in rows)
     assert f"{verified} + {round(verified / 10)} rows an epoch" in text
     assert "| ratio | 10.0 |" in text
+    assert "| sft_rate | 0.0002 |" in text
+    assert "| rate |" not in text, "that of reinforcement, which this run has none of"
     assert "no hours" in "\n".join(cost(replace(CPU, model="mine"), rows))
 
 
@@ -45,3 +51,11 @@ def test_rows_of_a_users_own_are_counted_before_anything_learns(
     for stage in (told, ["--dry-run"]):
         with pytest.raises(ConfigError, match="there are no rows in"):
             main([*stage, "--rows", str(tmp_path / "row.jsonl")])
+
+
+def test_a_setting_that_the_run_does_not_go_by_is_no_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--dry-run", "--rate", "2e-5"])
+    assert "--rate" in capsys.readouterr().err
+    read = set(re.findall(r"settings\.(\w+)", "".join(p.read_text() for p in SOURCES)))
+    assert read & {f.name for f in fields(Settings)} <= set(GOES_BY)

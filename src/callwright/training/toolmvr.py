@@ -29,7 +29,7 @@ from callwright.training import toolmvr_data
 from callwright.training.progress import add_stages, progress
 from callwright.training.sources import data_root
 from callwright.training.toolmvr_data import Kind, Part, Row
-from callwright.training.toolmvr_settings import PRESETS, Settings
+from callwright.training.toolmvr_settings import GOES_BY, PRESETS, Settings
 from callwright.training.tuning_settings import add_options, with_options
 from callwright.types import to_json
 
@@ -180,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the stage")
     p.add_argument("--threads", type=int, default=1)
     p.add_argument("--dry-run", action="store_true", help="say what the run would be and cost, and do nothing")
-    add_options(p, PRESETS["qwen2.5-7b"], "the preset qwen2.5-7b")
+    add_options(p, PRESETS["qwen2.5-7b"], "the preset qwen2.5-7b", GOES_BY)
     return p
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 
 from callwright.training.planner_dry import A100
 from callwright.training.toolmvr_data import Row
-from callwright.training.toolmvr_settings import PARAMETERS, Settings
+from callwright.training.toolmvr_settings import GOES_BY, PARAMETERS, Settings
 
 PAPER = (11_765, 3_625, 1_500)  # V rows, R rows, tokens a row (about: those of the published samples)
 _BYTES = 16  # of weights, gradients and Adam's two moments a parameter, in mixed precision
@@ -21,7 +20,7 @@ _FIELDS = ("learning_rate", "lr_scheduler_type", "warmup_steps", "per_device_tra
 def look(settings: Settings, rows: Sequence[Row] | None, out: Path) -> str:
     """The settings, what TRL is told, and the cost for these rows (or for the paper's counts), as Markdown."""
     lines = ["| setting | this run |", "|---|---|"]
-    lines += [f"| {f.name} | {getattr(settings, f.name)} |" for f in fields(Settings)]
+    lines += [f"| {name} | {getattr(settings, name)} |" for name in GOES_BY]
     return "\n".join([*lines, "", *_told(settings, out), "", *cost(settings, rows)])
 
 

@@ -47,6 +47,12 @@ class Settings(Tuning):
             raise ConfigError(f"{self.sft_batch} rows cannot be cut into passes of {self.micro}", hint="set --micro")
 
 
+GOES_BY = (
+    "model", "sft_rate", "warmup", "epochs", "steps", "sft_batch", "micro", "context", "longest", "lam", "ratio",
+    "top", "bf16", "sharding", "save_every", "seed",
+)  # fmt: skip
+"""The settings that a run goes by; the others are reinforcement's."""
+
 QWEN = Settings()
 LLAMA = replace(QWEN, model="meta-llama/Llama-3.1-8B-Instruct")
 CPU = Settings(  # short rows, few layers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeVar, get_args
 
@@ -55,9 +56,14 @@ class Tuning:
             raise ConfigError(f"{self.attempts} attempts cannot fill a batch of {self.batch}")
 
 
-def add_options(parser: argparse.ArgumentParser, settings: Tuning, of: str) -> None:
-    """A flag for every setting; ``settings`` are those ``of`` which the help tells."""
+def add_options(
+    parser: argparse.ArgumentParser, settings: Tuning, of: str, names: Collection[str] | None = None
+) -> None:
+    """A flag for every setting, or for those of these ``names``: the ones that the command goes by. ``settings`` are
+    those ``of`` which the help tells."""
     for field in fields(settings):
+        if names is not None and field.name not in names:
+            continue
         value = getattr(settings, field.name)
         kind, flag = type(value), f"--{field.name.replace('_', '-')}"
         if kind is bool:
