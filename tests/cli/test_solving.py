@@ -10,9 +10,11 @@ import os
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.cli.killed import World, posix, without_cost
 from tests.cli.test_verify_trajectories import agent, endpoint
 
 from callwright.catalog import open_catalog
@@ -203,3 +205,28 @@ async def test_a_question_that_nobody_may_answer_ends_the_run_and_is_no_failure_
         assert isinstance(source.stopped, why)
         assert output.failure is not None
         assert output.failure.kind == "not_executable"
+
+
+SIMULATED = """
+import sys
+from callwright.cli.app import app
+
+models = [part for name in ("model", "simulator") for part in (f"--{name}", sys.argv[1])]
+made = "verify trajectories --requests asked.txt --tools tools.py --allow * --out v.jsonl".split()
+app([*made, *models, "--journal", "j", "--concurrency", "1", "--json"], standalone_mode=False)
+"""
+
+
+@posix
+def test_a_killed_simulation_asks_nobody_twice_and_no_simulated_write_is_in_doubt(tmp_path: Path) -> None:
+    """The second request is told what the first was told: the imitation stands in the journal for all of them."""
+    requests = "What is the sky like in Oslo?\nIs the sky clear in Oslo?\n"
+    files = {"tools__py": TOOLS, "asked__txt": requests}
+    whole, broken = (World(tmp_path / name, SIMULATED, virtual, "Oslo", **files) for name in ("whole", "broken"))
+    expected = whole.whole()
+    imitated = [n for n, line in enumerate(whole.asked, 1) if "API Server" in line]
+    assert len(imitated) == 1
+    kills = [imitated[0], len(whole.asked)]  # while the tool is imitated, and in the middle of the second request
+    assert without_cost(broken.broken(*kills)) == without_cost(expected)
+    assert Counter(broken.asked) == Counter(whole.asked) + Counter(broken.asked[kill - 1] for kill in kills)
+    assert (broken.folder / "v.jsonl").read_text() == (whole.folder / "v.jsonl").read_text()
