@@ -170,9 +170,17 @@ async def test_a_model_writes_the_reflection_from_feedback_and_documentation(wor
     ],
 )
 async def test_a_reflection_of_which_not_all_was_known_is_dropped(world: Any, said: Any, category: str) -> None:
-    (one,) = await explored(world, [forecast(iata="Oslo")], reflector=ScriptedModel([said]))
+    (one,) = await explored(world, [forecast(iata="Oslo")], reflector=ScriptedModel([said] * 2))
     assert (one["category"], one["row"]) == (category, None)
     assert one["why"]
+
+
+async def test_a_reflection_that_cannot_be_read_is_asked_for_once_more(world: Any) -> None:
+    good = {"analysis": "There is no station Oslo.", "strategy": "The code OSL came back before: I give it."}
+    model = ScriptedModel(['{"analysis": "There is no st', good])
+    (one,) = await explored(world, [forecast(iata="Oslo")], reflector=model)
+    assert one["row"] is not None, one
+    assert len({(asked.seed, asked.temperature) for asked in model.requests}) == 2, "not the same question again"
 
 
 async def test_a_right_call_that_could_only_be_guessed_is_not_taught(world: Any) -> None:

@@ -22,6 +22,7 @@ from callwright.explore.trying import Trying
 from callwright.explore.wrong import Serves, Wrong, checked, empty, failed, same, serves, taken, unserving
 from callwright.gate import Gate
 from callwright.jsontext import JsonError, mend
+from callwright.models.dialogue import tried
 from callwright.protocols import ChatModel, ChatRequest
 from callwright.sandbox import require_sandbox
 from callwright.strategies.code import CALLS
@@ -34,6 +35,7 @@ from callwright.wire.schemas import closed_object
 
 VERSION = 2  # of what a journal keeps of an action
 _TOKENS = 200
+_REPLIES = 2  # of a model that is to write a reflection, until one holds it
 _TRIED = 300  # characters of an action in the report
 
 
@@ -292,17 +294,20 @@ class Explorer:
 
 
 async def written_by(model: ChatModel, row: Reflected, meter: Meter) -> str:
-    """What a model writes as the reflection of a row; "" where its reply holds none."""
+    """What a model writes as the reflection of a row, asked once more where its reply holds none; "" where that one
+    does not either."""
     model = meter.metered(model)
-    constrained = (await model.capabilities()).json_schema
-    reply = await model.complete(reflection.question(row, schema=constrained))
-    return reflection.read(reply)
+    question = reflection.question(row, schema=(await model.capabilities()).json_schema)
+    for attempt in range(_REPLIES):
+        if told := reflection.read(await model.complete(tried(question, attempt))):
+            return told
+    return ""
 
 
 def settled(row: Reflected) -> Outcome:
     """The row as an outcome: kept, or dropped for what its reflection says."""
     if not row.reflection:
-        return Outcome("no reflection", "the reply held no analysis and strategy")
+        return Outcome("no reflection", "neither of two replies held analysis and strategy")
     if why := unsourced(row):
         return Outcome("unsourced", why)
     return Outcome(f"{row.kind}: {row.error}", row=row)
