@@ -26,6 +26,28 @@ def test_the_papers_run_in_rows_tokens_hours_and_memory() -> None:
     assert "122 GB" in text
     assert "sharding: zero3" in text
     assert "11765 + 3625 rows" in "\n".join(cost(replace(QWEN, ratio=0.0), None))
+    assert "No rows are here yet, so the counts are the paper's" in text
+
+
+def test_what_would_be_learned_from_is_counted_and_not_what_is_held_out_or_too_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    save(path, made(map(bought, range(12)), context=4000))
+    rows = read([path])
+    fits = sorted(row.tokens for row in rows if row.part == "train")
+    context = fits[len(fits) // 2]
+    learned = [row for row in rows if row.part == "train" and row.tokens <= context]
+    assert 0 < len(learned) < len(fits)
+    told = ["--preset", "cpu", "--ratio", "0", "--context", str(context), "--dry-run", "--rows", str(path)]
+    assert main([*told, "--out", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().out
+    counts = [sum(row.kind == kind for row in learned) for kind in ("V", "R")]
+    assert f"V and R: {counts[0]} + {counts[1]} rows an epoch" in said
+    assert (
+        f"Of {len(rows)} rows {len(learned)} are learned from: {sum(r.part == 'test' for r in rows)} are held" in said
+    )
+    assert "11765" not in said
 
 
 def test_the_rows_at_hand_are_counted_and_what_trl_is_told_is_shown(tmp_path: Path) -> None:

@@ -26,12 +26,13 @@ def look(settings: Settings, rows: Sequence[Row] | None, out: Path) -> str:
 
 def cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
     """Rows, tokens, memory and hours, in lines of text."""
-    verified, reflected, mean = PAPER if rows is None else _counted(rows)
+    verified, reflected, mean = PAPER if rows is None else _counted(rows, settings.context)
     drawn = round(verified / settings.ratio) if settings.ratio else reflected
     joint = verified + (drawn if reflected else 0)
     seen = joint * mean * settings.epochs
     steps = settings.steps or math.ceil(joint * settings.epochs / settings.sft_batch)
     told = [
+        _basis(settings, rows),
         f"V and R: {verified} + {drawn if reflected else 0} rows an epoch (of {reflected} R rows; ratio "
         f"{settings.ratio:g}) x {mean} tokens x {settings.epochs:g} epochs: {seen / 1e6:.2f} M tokens, "
         f"{steps} steps. V only: {verified * mean * settings.epochs / 1e6:.2f} M tokens.",
@@ -49,8 +50,23 @@ def cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
     ]
 
 
-def _counted(rows: Sequence[Row]) -> tuple[int, int, int]:
-    train = [r for r in rows if r.part == "train"]
+def _basis(settings: Settings, rows: Sequence[Row] | None) -> str:
+    """What the counts are of."""
+    if rows is None:
+        return (
+            f"No rows are here yet, so the counts are the paper's ({PAPER[0]:,} V and {PAPER[1]:,} R rows): "
+            "--stages data makes rows, --rows FILE takes others."
+        )
+    held = sum(row.part == "test" for row in rows)
+    long = sum(row.part == "train" and row.tokens > settings.context for row in rows)
+    return (
+        f"Of {len(rows)} rows {len(rows) - held - long} are learned from: {held} are held out, {long} longer than "
+        f"{settings.context} tokens (at four characters a token)."
+    )
+
+
+def _counted(rows: Sequence[Row], context: int) -> tuple[int, int, int]:
+    train = [r for r in rows if r.part == "train" and r.tokens <= context]
     mean = round(sum(r.tokens for r in train) / max(1, len(train)))
     return sum(r.kind == "V" for r in train), sum(r.kind == "R" for r in train), mean
 
