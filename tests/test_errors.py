@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from callwright import errors
-from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra, ToolError, Violation, boundary
+from callwright.errors import (
+    CallwrightError,
+    CatalogError,
+    Failure,
+    MissingExtra,
+    ToolError,
+    Violation,
+    boundary,
+    unreadable,
+)
 
 
 def test_the_tree_drawn_in_the_docstring_is_the_tree_in_the_code() -> None:
@@ -37,3 +48,22 @@ def test_our_own_errors_and_a_tool_authors_pass_the_boundary_unchanged() -> None
 def test_findings_are_json_ready() -> None:
     assert Violation("schema", "m", "/a", "type", "integer", "x").to_dict()["keyword"] == "type"
     assert Failure("timeout", "m", retryable=True).to_dict()["retryable"] is True
+
+
+def test_a_file_that_cannot_be_read_is_said_with_what_to_do_next(tmp_path: Path) -> None:
+    said = {}
+    (tmp_path / "latin.txt").write_bytes("Größe".encode("latin-1"))
+    for name in ("missing.txt", ".", "latin.txt"):
+        path = tmp_path / name
+        try:
+            path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            made = unreadable(path, error)
+            said[name] = made.hint
+            assert str(path) in made.message
+            assert "Errno" not in str(made)
+    assert said == {
+        "missing.txt": f"is it written right? It was looked for from {Path.cwd()}",
+        ".": "it is a folder: name a file in it",
+        "latin.txt": "save it as UTF-8",
+    }

@@ -150,7 +150,7 @@ def test_a_change_that_is_not_an_overlays_to_make_is_refused(key: str, change: s
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="cannot read"):
         Overlay.read(tmp_path / "none.json")
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(ConfigError, match="not JSON"):

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 ViolationKind = Literal[
@@ -162,6 +163,18 @@ class MissingExtra(CallwrightError):
 
 class ToolError(Exception):
     """Raised by the author of a tool to tell the model what was wrong with the call; becomes a Failure."""
+
+
+def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
+    """Why a file that was named cannot be read, and what to do next."""
+    if isinstance(error, UnicodeDecodeError):
+        return ConfigError(f"cannot read {path}: it is no UTF-8 text ({error.reason})", hint="save it as UTF-8")
+    hint = "may this user read it?"
+    if isinstance(error, FileNotFoundError):
+        hint = f"is it written right? It was looked for from {Path.cwd()}"
+    elif isinstance(error, IsADirectoryError):
+        hint = "it is a folder: name a file in it"
+    return ConfigError(f"cannot read {path}: {error.strerror}", hint=hint)
 
 
 @contextmanager

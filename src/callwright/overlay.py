@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import unquote
 
-from callwright.errors import ConfigError
+from callwright.errors import ConfigError, unreadable
 from callwright.jsontext import JsonError, parse
 from callwright.types import Json, JsonObject, Tool, digest, to_json
 
@@ -77,7 +77,7 @@ class Overlay:
         try:
             return cls.of_json(parse(path.read_bytes()), str(path))
         except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}", hint=_HINT) from None
+            raise unreadable(path, error) from None
         except JsonError as error:
             raise ConfigError(f"{path} is not JSON: {error}", hint=_HINT) from None
 

@@ -1,4 +1,5 @@
-"""Whoever takes ``--overlay`` says what of it fits no tool, on stderr, in one sentence."""
+"""What a command is given and cannot use: whoever takes ``--overlay`` says what of it fits no tool, on stderr, in one
+sentence; and a file that is not there is said."""
 
 from __future__ import annotations
 
@@ -67,3 +68,22 @@ def test_what_fits_no_tool_is_a_warning(command: tuple[str, ...], folder: Path) 
 def test_an_overlay_where_no_tools_are_named_is_of_no_use(command: tuple[str, ...], folder: Path) -> None:
     done = callwright(*command, "--overlay", "o.json", folder=folder)
     assert done.stderr.count("warning: o.json is of no use here") == 1, done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("verify", "queries", "missing.jsonl"),
+        ("verify", "trajectories", "missing.jsonl"),
+        ("verify", "trajectories", "--requests", "missing.jsonl", "--tools", "tools.py", "--model", NOWHERE),
+        ("verify", "dataset", "missing.jsonl"),
+        ("explore", "missing.jsonl", "--tools", "tools.py", "--model", NOWHERE),
+    ],
+    ids=lambda command: " ".join(command[:3]),
+)
+def test_a_file_that_is_not_there_is_a_sentence_with_what_to_do_next(command: tuple[str, ...], folder: Path) -> None:
+    done = callwright(*command, folder=folder)
+    assert done.returncode == 1
+    assert f"is it written right? It was looked for from {folder}" in done.stderr
+    assert "missing.jsonl" in done.stderr
+    assert "Errno" not in done.stderr

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from callwright.errors import ConfigError, boundary
+from callwright.errors import ConfigError, boundary, unreadable
 from callwright.jsontext import JsonError, literal, parse
 from callwright.transcripts.tooleval import named_first, toolbench_tool
 from callwright.types import JsonObject, Tool, ToolOutput
@@ -82,7 +82,7 @@ def _parsed(path: Path) -> Any:
     try:
         return parse(path.read_bytes())
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}", hint=WHERE) from None
+        raise unreadable(path, error) from None
     except JsonError as error:
         raise ConfigError(f"{path} is not JSON: {error}", hint=WHERE) from None
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from callwright.errors import CallwrightError, ConfigError
+from callwright.errors import CallwrightError, ConfigError, unreadable
 from callwright.jsontext import JsonError, parse
 from callwright.transcripts.gold import API_BANK, NESTOOLS, SealTools
 from callwright.transcripts.messages import OPENAI, TRL
@@ -103,8 +103,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else f"it is no UTF-8 text ({error.reason})"
-        raise ConfigError(f"cannot read {path}: {said}") from None
+        raise unreadable(path, error) from None
 
 
 def write_records(path: Path, shape: Shape, rows: Iterable[tuple[str, Json]]) -> None:
@@ -138,7 +137,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(p for p in path.rglob("*") if p.suffix in (".json", ".jsonl") and p.name != "tool.jsonl")
     if not found:
-        raise ConfigError(f"there is no .json or .jsonl file below {path}")
+        raise ConfigError(f"there is no .json or .jsonl file below {path}", hint="name the folder that holds them")
     return found
 
 
