@@ -19,6 +19,7 @@ from callwright.benchmarks.stabletoolbench import judged_items, main, our_runs
 from callwright.benchmarks.stabletoolbench_tasks import StableToolBench, VirtualServer, read_answers, read_queries
 from callwright.errors import ConfigError
 from callwright.execution.simulate import PATIENCE
+from callwright.limits import Limits
 from callwright.planning import open_planner
 from callwright.protocols import ChatRequest
 from callwright.testing import ScriptedModel
@@ -73,6 +74,26 @@ async def test_ours_and_others_are_judged_side_by_side(tmp_path: Path, capsys: p
     assert "| react, scripted | 50.0±0.0 (2) | 50.0 | 0 |" in said
     assert "| react, scripted against gpt-3.5 | 1/1/0 = 50.0 % | 50.0 % | 0 |" in said
     assert "react, scripted, tokens" in said
+
+
+async def test_rows_of_two_configurations_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first task is run again under another configuration, in which nothing is found."""
+    out = await ran(tmp_path)
+    tasks = [task for task in read_queries(tmp_path / "q") if task.group == "G1_instruction"]
+    nothing = ScriptedModel({"bind": FINISHED, "*": {"statements": [], "missing": ["all"]}})
+    tools = StableToolBench(tuple(tasks), VirtualServer(None, ScriptedModel(SNOW)))
+    bench = Bench(tools, nothing, ("react",), planner=open_planner("all-in-one"), traces=tmp_path / "traces")
+    assert await run_missing(replace(bench, limits=Limits(model_calls=7)), tasks[:1], out) == 0
+    told = ["--report", "--data", str(tmp_path / "q"), "--out", str(out), "--groups", "G1_instruction"]
+    said = {}
+    for wanted in ("", "all"):
+        assert main([*told, "--config", wanted]) == 0
+        said[wanted] = capsys.readouterr().out
+    first, second = dict.fromkeys(row["config"] for row in read_rows(out))
+    assert f"react, scripted: rows of configuration {second} only, not of {first}" in said[""]
+    assert "| react, scripted, tokens |" not in said[""]
+    assert f"| react, scripted, configuration {second}, tokens |" in said["all"]
+    assert "| react, scripted, tokens |" in said["all"]
 
 
 async def test_two_that_both_solve_are_compared_by_the_judge(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from callwright.benchmarks.comparison import LIMITS, compare, parser
+from callwright.benchmarks.configurations import EVERY, chosen
 from callwright.benchmarks.judge_desk import say
 from callwright.benchmarks.judge_rates import majority
 from callwright.benchmarks.judge_rows import RUNS, Item, Judge, judge_in_turn, pass_item, verdicts, win_item
@@ -70,7 +71,7 @@ def our_runs(rows: Sequence[JsonObject], folder: Path) -> dict[str, dict[str, Tr
         trace = Path(row.get("trace") or "")
         trace = trace if trace.exists() else folder / "traces" / trace.name
         if not row.get("error") and trace.is_file():
-            found.setdefault(system_of(row), {})[row["task"]] = trajectory_of(read_jsonl(trace), row["task"])
+            found.setdefault(_name(row), {})[row["task"]] = trajectory_of(read_jsonl(trace), row["task"])
     return found
 
 
@@ -125,7 +126,9 @@ async def _judge(options: argparse.Namespace, tasks: Sequence[StableTask]) -> in
 
 
 def _runs(options: argparse.Namespace) -> dict[str, dict[str, Trajectory]]:
-    return {**our_runs(read_rows(options.out), options.out.parent), **_answers(options)}
+    rows, notes = chosen(read_rows(options.out), options.config)
+    sys.stderr.writelines(f"{note}\n" for note in notes)
+    return {**our_runs(rows, options.out.parent), **_answers(options)}
 
 
 def _answers(options: argparse.Namespace) -> dict[str, dict[str, Trajectory]]:
@@ -156,26 +159,29 @@ def _behind_server(options: argparse.Namespace, tasks: tuple[StableTask, ...]) -
 
 
 def _report(options: argparse.Namespace, tasks: Sequence[StableTask]) -> str:
-    chosen = {task.id for task in tasks}
-    judged = [row for row in read_rows(judged_rows(options.out)) if row["item"].partition("|")[2] in chosen]
-    costs = [cost for cost in _our_costs(read_rows(options.out)) if cost["task"] in chosen]
+    ids = {task.id for task in tasks}
+    rows, notes = chosen(read_rows(options.out), options.config)
+    others = {_name(row) for row in chosen(read_rows(options.out), EVERY)[0]} - {_name(row) for row in rows}
+    judged = [row for row in read_rows(judged_rows(options.out)) if row["item"].partition("|")[2] in ids]
+    judged = [row for row in judged if row["item"].partition("|")[0] not in others]
+    costs = [cost for cost in _our_costs(rows) if cost["task"] in ids]
     group_of = {task.id: task.group for task in tasks}
     for name, answers in _answers(options).items():
         for key, run in answers.items():
-            if key in chosen:
+            if key in ids:
                 answered = not run.given_up and bool(run.answer)
                 steps = len(run.steps) + bool(run.answer or run.given_up)  # Finish is a step of the papers
                 head = {"system": name, "task": key, "group": group_of[key]}
                 costs.append({**head, "tokens": None, "steps": steps, "calls": len(run.calls), "answered": answered})
-    return stable_report(judged, costs)
+    return "\n\n".join([stable_report(judged, costs), *notes])
 
 
 def _our_costs(rows: Sequence[JsonObject]) -> list[JsonObject]:
     """What our runs cost: of several runs of a task by one system the last, which is the one that is judged."""
-    last = {(system_of(row), row["task"]): row for row in rows if not row.get("error")}
+    last = {(_name(row), row["task"]): row for row in rows if not row.get("error")}
     return [
         {
-            "system": system_of(row),
+            "system": _name(row),
             "task": row["task"],
             "group": row["group"],
             "tokens": row["prompt_tokens"] + row["completion_tokens"],
@@ -186,6 +192,10 @@ def _our_costs(rows: Sequence[JsonObject]) -> list[JsonObject]:
         for row in last.values()
         if "group" in row
     ]
+
+
+def _name(row: JsonObject) -> str:
+    return str(row.get("system") or system_of(row))
 
 
 def _costs_shown(rows: Sequence[JsonObject]) -> str:
@@ -205,6 +215,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--recorded", type=Path, action="append", default=[], help="recorded replies: traces, ToolBench's files")
     add("--simulator", default=None, help="a model that imitates tools where nothing is on record")
     add("--answers", action="append", default=[], help="NAME=PATH: somebody's answer files, to be judged as well")
+    add("--config", default="", help="report and judge rows of this configuration, or of all (the newest)")
     add("--reference", default="", help="the system that win rates are against")
     add("--judge", default=None, help="judge the runs so far, and --answers, by this model")
     add("--measures", default="sopr", help="of sopr, pr, sowr, wr (%(default)s)")
