@@ -8,6 +8,7 @@ import pytest
 from tests.cli.program import callwright
 
 from callwright.limits import LIMITS
+from callwright.strategies import STRATEGIES
 
 
 def test_the_help_of_run_names_every_limit_with_what_it_is_usually() -> None:
@@ -31,3 +32,10 @@ def test_a_limit_holds_that_no_range_can_tell() -> None:
     done = callwright("run", "x", "--tools", "json", "--seconds", "inf")
     assert done.returncode == 1
     assert "the limit seconds is inf, and must be 0 or more, and finite" in done.stderr
+
+
+def test_the_help_of_run_names_every_strategy_that_is_no_part_of_another() -> None:
+    told = " ".join(callwright("run", "--help").stdout.split())
+    for name in STRATEGIES:
+        if "-no-" not in name and name != "given":  # ablations, and what --plan asks for
+            assert re.search(rf"\b{name}\b", told.partition("--strategy")[2].partition("--repair ")[0]), name
