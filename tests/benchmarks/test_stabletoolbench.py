@@ -127,8 +127,9 @@ async def test_any_strategy_stands_in_the_papers_table(strategy: str, tmp_path: 
 
 
 def test_a_win_rate_needs_a_reference_that_is_there() -> None:
-    with pytest.raises(ConfigError, match="needs the runs of a reference"):
-        judged_items([], {"react, m": {}}, ["wr"], "gpt-3.5")
+    with pytest.raises(ConfigError, match="needs the runs of a reference") as refused:
+        judged_items([], {"react, m": {}, "code, m": {}}, ["wr"], "react")
+    assert "'react, m'; 'code, m'" in str(refused.value.hint), "names hold commas"
 
 
 def test_the_published_tables_stand_apart(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def judged_items(
     if {*measures} & {"sowr", "wr"} and reference not in runs:
         raise ConfigError(
             f"a win rate needs the runs of a reference, and there are none of {reference!r}",
-            hint="--reference NAME, one of: " + ", ".join(runs),
+            hint="--reference NAME, with the model where the table has it; one of: " + "; ".join(map(repr, runs)),
         )
     status = {key: majority(by_run.values()) for key, by_run in verdicts(said, "sopr").items()}
     items = []
