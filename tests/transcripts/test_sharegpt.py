@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from tests.transcripts.trajectories import EXAMPLE
 
 from callwright.transcripts import FORMATS, Transcript, read_record, write
@@ -25,6 +28,12 @@ def test_llama_factorys_function_calls_and_observations_are_read() -> None:
     t = read_record(record).trajectory
     assert (t.query, t.steps[0].thought, t.calls[0].arguments) == ("Rome?", "look", {"city": "Rome"})
     assert (t.results[0].content, t.answer, t.tools[0].name) == ({"sky": "clear"}, "Clear.", "weather")
+
+
+@pytest.mark.parametrize("query", ["Begin!", "When does it\nBegin!", "Rome? Begin!"])
+def test_a_request_that_ends_as_toolbenchs_do_keeps_its_last_word(query: str) -> None:
+    record = write(Transcript(replace(EXAMPLE, query=query)), FORMATS["sharegpt"])
+    assert read_record(record).trajectory.query == query
 
 
 def test_calls_in_the_dialect_of_hermes_are_read_inside_the_text() -> None:

@@ -185,10 +185,8 @@ def computes(code: str, tools: Container[str]) -> bool:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return False
     calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
-    named = (keyword for call in calls for keyword in call.keywords)
-    if any(keyword.arg is None for keyword in named):  # **of_something
-        return True
-    return not all(_is_literal(v) for call in calls for v in (*call.args, *(k.value for k in call.keywords)))
+    given = (value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords)))
+    return not all(map(_is_literal, given))  # also of **{"a key that is no name": 1}, which is how such keys are said
 
 
 def _is_literal(node: ast.expr) -> bool:

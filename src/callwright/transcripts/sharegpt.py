@@ -60,7 +60,9 @@ class ShareGPT:
 
     def opening(self, trajectory: Trajectory, like: JsonObject | None) -> Messages:
         before = [m for m in self.head(like).messages if _ROLES.get(m["from"]) != "user"] if like else []
-        return (*before, {"from": "human", "value": trajectory.query})
+        query = trajectory.query
+        asked = f"{query}\n{_BEGIN}" if query.strip().endswith(_BEGIN) else query  # a reader takes one off
+        return (*before, {"from": "human", "value": asked})
 
     def messages(self, one: Round, like: Messages) -> Messages:
         made = list(_made(one))
