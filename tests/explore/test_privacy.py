@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from callwright.errors import Failure
 from callwright.explore.privacy import Filters, Privacy
 from callwright.explore.row import Reflected, record
+from callwright.redaction import masked
 from callwright.trajectory import Step, Trajectory
 from callwright.types import Tool, ToolCall, ToolResult, canonical, to_json
 
@@ -118,7 +119,11 @@ NAMES = st.sampled_from([
     ("Anne-Marie", "Kjær"), ("ann", "smedsvik"),
 ])  # fmt: skip
 MAILS = st.one_of(
-    st.from_regex(r"[a-z]{3,8}[.+_-]?[a-z0-9]{3,8}@[a-z]{3,8}\.(no|com|co\.uk)", fullmatch=True),
+    st.from_regex(r"[a-z]{3,8}[.+_-]?[a-z0-9]{3,8}@[a-z]{3,8}\.(no|com|co\.uk)", fullmatch=True).filter(
+        lambda mail: (
+            masked({mail: "x"}) == {mail: "x"}
+        )  # as a key it would speak of a secret, and the row be left out
+    ),
     st.sampled_from(["анна@почта.рф", "åse.ø@blåbær.no", "d.o'neil@x.ie", "李雷@例子.公司"]),
 )
 PHONES = st.one_of(
