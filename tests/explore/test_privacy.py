@@ -120,9 +120,7 @@ NAMES = st.sampled_from([
 ])  # fmt: skip
 MAILS = st.one_of(
     st.from_regex(r"[a-z]{3,8}[.+_-]?[a-z0-9]{3,8}@[a-z]{3,8}\.(no|com|co\.uk)", fullmatch=True).filter(
-        lambda mail: (
-            masked({mail: "x"}) == {mail: "x"}
-        )  # as a key it would speak of a secret, and the row be left out
+        lambda mail: masked({mail: "x"}) == {mail: "x"}  # as a key it would speak of a secret
     ),
     st.sampled_from(["анна@почта.рф", "åse.ø@blåbær.no", "d.o'neil@x.ie", "李雷@例子.公司"]),
 )
