@@ -55,3 +55,24 @@ def test_half_a_surrogate_pair_is_no_reason_to_lose_a_row(tmp_path: Path) -> Non
     path = tmp_path / "rows.jsonl"
     lines.append(path, [{"n": 1, "text": "\ud800"}])
     assert numbers(path) == [1]
+
+
+def test_a_file_that_somebody_named_gets_its_folder_or_is_said_and_nothing_beside_it_is_touched(
+    tmp_path: Path,
+) -> None:
+    beside = tmp_path / "rows.new"
+    beside.write_text("somebody's")
+    lines.save(tmp_path / "deep" / "rows.jsonl", [{"n": 1}])
+    lines.save(tmp_path / "rows.jsonl", [{"n": 2}])
+    assert numbers(tmp_path / "deep" / "rows.jsonl") == [1]
+    assert beside.read_text() == "somebody's"
+    for path in (tmp_path / "deep", tmp_path / "rows.new" / "below.jsonl"):
+        with pytest.raises(ConfigError, match="cannot be written"):
+            lines.save(path, [{"n": 3}])
+    assert {p.name for p in tmp_path.iterdir()} == {"deep", "rows.jsonl", "rows.new"}
+
+
+def test_a_file_that_is_no_text_is_said(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="is no UTF-8 text"):
+        numbers(tmp_path / "rows.jsonl")

@@ -155,3 +155,11 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(ConfigError, match="not JSON"):
         Overlay.read(tmp_path / "broken.json")
+
+
+def test_it_is_written_into_a_folder_of_its_own_or_said(tmp_path: Path) -> None:
+    Overlay({}).write(tmp_path / "deep" / "o.json")
+    assert Overlay.read(tmp_path / "deep" / "o.json").tools == {}
+    for path in (tmp_path / "deep", tmp_path / "deep" / "o.json" / "below.json"):
+        with pytest.raises(ConfigError, match="cannot be written"):
+            Overlay({}).write(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,11 +30,22 @@ def append(path: Path, rows: Iterable[JsonObject], *, synced: bool = False) -> N
 
 def write(path: Path, rows: Iterable[JsonObject]) -> None:
     """The rows in place of what the file held, all or nothing."""
-    new = path.with_suffix(".new")
+    new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
     new.touch()
     append(new, rows)
     new.replace(path)
+
+
+def save(path: Path, rows: Iterable[JsonObject]) -> None:
+    """:func:`write` for a file that somebody named: its folder is made. Raises ConfigError where it cannot be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, rows)
+    except OSError as error:
+        with suppress(OSError):
+            path.with_name(f"{path.name}.new").unlink()
+        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="name another file") from None
 
 
 def read(path: Path, made: Callable[[dict[str, Any]], T], *, what: str, hint: str, cut: bool = False) -> list[T]:
@@ -42,7 +54,10 @@ def read(path: Path, made: Callable[[dict[str, Any]], T], *, what: str, hint: st
     ``cut``: a last line without its end, of a process that was ended, is left out.
     """
     found = []
-    *lines, last = path.read_text(encoding="utf-8").split("\n")
+    try:
+        *lines, last = path.read_bytes().decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is no UTF-8 text ({error.reason})", hint=hint) from None
     for number, line in enumerate(lines if cut else [*lines, last], 1):
         if not line.strip():
             continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -93,11 +94,17 @@ class Overlay:
         return cls(tools, made if isinstance(made, dict) else {}, name)
 
     def write(self, path: Path) -> None:
-        """Write it as a file, all or nothing."""
+        """Write it as a file, all or nothing; its folder is made. Raises ConfigError where it cannot be."""
         new = path.with_name(f"{path.name}.new")
         text = json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n"
-        new.write_text(text, encoding="utf-8", errors="replace")  # a reply may hold lone surrogates
-        new.replace(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            new.write_text(text, encoding="utf-8", errors="replace")  # a reply may hold lone surrogates
+            new.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                new.unlink()
+            raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="name another file") from None
 
     def to_json(self) -> JsonObject:
         """The document; docs/tools.md describes it."""

@@ -141,3 +141,13 @@ async def test_progress_counts_rows_and_cost() -> None:
         progress=lambda finding, done, cost: told.append((finding.id, done, cost.calls)),
     )
     assert told == [("row-1", 1, 1), ("row-2", 2, 2), ("row-3", 3, 3)]
+
+
+@pytest.mark.parametrize("text", ['{"id": "q1", "query": "Whic', '{"query": "Which?"}\n', "notes", "\x00\x01"])
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path: Path, text: str, anew: bool) -> None:
+    path = tmp_path / "asked.jsonl"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="is no journal"), opened(path, {"stage": "test"}, anew=anew):
+        pass
+    assert path.read_text() == text

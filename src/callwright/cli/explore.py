@@ -320,6 +320,6 @@ def _write(rows: list[Reflected], wanted: Wanted, out: Path) -> None:
             refused.append(f"{row.before.id}: {error.message}")
     for said in refused[:10]:
         print(f"not written: {said}; another --to has words for it", file=sys.stderr)
-    lines.write(out, made)
+    lines.save(out, made)
     held = sum(record["part"] == "test" for record in made)
     print(f"{len(made)} of {len(rows)} rows written to {out}, {held} of them test", file=sys.stderr)

@@ -118,7 +118,7 @@ def _write(made: Any, rows: Any, out: Path) -> None:
     # by key: ids are the file's own, and two rows of it may have the same one
     known = {row.key: row.item for row in rows}
     kept = [(known[f.key], f) for f in made.kept]
-    lines.write(
+    lines.save(
         out,
         (
             {"id": f.id, "query": one.query, "tools": [t.name for t in one.tools],

@@ -158,12 +158,25 @@ def opened(path: Path | None, about: JsonObject, *, anew: bool = False) -> Itera
         ) from None
     try:
         with _written(path):
+            _refuse_others(path)
             if anew:
                 path.unlink(missing_ok=True)
             journal = Journal(path, about)
         yield journal
     finally:
         lock.release()
+
+
+def _refuse_others(path: Path) -> None:
+    """ConfigError for a file that is no journal: it is somebody's, and neither begun anew nor gone on with."""
+    begun = b'{"verify"'
+    if path.is_file():
+        with path.open("rb") as file:
+            first = file.read(len(begun))
+        if not begun.startswith(first):
+            raise ConfigError(
+                f"{path} is no journal of a sweep", hint="choose another --journal; it is left as it is"
+            )
 
 
 @contextmanager
