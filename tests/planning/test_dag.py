@@ -131,3 +131,16 @@ def test_the_sound_part_of_any_plan_is_sound_and_of_a_sound_plan_all_of_it(slots
     assert part.problems(["find", "count"]) == ()
     if not plan.problems(["find", "count"]):
         assert part == plan
+
+
+@given(SLOTS, st.sets(st.sampled_from("abz")))
+def test_the_sound_part_of_any_plan_goes_on_behind_what_has_finished(slots: list[Slot], finished: set[str]) -> None:
+    before = Plan(tuple(Slot(id_, "find") for id_ in sorted(finished)))
+    part = sound_part(Plan(tuple(slots)).wired(), {"find", "count"}, finished)
+    assert before.revised(finished, part).problems(["find", "count"]) == ()
+
+
+def test_a_step_that_refers_to_itself_does_not_mean_an_earlier_one_of_its_name() -> None:
+    again = Plan((Slot("find", "find", frozenset({"find"}), arguments={"x": "${find.k}"}),))
+    (slot,) = sound_part(again, {"find"}, {"find"}).slots
+    assert (slot.after, slot.arguments) == (frozenset(), None)

@@ -139,12 +139,13 @@ def sound_part(plan: Plan, tools: Collection[str], finished: Collection[str] = (
             first.setdefault(slot.id, slot)
     stuck = {i for p in Plan(tuple(first.values())).problems() if p.kind == "cycle" for i in p.slots}
     place = {id_: n for n, id_ in enumerate(first)}
+    earlier = {*finished} - first.keys()  # a name that the plan holds itself is its own step's
     made: list[Slot] = []
     for slot in first.values():
         after = frozenset(
             b for b in slot.after if b in place and not (slot.id in stuck and place[b] >= place[slot.id])
         )
-        gone = {r.slot for r in references(slot.arguments, {*first, *finished})} - after - {*finished}
+        gone = {r.slot for r in references(slot.arguments, {*first, *earlier})} - after - earlier
         made.append(replace(slot, after=after, arguments=None if gone else slot.arguments))
     return Plan(tuple(made), plan.revision)
 
