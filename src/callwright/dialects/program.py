@@ -178,18 +178,37 @@ def calls_in(code: str, offer: Offer) -> list[Meant]:
 def computes(code: str, tools: Container[str]) -> bool:
     """Whether a program gives a call of one of these tools anything but a literal: what is read of it then is no
     value."""
+    return not all(map(is_literal, given(code, tools)))  # also of **{"no name": 1}, which is how such keys are said
+
+
+def given(code: str, tools: Container[str]) -> list[ast.expr]:
+    """The arguments of every call of one of these tools, wherever it stands."""
+    return [value for call in tool_calls(code, tools) for value in values_of(call)]
+
+
+def values_of(call: ast.Call) -> tuple[ast.expr, ...]:
+    """The arguments of one call, by place and then by name."""
+    return (*call.args, *(keyword.value for keyword in call.keywords))
+
+
+def tool_calls(code: str, tools: Container[str]) -> list[ast.Call]:
+    """Every call of one of these tools, wherever it stands."""
+    nodes = (node for statement in parsed(code) for node in ast.walk(statement))
+    return [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
+
+
+def parsed(code: str) -> list[ast.stmt]:
+    """The statements of a program; none where it is no Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            nodes = list(ast.walk(ast.parse(code.strip("\n"))))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return False
-    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
-    given = (value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords)))
-    return not all(map(_is_literal, given))  # also of **{"a key that is no name": 1}, which is how such keys are said
+            return ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
-def _is_literal(node: ast.expr) -> bool:
+def is_literal(node: ast.expr) -> bool:
+    """Whether an expression is a value as it stands."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError, MemoryError):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Collection
 
+from callwright.dialects.program import given, is_literal, parsed, tool_calls, values_of
 from callwright.strategies.code import CALLS
 from callwright.types import canonical
 
 
 def plain(code: str, tools: Collection[str]) -> bool:
     """Whether a program is nothing but a round's calls with literal arguments, printed or not: read is run."""
-    calls = [_called(statement, tools) for statement in _parsed(code)]
+    calls = [_called(statement, tools) for statement in parsed(code)]
     return 0 < len(calls) <= CALLS and all(call is not None and _literal_call(call) for call in calls)
 
 
@@ -21,7 +21,7 @@ def shows(code: str, tools: Collection[str]) -> bool:
     then does its print-out tell what they returned."""
     called: list[str] = []  # a name for every call
     printed: list[str] = []
-    for statement in _parsed(code):
+    for statement in parsed(code):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))) if tool in tools:
                 called.append(name)
@@ -32,39 +32,23 @@ def shows(code: str, tools: Collection[str]) -> bool:
                 printed.append(called[-1])
             case _:
                 return False
-    once = len({*called}) == len(called) == len(_calls(code, tools))
+    once = len({*called}) == len(called) == len(tool_calls(code, tools))
     return once and bool(called) and called == printed
 
 
 def expressions(code: str, tools: Collection[str]) -> frozenset[str]:
     """The arguments of tools' calls that are no literals, as they are written: what a reader of a program that does
     not run it takes for their values."""
-    calls = _calls(code, tools)
-    given = (value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords)))
-    return frozenset(ast.get_source_segment(code, value) or "" for value in given if not _literal(value))
+    computed = (value for value in given(code, tools) if not is_literal(value))
+    return frozenset(ast.get_source_segment(code, value) or "" for value in computed)
 
 
 def literals(code: str) -> frozenset[str]:
     """The values that stand in a program as they are, each as JSON."""
-    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
+    nodes = (node for statement in parsed(code) for node in ast.walk(statement))
     return frozenset(
         canonical(n.value) for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str | int | float)
     )
-
-
-def _parsed(code: str) -> list[ast.stmt]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-
-
-def _calls(code: str, tools: Collection[str]) -> list[ast.Call]:
-    """Every call of a tool, wherever it stands."""
-    nodes = (node for statement in _parsed(code) for node in ast.walk(statement))
-    return [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in tools]
 
 
 def _called(statement: ast.stmt, tools: Collection[str]) -> ast.Call | None:
@@ -77,13 +61,4 @@ def _called(statement: ast.stmt, tools: Collection[str]) -> ast.Call | None:
 
 
 def _literal_call(call: ast.Call) -> bool:
-    named = all(keyword.arg is not None for keyword in call.keywords)
-    return named and all(_literal(value) for value in (*call.args, *(keyword.value for keyword in call.keywords)))
-
-
-def _literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, RecursionError, MemoryError):
-        return False
-    return True
+    return all(keyword.arg is not None for keyword in call.keywords) and all(map(is_literal, values_of(call)))
