@@ -53,11 +53,6 @@ def test_every_module_has_its_test(module: Path) -> None:
         assert _test_of(module).exists(), f"write {_test_of(module).relative_to(ROOT)}"
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_a_file_can_be_read_in_one_sitting(module: Path) -> None:
-    assert len(module.read_text(encoding="utf-8").splitlines()) <= 420
-
-
 def test_nine_in_ten_functions_are_short_and_none_is_long() -> None:
     lengths = []
     for module in MODULES:
