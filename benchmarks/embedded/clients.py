@@ -94,21 +94,30 @@ QUESTIONS = (
 )
 
 
+def _called(call: Any) -> tuple[str, dict[str, Any]]:
+    """The name and arguments of a call: of functions alone, because no custom tool is offered."""
+    return call.function.name, parse(call.function.arguments)
+
+
 def openai_whole(client: openai.OpenAI, text: str) -> tuple[str, Calls]:
-    made = client.chat.completions.create(model="local", messages=_messages(text), tools=TOOLS)
+    offered: Any = TOOLS
+    made = client.chat.completions.create(model="local", messages=_messages(text), tools=offered)
     message = made.choices[0].message
-    return message.content or "", [(c.function.name, parse(c.function.arguments)) for c in message.tool_calls or ()]
+    return message.content or "", [_called(c) for c in message.tool_calls or ()]
 
 
 def openai_streamed(client: openai.OpenAI, text: str) -> tuple[str, Calls]:
-    said, found = "", {}
-    for chunk in client.chat.completions.create(model="local", messages=_messages(text), tools=TOOLS, stream=True):
+    said = ""
+    found: dict[int, list[str]] = {}
+    offered: Any = TOOLS
+    for chunk in client.chat.completions.create(model="local", messages=_messages(text), tools=offered, stream=True):
         for choice in chunk.choices:
             said += choice.delta.content or ""
             for piece in choice.delta.tool_calls or ():
                 entry = found.setdefault(piece.index, ["", ""])
-                entry[0] += piece.function.name or ""
-                entry[1] += piece.function.arguments or ""
+                if piece.function is not None:
+                    entry[0] += piece.function.name or ""
+                    entry[1] += piece.function.arguments or ""
     return said, [(name, parse(arguments)) for name, arguments in found.values()]
 
 
@@ -128,7 +137,7 @@ def _messages(text: str) -> list[Any]:
     return [{"role": "user", "content": text}]
 
 
-def _anthropic() -> list[dict[str, Any]]:
+def _anthropic() -> Any:
     given = [t["function"] for t in TOOLS]
     return [{"name": f["name"], "description": f["description"], "input_schema": f["parameters"]} for f in given]
 

@@ -67,7 +67,8 @@ async def again(first: Transcript, second: Transcript) -> set[DefectKind]:
 
 async def planted(kind: DefectKind, rows: dict[str, list[Transcript]], most: int) -> list[dict[str, Any]]:
     """One class: every planted row with what was found in it."""
-    rng, made = Random(f"plant {kind}"), []
+    rng = Random(f"plant {kind}")
+    made: list[dict[str, Any]] = []
     queues = {name: list(enumerate(some)) for name, some in rows.items()}
     while any(queues.values()) and len(made) < most:
         for name in [n for n in queues if queues[n]]:

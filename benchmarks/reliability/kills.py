@@ -179,6 +179,7 @@ def answers(request: ChatRequest) -> Any:
     if request.purpose == "repair":
         return {"x": "Ann"}
     if request.purpose == "reflect":
+        assert request.schema is not None
         name = request.schema["properties"]["tool_calls"]["items"]["properties"]["name"]["const"]
         called = {"name": name, "arguments": {"x": "Ann"}}
         return {"analysis": "It is not her name.", "strategy": "I give Ann.", "tool_calls": [called]}

@@ -32,7 +32,7 @@ SPARE = 0.5  # seconds beyond the limit (the scorecard's line 19)
 
 def programs() -> list[dict[str, Any]]:
     """Every case, its code written out."""
-    cases = parse(HOSTILE.read_bytes())
+    cases: list[dict[str, Any]] = parse(HOSTILE.read_bytes())
     for case in cases:
         case["code"] = case.get("code") or "".join(text * times for text, times in case["parts"])
     return cases

@@ -115,6 +115,7 @@ ROWS = {BARE: lambda: looped(bare), OURS: lambda: _row(streamed), LAYERS: lambda
 def seconds(times: int) -> dict[str, list[float]]:
     """Clock time of each way, in turn."""
     gate, found = Gate(tools()), dict[str, list[float]]()
+    ways: dict[str, Callable[[], Coroutine[Any, Any, None]]]
     ways = {BARE: bare, OURS: lambda: streamed(gate), LAYERS: lambda: layered(gate)}
     with asyncio.Runner() as runner:
         for _ in range(times):

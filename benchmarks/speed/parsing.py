@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import json_repair
@@ -70,6 +71,10 @@ def ratio(
     return median(a / b for a, b in pairs), median(a for a, _ in pairs), median(b for _, b in pairs)
 
 
+def _each(work: Callable[[str], object], texts: Sequence[str]) -> list[object]:
+    return [work(text) for text in texts]
+
+
 def _spent(work: Callable[[], object], each: int) -> float:
     started = time.process_time_ns()
     for _ in range(each):
@@ -83,7 +88,7 @@ def clean(turns: int) -> list[str]:
     for dialect, pattern in HEADS.items():
         text, hand = write_calls([CALL], dialect), by_hand(pattern)
         assert hand(text)[0] == list(parse_calls(text, TOOLS).calls) == [CALL], dialect
-        shared, ours, theirs = ratio(lambda t=text: parse_calls(t, TOOLS), lambda t=text, h=hand: h(t), turns, 200)
+        shared, ours, theirs = ratio(partial(parse_calls, text, TOOLS), partial(hand, text), turns, 200)
         ratios.append(shared)
         rows.append(f"| {dialect} | {ours:.1f} | {theirs:.1f} | {shared:.2f} |")
     return [*rows, f"| median | | | {statistics.median(ratios):.2f} |", ""]
@@ -150,9 +155,7 @@ def broken(turns: int, count: int) -> list[str]:
             values = [{**value, "note": "a\nb"} for value in values]
         ours = sum(_mended(text) == value for text, value in zip(texts, values, strict=True))
         theirs = sum(_repaired(text) == value for text, value in zip(texts, values, strict=True))
-        shared, mine, its = ratio(
-            lambda t=texts: [_mended(x) for x in t], lambda t=texts: [_repaired(x) for x in t], turns, 1
-        )
+        shared, mine, its = ratio(partial(_each, _mended, texts), partial(_each, _repaired, texts), turns, 1)
         ratios.append(shared)
         totals = [totals[0] + ours, totals[1] + theirs, totals[2] + count]
         rows.append(

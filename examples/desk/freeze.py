@@ -66,7 +66,7 @@ def worked(task: Task, tools: list[str]) -> dict[str, Any]:
         "change": change(before, after),
         "note_facts": gold.note_facts,
     }
-    row = {"id": task.id, "kind": task.kind, "query": task.query, "tools": tools}
+    row: dict[str, Any] = {"id": task.id, "kind": task.kind, "query": task.query, "tools": tools}
     if task.faults:
         row["faults"] = [fault.row for fault in task.faults]
     return {**row, "gold_calls": gold.calls, "gold_answer": answer, "expect": expect}
