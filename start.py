@@ -2,7 +2,10 @@
 """From a fresh clone to a working Callwright, with nothing but Python 3.11+ and a package index.
 
     python3 start.py             set everything up and run the main job on the embedded model
-    python3 start.py test        set everything up and run the checks and the tests
+    python3 start.py test        set everything up and run the checks and the tests (under ten minutes on two cores)
+    python3 start.py test -m heavy     only the heavier tests, which CI adds
+    python3 start.py prove       list soaks, fuzzing and boards with their last figures
+    python3 start.py prove NAME  set everything up and run one; its figure is kept in docs/results
     python3 start.py setup       set everything up, run nothing
 
 Everything goes into ./.venv; a second start reuses it. Arguments after ``test`` are given to pytest.
@@ -23,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
-EXTRAS = {"demo": "all,desk", "setup": "all,desk", "test": "all,desk,dev"}
+EXTRAS = {"demo": "all,desk", "setup": "all,desk", "test": "all,desk,dev", "prove": "all,desk,dev"}
 
 
 def main(arguments: list[str]) -> int:
@@ -41,6 +44,8 @@ def main(arguments: list[str]) -> int:
         pip("install", *more, label=" ".join(more))
     if command == "demo":
         return run([str(PYTHON), "-m", "callwright", "demo", *arguments[1:]])
+    if command == "prove":
+        return run([str(PYTHON), str(HERE / "benchmarks" / "prove.py"), *arguments[1:]])
     return test(arguments[1:]) if command == "test" else 0
 
 
