@@ -73,8 +73,8 @@ def read_proofs(path: Path = HERE / "proofs.toml") -> dict[str, Proof]:
 
 
 def _proof(name: str, entry: dict[str, Any]) -> Proof:
-    lists = {key: tuple(entry.pop(key, ())) for key in ("command", "needs")}
-    return Proof(name, **entry, **lists)
+    command, needs = tuple(entry["command"]), tuple(entry.get("needs", ()))
+    return Proof(name, entry["about"], command, entry["minutes"], entry.get("keep", ""), needs)
 
 
 def read_rows(path: Path = ROWS) -> dict[str, Row]:
