@@ -22,7 +22,8 @@ from callwright.proxy.events import (
     UpstreamEnd,
     UpstreamHead,
 )
-from callwright.proxy.session import CHAT, Session
+from callwright.proxy.outbound import CHAT
+from callwright.proxy.session import Session
 from callwright.proxy.settings import Settings
 
 WEATHER = {
