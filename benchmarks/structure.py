@@ -2,8 +2,8 @@
 
 Needs the standard library alone. Static figures are read from the source: statements are nodes of the syntax tree,
 not lines. Dynamic figures come from tracing stored inputs (``--trace``, needs the installed package): a query through
-a run, and replies through the proxy's session. A *return* is a call into a room that was left before. ``--list FIGURE``
-names the places behind a figure. Rooms are the folders and modules directly below a package.
+a run, and replies through the proxy's session. A *return* is a call into a room that was left before. ``--list``
+FIGURE names the places behind a figure. Rooms are the folders and modules directly below a package.
 """
 
 from __future__ import annotations
