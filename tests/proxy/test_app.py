@@ -19,6 +19,7 @@ from callwright.cli.proxy import server
 from callwright.errors import Failure
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.proxy.app import Proxy
+from callwright.proxy.budget import Budget
 from callwright.proxy.settings import Settings
 
 HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -153,7 +154,7 @@ async def test_an_upstream_that_is_not_there_is_a_502() -> None:
 
 
 async def test_a_request_that_is_too_long_is_refused(http: HttpClient) -> None:
-    settings = Settings(guided="off", request_bytes=1000)
+    settings = Settings(guided="off", budget=Budget(body_bytes=1000))
     async with upstream(replies(Reply([b"{}"]))) as up, proxy(up.url, settings) as (address, _):
         given = await http.request("POST", f"{address}/v1/chat/completions", data=b"x" * 2000)
     assert isinstance(given, HttpResponse)
@@ -226,7 +227,7 @@ async def test_a_client_that_reads_nothing_holds_the_upstream_back_and_is_cut_of
     """Of 200 MB the upstream gets rid of what fits into the sockets' buffers. An answer is whole or a stream."""
     piece = chunk({"content": "x" * 50_000})
     reply = Reply([piece] * 4_000, headers={"content-type": "application/octet-stream"} if whole_answer else SSE)
-    settings = Settings(guided="off", stalled_seconds=0.2)
+    settings = Settings(guided="off", budget=Budget(stalled_seconds=0.2))
     sent = json.dumps(body()).encode()
     async with upstream(replies(reply)) as up, proxy(up.url, settings) as (address, made):
         host, port = address.removeprefix("http://").split(":")
@@ -249,7 +250,7 @@ async def raw(address: str, head: bytes, body: bytes = b"") -> tuple[asyncio.Str
 
 
 async def test_a_request_whose_rest_does_not_come_is_refused_and_asks_nothing() -> None:
-    settings = Settings(guided="off", request_seconds=0.05)
+    settings = Settings(guided="off", budget=Budget(body_seconds=0.05))
     async with upstream(replies(Reply([b"{}"]))) as up, proxy(up.url, settings) as (address, made):
         reader, writer = await raw(address, b"content-length: 10", b"{")
         assert (await reader.readline()).split()[1] == b"408"

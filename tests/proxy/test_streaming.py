@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.proxy.playbook import assembled, body, chunk, events, native_stream, text_stream
 
+from callwright.proxy.budget import Budget
 from callwright.proxy.context import Toolsets, read
 from callwright.proxy.settings import Settings
 from callwright.proxy.settle import settle
@@ -139,7 +140,7 @@ def test_an_answer_with_its_finish_waits_two_seconds_for_the_rest() -> None:
 
 def test_endless_calls_are_let_go_and_memory_stays_bounded() -> None:
     assert CONTEXT is not None
-    context = replace(CONTEXT, settings=Settings(call_bytes=200_000, waiting_bytes=400_000))
+    context = replace(CONTEXT, settings=Settings(call_bytes=200_000, budget=Budget(waiting_bytes=400_000)))
     piece = native_stream(("c1", "get_weather", "x" * 1000)).partition(b"data: [DONE]")[0]
     calls = b"data: ".join(piece.split(b"data: ")[:-1])  # without its finish
     text = chunk({"content": '<tool_call>{"name": "get_weather", "arguments": {"city": "' + "y" * 1000})

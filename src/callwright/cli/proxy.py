@@ -155,7 +155,7 @@ def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
         proxy,
         host=host,
         port=port,
-        http=stalled_after(proxy.settings.stalled_seconds),
+        http=stalled_after(proxy.settings.budget.stalled_seconds),
         access_log=False,
         log_level="warning",
         ws="none",
@@ -164,7 +164,7 @@ def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
         backlog=_BACKLOG,
         server_header=False,
         date_header=False,
-        timeout_keep_alive=75,
+        timeout_keep_alive=round(proxy.settings.budget.idle_seconds),
         timeout_graceful_shutdown=30,
     )
     return uvicorn.Server(config)

@@ -54,7 +54,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _OWN = ("/healthz", "/metrics", "/callwright")
 _REFUSED = {
     408: "the rest of the request did not come",
-    413: "the request is longer than this proxy takes (Settings.request_bytes)",
+    413: "the request is longer than this proxy takes (Budget.body_bytes)",
 }
 _WATCH_AFTER = 0.1
 """Seconds after which a request's client is watched. An answer that is there sooner is not worth a second task; a
@@ -85,11 +85,11 @@ class Proxy:
         self.settings = replace(settings or Settings(), keep=keeper is not None)
         self.keeper = keeper
         self.access = access or Access()
-        self.counters = Counters(self.settings.records)
+        self.counters = Counters(self.settings.budget.kept_requests)
         self.client = HttpClient(
             Egress.any(),
             timeout=Timeout(self.settings.connect_seconds, self.settings.idle_seconds, None),
-            max_bytes=self.settings.response_bytes,
+            max_bytes=self.settings.budget.answer_bytes,
             max_redirects=0,
             connections=1_000,
         )
@@ -168,23 +168,23 @@ class Proxy:
     async def _body(self, scope: Scope, receive: Receive) -> bytes | int:
         """The whole request body; or the status that refuses it, 0 where nobody waits for an answer any more."""
         announced = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
-        if announced.isdigit() and int(announced) > self.settings.request_bytes:
+        if announced.isdigit() and int(announced) > self.settings.budget.body_bytes:
             return 413
         parts, size = [], 0
         loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(self.settings.request_seconds) as alarm:
+            async with asyncio.timeout(self.settings.budget.body_seconds) as alarm:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         return 0
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > self.settings.request_bytes:
+                    if size > self.settings.budget.body_bytes:
                         return 413
                     if not message.get("more_body"):
                         return b"".join(parts)
-                    alarm.reschedule(loop.time() + self.settings.request_seconds)
+                    alarm.reschedule(loop.time() + self.settings.budget.body_seconds)
         except TimeoutError:
             return 408
 

@@ -73,7 +73,7 @@ class Session:
         self._settling: Settling | None = None
         self._decision: Settled | None = None
         self._whole: Whole | None = None
-        self._collected = Collected(settings.waiting_bytes)
+        self._collected = Collected(settings.budget.waiting_bytes)
         self._reply = Reply("")
         self._again: Command | None = None  # the question under way, sent once more if its connection breaks
         self._refused = False  # whether the upstream refused the client's own request

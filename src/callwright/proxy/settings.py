@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from callwright.proxy.budget import Budget
 
 Guided = Literal["auto", "on", "off"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Behaviour and limits of a proxy. Seconds and bytes."""
+    """Behaviour of a proxy; its limits are in ``budget``. Seconds and bytes."""
 
     guided: Guided = "auto"  # ask for calls by JSON schema: where the upstream can and its native calls do not work
     refused: Literal["forward", "text"] = "forward"  # what becomes of a call that the gate refuses to the end
@@ -20,13 +22,8 @@ class Settings:
     hold_bytes: int = 64 * 1024  # of text that may still begin a call
     hold_seconds: float = 2.0  # that such text is held
     call_bytes: int = 4_000_000  # of one reply that has begun a call
-    waiting_bytes: int = 32_000_000  # of one reply that are kept back, the upstream's own calls included
     keep_alive_seconds: float = 10.0  # of silence towards a streaming client
-    request_bytes: int = 32_000_000
-    request_seconds: float = 60.0  # between two pieces of a request
-    response_bytes: int = 256_000_000
     connect_seconds: float = 10.0
     idle_seconds: float = 600.0  # between two pieces of an upstream answer
-    stalled_seconds: float = 60.0  # that a client takes nothing of what waits for it; then both ends are closed
-    records: int = 200  # requests that the page remembers
+    budget: Budget = field(default_factory=Budget)  # what requests may cost
     keep: bool = False  # whether conversations are handed to who keeps those with a repaired call

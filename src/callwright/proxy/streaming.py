@@ -96,7 +96,7 @@ class Streamed:
         out: list[bytes] = []
         self._splitter.add(data)
         self._events(out)
-        if max(self._splitter.size, self._size) > self._limits.waiting_bytes and not self.passing:
+        if max(self._splitter.size, self._size) > self._limits.budget.waiting_bytes and not self.passing:
             self._give_up(out)
         return b"".join(out)
 
