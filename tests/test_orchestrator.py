@@ -13,6 +13,7 @@ from callwright import Limits, Orchestrator, Run
 from callwright.catalog.openapi import OpenAPISource
 from callwright.errors import ConfigError, Failure, ModelError
 from callwright.protocols import Capabilities
+from callwright.strategies import Layered
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
 from callwright.trace import JsonlSink, MemorySink, blobs
 from callwright.types import DESTRUCTIVE, READ_LOCAL, UNKNOWN, WRITE, Effects, Tool, ToolOutput, canonical
@@ -296,7 +297,7 @@ async def test_a_refusal_that_the_model_could_not_mend_is_not_put_to_it_twice() 
     assert done.cost.repairs["tier2"] == 1
 
 
-async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_in_a_second_pass() -> None:
+async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_once_its_error_has_said_where() -> None:
     """The model gave a name where a code belongs; the error says which tool knows it. No repair question is spent."""
 
     def people(iata: str) -> Any:
@@ -327,6 +328,30 @@ async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_in_a_second
     assert done.answer.missing == ()
 
 
+@pytest.mark.parametrize("strategy", ["layered", "layered-no-sketch", "layered-no-repair", "layered-no-recovery"])
+async def test_a_name_that_the_request_only_mentions_is_looked_up_by_nobody_unless_a_second_pass_is_wanted(
+    strategy: str,
+) -> None:
+    """A name is not a wish: only the model's own calls are made."""
+    tool = FakeTool("weather", FIND, output={"sky": "clear"}, effects=READ_LOCAL)
+
+    async def made(by: Any) -> list[Any]:
+        script = {
+            "bind": [calls(call("weather", city="Bergen")), {"useful": ["none"], "reason": "done"}],
+            "answer": [said("The sky is clear.", "r1")],
+        }
+        tool.calls.clear()
+        setup = Orchestrator(
+            [fake_source(tool)], model=ScriptedModel(script), planner=FixedPlan(["weather"]), strategy=by
+        )
+        done = await setup.run("What is the weather in Bergen? Not in Oslo, I know that already.")
+        assert done.strategy == (by if isinstance(by, str) else by.name)
+        return [c["city"] for c in tool.calls]
+
+    assert await made(strategy) == ["Bergen"]
+    assert await made("layered-second-pass") == await made(Layered(second_pass=True)) == ["Bergen", "Oslo"]
+
+
 async def test_what_was_looked_up_for_one_name_is_looked_up_for_the_names_beside_it_without_a_question() -> None:
     codes = {"Oslo": "OSL1", "Lisbon": "LIS1", "Nairobi": "NBO1"}
     script = {
@@ -336,9 +361,10 @@ async def test_what_was_looked_up_for_one_name_is_looked_up_for_the_names_beside
     model = ScriptedModel(script)
     people = weather()
     find = airport(output=lambda city: {"iata": codes[city]})
-    done = await Orchestrator([fake_source(find, people)], model=model, planner=FixedPlan(*LAYERS)).run(
-        "How many people live at the airports of Oslo, Lisbon and Nairobi?"
+    setup = Orchestrator(
+        [fake_source(find, people)], model=model, planner=FixedPlan(*LAYERS), strategy="layered-second-pass"
     )
+    done = await setup.run("How many people live at the airports of Oslo, Lisbon and Nairobi?")
     assert [c["city"] for c in find.calls] == ["Oslo", "Lisbon", "Nairobi"]
     assert [c["iata"] for c in people.calls] == ["OSL1", "LIS1", "NBO1"]
     assert [r.purpose for r in model.requests] == ["bind", "bind", "answer"]
@@ -361,9 +387,13 @@ async def test_a_call_with_a_day_from_nowhere_waits_until_a_tool_has_told_the_da
         "answer": [said("14 days are left.", "r3")],
     }
     model = ScriptedModel(script)
-    done = await Orchestrator(
-        [fake_source(count, today)], model=model, planner=FixedPlan(["count_days"], ["desk_date"])
-    ).run("How many days are left from today to 4 July 2025?")
+    setup = Orchestrator(
+        [fake_source(count, today)],
+        model=model,
+        planner=FixedPlan(["count_days"], ["desk_date"]),
+        strategy="layered-second-pass",
+    )
+    done = await setup.run("How many days are left from today to 4 July 2025?")
     assert "2025-06-20" in str(model.requests[2].schema), "only a day that was seen can be given"
     assert "2025-07-01" not in str(model.requests[2].schema)
     assert count.calls == [{"start": "2025-06-20", "end": "2025-07-04"}]
@@ -377,7 +407,10 @@ async def test_what_was_written_is_not_written_again_in_the_second_pass() -> Non
         "answer": [said("B1 is booked.", "r2")],
     }
     done = await Orchestrator(
-        [fake_source(airport(), book)], model=ScriptedModel(script), planner=FixedPlan(["find_airport"], ["book"])
+        [fake_source(airport(), book)],
+        model=ScriptedModel(script),
+        planner=FixedPlan(["find_airport"], ["book"]),
+        strategy="layered-second-pass",
     ).run("Book Oslo, then Bergen, please.")
     assert len(book.calls) == 1
     assert [r.tool for r in done.results] == ["find_airport", "book"]

@@ -22,12 +22,13 @@ from callwright.strategies.compiler import Compiler
 from callwright.strategies.dag import DAG, Edges, Given
 from callwright.strategies.dfsdt import DFSDT
 from callwright.strategies.job import Job, Strategy
-from callwright.strategies.layered import Layered
+from callwright.strategies.layered import Layered, LayeredWithSecondPass
 from callwright.strategies.react import ReAct
 from callwright.strategies.reflecting import REFLECT, Reflecting, mended_by
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "layered": Layered,
+    "layered-second-pass": LayeredWithSecondPass,
     "dag": DAG,
     "edges": Edges,
     "compiler": Compiler,
@@ -94,6 +95,7 @@ __all__ = [
     "Given",
     "Job",
     "Layered",
+    "LayeredWithSecondPass",
     "ReAct",
     "ReActAsWritten",
     "ReActUnchecked",

@@ -2,7 +2,7 @@
 one of what goes beyond the paper; and ReAct, DFSDT and the Python-call agent as their papers have them, without our
 gate and repair.
 
-Each takes one thing away and leaves the rest as it is: executor, prompts, limits, the second pass, the answer.
+Each takes one thing away and leaves the rest as it is: executor, prompts, limits, the answer.
 """
 
 from __future__ import annotations

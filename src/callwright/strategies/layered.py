@@ -4,7 +4,8 @@ Beyond the paper: where more than a few tools are offered, the model first choos
 are not filled with what the request does not need (A.2 names retrieval as the next step). And a tool whose call
 lacked a value (the model wanted it and could not call it, or made the value up) is carried over into the next layer
 as long as new results come, so that a wrong order costs a layer and not the tool. What repair cannot mend goes to
-:mod:`strategies.recovery`.
+:mod:`strategies.recovery`. With ``second_pass``, what seems to be left of the request is looked up at the end
+(:mod:`strategies.second_pass`).
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ class Layered:
     name = "layered"
     freezes: tuple[Level, ...] = ("plan",)
 
-    def __init__(self, choose_above: int = 3, recover: Collection[str] = WAYS) -> None:
+    def __init__(self, choose_above: int = 3, recover: Collection[str] = WAYS, *, second_pass: bool = False) -> None:
         """``choose_above``: with more tools than this, the model is asked first which of them are needed.
 
         ``recover``: what may be tried where repair fails (:data:`strategies.recovery.WAYS`). Raises ConfigError for
-        anything else.
+        anything else. ``second_pass``: whether reading tools may be called for names of the request that no call
+        took. It is off by default: it goes by how the request is written and cannot tell a wish from a mention.
         """
         if unknown := {*recover} - {*WAYS}:
             raise ConfigError(
@@ -41,6 +43,9 @@ class Layered:
             )
         self._choose_above = choose_above
         self._recover = frozenset(recover)
+        self._second_pass = second_pass
+        if second_pass and type(self) is Layered:
+            self.name = LayeredWithSecondPass.name  # a resume opens the strategy by its name
 
     async def run(self, job: Job) -> None:
         tools = await chosen(job, self._choose_above)
@@ -58,8 +63,10 @@ class Layered:
         await self._end(job, index, recovery, finished)
 
     async def _end(self, job: Job, index: int, recovery: Recovery, finished: set[str]) -> None:
-        """The second pass, then what still waits for a value goes as it is, unless it is known to write."""
-        await close_gaps(job, self._layer, index)
+        """The second pass where it is wanted; then what still waits for a value goes as it is, unless it is known to
+        write."""
+        if self._second_pass:
+            await close_gaps(job, self._layer, index)
         await recovery.after((index, index), finished, last=True)
         out = job.executor.succeeded | {t.name for t in job.tools if _writes(t)}
         await job.executor.release([name for name in job.executor.held if name not in out])
@@ -91,6 +98,16 @@ class Layered:
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
         patient = [name for name in slot_of if not last or _writes(by_name[name])]
         await job.executor.settle(calls, slot_of, patient=patient)
+
+
+class LayeredWithSecondPass(Layered):
+    """:class:`Layered` with ``second_pass``, under a name of its own."""
+
+    name = "layered-second-pass"
+
+    def __init__(self, choose_above: int = 3, recover: Collection[str] = WAYS) -> None:
+        """As for :class:`Layered`."""
+        super().__init__(choose_above, recover, second_pass=True)
 
 
 def _late(job: Job) -> tuple[Slot, ...]:
