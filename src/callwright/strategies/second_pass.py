@@ -3,8 +3,8 @@
 A loop asks the model after every step what is missing, and a small model forgets the second of two names every time.
 Here the results themselves say what is missing (:mod:`execution.gaps`), and most of it needs no question at all.
 
-It is an option, off by default (``Layered(second_pass=True)``, ``--strategy layered-second-pass``). A name in the request is not
-a wish: "Not in Oslo, I know that already" has the weather of Oslo looked up, since the pass goes by the form of names.
+It is an option, off by default (``Layered(second_pass=True)``, ``--strategy layered-second-pass``). The pass goes by
+the form of names, and a name is not a wish: of "Not in Oslo, I know that already" it looks up Oslo.
 """
 
 from __future__ import annotations
