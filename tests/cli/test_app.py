@@ -171,6 +171,14 @@ def test_every_mistake_is_one_message_that_names_it(
     assert part in said
 
 
+def test_events_that_say_what_no_run_says_are_no_trace_to_be_drawn(tmp_path: Path) -> None:
+    odd = tmp_path / "odd.jsonl"
+    odd.write_text('{"v": 1, "kind": "call.raw", "seq": 1, "at": 0.0, "data": []}\n')
+    done = callwright("view", odd)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "odd.jsonl is not the trace of a run" in done.stderr
+
+
 def test_the_program_ends_with_the_message_and_no_traceback() -> None:
     done = started("view", "nowhere.jsonl")
     assert done.returncode == 1, (done.stdout, done.stderr)

@@ -19,3 +19,16 @@ def test_the_page_shows_raw_parsed_edits_and_sent_escaped() -> None:
 
 def test_a_page_without_requests_says_so() -> None:
     assert "No request" in page([], "http://h/v1")
+
+
+def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
+    hostile = '"><meta http-equiv=refresh content="0;url=http://evil.example/"><script>alert(1)</script>'
+    call = ToolCall(hostile, hostile, {hostile: hostile})
+    record = Record(hostile, hostile, model=hostile, outcome="edited", raw=hostile, dialect=hostile)
+    record.parsed, record.sent = (call,), (call,)
+    record.edits.append(Edit(hostile, hostile, hostile, hostile))
+    record.notes.append(hostile)
+    made = page([record], hostile)
+    assert made.count("<meta") == 4, "ours"
+    assert "<script" not in made
+    assert "default-src 'none'" in made

@@ -27,7 +27,9 @@ def test_each_page_says_what_it_is_for(path: str, said: bytes, kind: str) -> Non
     assert status == 200
     assert said in body
     assert dict(headers)["content-type"] == kind
-    assert "script" not in dict(headers)["content-security-policy"]
+    policy = dict(headers)["content-security-policy"]
+    assert {"default-src 'none'", "sandbox"} <= set(policy.split("; "))
+    assert "script" not in policy
 
 
 def test_pages_can_only_be_read() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -116,6 +119,43 @@ def test_nothing_from_a_run_becomes_markup(text: str) -> None:
     tags.feed(page(run_events(text)))
     assert not {"script", "img", "iframe", "link"} & set(tags.tags)
     assert all(link.startswith("#") for link in tags.links)
+
+
+MARKUP = '"><meta http-equiv=refresh content="0;url=http://127.0.0.1:9/"><img src=x onerror=alert(1)>\'`'
+
+
+def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield at
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from _places(part, (*at, key))
+
+
+def _put(value: Any, at: tuple[Any, ...], other: Any) -> Any:
+    if not at:
+        return other
+    if isinstance(value, dict):
+        return {k: _put(v, at[1:], other) if k == at[0] else v for k, v in value.items()}
+    return [_put(v, at[1:], other) if n == at[0] else v for n, v in enumerate(value)]
+
+
+def test_no_place_of_a_trace_lets_markup_through_or_a_number_stand_unescaped() -> None:
+    events, drawn = run_events(), 0
+    for number, event in enumerate(events):
+        data = json.loads(json.dumps(to_json(event.data)))
+        for at in _places(data):
+            changed = [*events]
+            changed[number] = Event(event.kind, event.seq, event.at, _put(data, at, MARKUP if at else {"x": MARKUP}))
+            try:
+                html = page(changed)
+            except (TypeError, KeyError, AttributeError, ValueError):  # a text where an object has to be: no trace
+                continue
+            drawn += 1
+            tags = _Tags()
+            tags.feed(html)
+            assert tags.tags.count("meta") == 4, (event.kind, at)
+            assert "img" not in tags.tags, (event.kind, at)
+    assert drawn > 100
 
 
 @given(st.integers(0, 14))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from callwright.errors import TraceError
+from callwright.errors import TraceError, boundary
 from callwright.trace import read_jsonl
 from callwright.viewer import page
 
 
 def write_page(trace: Path, html: Path | None) -> None:
-    """Write the page of a trace and print where it is."""
+    """Write the page of a trace and print where it is. Raises TraceError, also for events that say other things than
+    a run's do."""
     target = html or trace.with_suffix(".html")
-    write(page(read_jsonl(trace)), target)
+    events = read_jsonl(trace)
+    with boundary(TraceError, f"{trace} is not the trace of a run", hint="a trace is what --trace wrote"):
+        drawn = page(events)
+    write(drawn, target)
     print(target)
 
 

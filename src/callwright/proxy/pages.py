@@ -14,8 +14,10 @@ Answer = tuple[int, Sequence[tuple[str, str]], bytes]
 """Status, headers and body."""
 
 _JSON, _TEXT, _HTML = "application/json", "text/plain; version=0.0.4; charset=utf-8", "text/html; charset=utf-8"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_POLICY += "; sandbox"  # with it a page that got past all escaping could not even lead elsewhere by <meta refresh>
 _STRICT = (
-    ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+    ("content-security-policy", _POLICY),
     ("x-content-type-options", "nosniff"),
     ("cache-control", "no-store"),
 )

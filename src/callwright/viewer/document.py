@@ -9,33 +9,32 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 
+from callwright.viewer.markup import Html, html, join
 
-def document(title: str, body: Sequence[str], *, style: str = "", script: str = "") -> str:
+
+def document(title: str, body: Sequence[Html], *, style: str = "", script: str = "") -> str:
     """One HTML document. ``style`` and ``script`` are files of this room, the style beside the one of all pages."""
     css = _file("page.css") + (_file(style) if style else "")
     code = _file(script) if script else ""
-    policy = f"default-src 'none'; style-src {_digest(css)}; base-uri 'none'; form-action 'none'"
-    policy += f"; script-src {_digest(code)}" if code else ""
-    return (
+    return html(
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta http-equiv="Content-Security-Policy" content="{policy}"><meta name="referrer" content="no-referrer">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{plain(title[:80])} - Callwright</title><style>{css}</style></head>"
-        f"<body>{''.join(body)}{f'<script>{code}</script>' if code else ''}</body></html>"
+        "<title>{title} - Callwright</title><style>{css}</style></head><body>{body}{script}</body></html>",
+        policy=Html(policy(css, code)),
+        title=title[:80],
+        css=Html(css),
+        body=join(body),
+        script=html("<script>{}</script>", Html(code)) if code else "",
     )
 
 
-def plain(text: str) -> str:
-    """A text as HTML shows it: without markup, and without what steers a terminal or turns the direction of reading.
-
-    Tools and models are strangers: what cannot be printed becomes U+FFFD; line breaks and tabs stay.
-    """
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text.replace("\r\n", "\n"))
-    return escape(text)
+def policy(css: str, code: str = "") -> str:
+    """The content security policy of a page with this style and this script: neither others nor anything loaded."""
+    allowed = f"default-src 'none'; style-src {_digest(css)}; base-uri 'none'; form-action 'none'"
+    return allowed + (f"; script-src {_digest(code)}" if code else "")
 
 
 def _file(name: str) -> str:

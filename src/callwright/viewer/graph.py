@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
+
+from callwright.viewer.markup import Html, html, join
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _TOP = 196, 40, 84, 16, 34
 
@@ -26,21 +27,25 @@ def plan_svg(
     slots: Mapping[str, Any],
     states: Mapping[str, str],
     critical: Collection[str] = (),
-) -> str:
+) -> Html:
     """SVG text. ``slots`` maps slot id to its event data, ``states`` to ok | failed | skipped | idle. The slots of
     the ``critical`` path, and the edges between them, are drawn thicker."""
     if not layers:
-        return "<p class=quiet>No plan was recorded.</p>"
+        return html("<p class=quiet>No plan was recorded.</p>")
     boxes = _place(layers, slots, states, critical)
     width = len(layers) * (_WIDTH + _GAP_X) - _GAP_X + 8
     height = _TOP + max(len(layer) for layer in layers) * (_HEIGHT + _GAP_Y) + 4
-    parts = [f'<svg class="plan" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">']
-    parts += [
-        f'<text class="layer" x="{4 + k * (_WIDTH + _GAP_X)}" y="18">Layer {k + 1}</text>' for k in range(len(layers))
-    ]
-    parts += [_curve(boxes[a], boxes[b]) for a, b in edges if a in boxes and b in boxes]
-    parts += [_rectangle(box) for box in boxes.values()]
-    return "".join([*parts, "</svg>"])
+    heads = (
+        html('<text class="layer" x="{}" y="18">Layer {}</text>', 4 + k * (_WIDTH + _GAP_X), k + 1)
+        for k in range(len(layers))
+    )
+    curves = (_curve(boxes[a], boxes[b]) for a, b in edges if a in boxes and b in boxes)
+    return html(
+        '<svg class="plan" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">{parts}</svg>',
+        width=width,
+        height=height,
+        parts=join([*heads, *curves, *map(_rectangle, boxes.values())]),
+    )
 
 
 def _place(
@@ -61,19 +66,30 @@ def _place(
     return boxes
 
 
-def _curve(a: _Box, b: _Box) -> str:
+def _curve(a: _Box, b: _Box) -> Html:
     x1, y1, x2, y2 = a.x + _WIDTH, a.y + _HEIGHT // 2, b.x, b.y + _HEIGHT // 2
     bend = max(30, (x2 - x1) // 2)
-    marked = " critical" if a.critical and b.critical else ""
-    return f'<path class="edge{marked}" d="M{x1},{y1} C{x1 + bend},{y1} {x2 - bend},{y2} {x2},{y2}"/>'
+    return html(
+        '<path class="edge{}" d="M{},{} C{},{} {},{} {},{}"/>',
+        " critical" if a.critical and b.critical else "",
+        *(x1, y1, x1 + bend, y1, x2 - bend, y2, x2, y2),
+    )
 
 
-def _rectangle(box: _Box) -> str:
-    label = box.label if len(box.label) <= 25 else box.label[:24] + "…"
+def _rectangle(box: _Box) -> Html:
     title = f"{box.label}: {box.state}" + (f" ({box.title})" if box.title else "")
-    title += ", on the critical path" if box.critical else ""
-    return (
-        f'<g class="box {box.state}{" critical" if box.critical else ""}"><title>{escape(title)}</title>'
-        f'<rect x="{box.x}" y="{box.y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>'
-        f'<text x="{box.x + 10}" y="{box.y + 25}">{escape(label)}</text></g>'
+    return html(
+        '<g class="box {state}{critical}"><title>{title}</title>'
+        '<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
+        '<text x="{text_x}" y="{text_y}">{label}</text></g>',
+        state=box.state,
+        critical=" critical" if box.critical else "",
+        title=title + (", on the critical path" if box.critical else ""),
+        x=box.x,
+        y=box.y,
+        width=_WIDTH,
+        height=_HEIGHT,
+        text_x=box.x + 10,
+        text_y=box.y + 25,
+        label=box.label if len(box.label) <= 25 else box.label[:24] + "…",
     )

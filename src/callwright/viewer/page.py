@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any
 
 from callwright.plan import Plan
 from callwright.trace import Event
-from callwright.types import to_json
+from callwright.types import canonical, to_json
 from callwright.viewer.document import document
 from callwright.viewer.graph import plan_svg
+from callwright.viewer.markup import Html, html, join
 from callwright.viewer.story import CallStory, Stage, Story, read_story
 
 _MENDED = ("tier1", "tier2", "repeat", "recovery")
@@ -27,12 +27,13 @@ def page(events: Iterable[Event]) -> str:
     """One HTML document for one run."""
     story = read_story(events)
     query = str(story.start.get("query", "(no query recorded)"))
+    closing = join(_question(q, story.texts) for q in story.closing)
     body = [
-        f"<header><h1>{escape(query)}</h1>{_facts(story)}</header>",
+        html("<header><h1>{}</h1>{}</header>", query, _facts(story)),
         _answer(story),
         _section("Plan", _plan(story)),
         *(_section(stage.title, _stage(stage, story.texts)) for stage in story.stages),
-        _section("Answer step", "".join(_question(q, story.texts) for q in story.closing)) if story.closing else "",
+        _section("Answer step", closing) if closing else Html(),
         _section("Tools in view", _tools(story)),
     ]
     return document(query, body)
@@ -45,19 +46,20 @@ def plan_page(query: str, plan: Plan) -> str:
     svg = plan_svg(layers, plan.edges, {s.id: to_json(s) for s in plan.slots}, {}, critical)
     tool = {slot.id: slot.tool for slot in plan.slots}
     chain = " → ".join(tool[id_] for id_ in critical)
-    rows = "".join(
-        f"<li><b>{escape(s.tool)}</b> {escape(_short(s.arguments)) if s.arguments is not None else ''} "
-        f"<small>{escape(s.reason)}</small></li>"
+    rows = join(
+        html(
+            "<li><b>{}</b> {} <small>{}</small></li>",
+            s.tool,
+            _short(s.arguments) if s.arguments is not None else "",
+            s.reason,
+        )
         for s in plan.slots
     )
-    parts = [
-        f"<header><h1>{escape(query)}</h1></header>",
-        _section("Plan", f"<div class=scroll>{svg}</div><p>Critical path: {escape(chain)}</p><ol>{rows}</ol>"),
-    ]
-    return document(query, parts)
+    drawn = html("<div class=scroll>{}</div><p>Critical path: {}</p><ol>{}</ol>", svg, chain, rows)
+    return document(query, [html("<header><h1>{}</h1></header>", query), _section("Plan", drawn)])
 
 
-def _facts(story: Story) -> str:
+def _facts(story: Story) -> Html:
     cost = story.end.get("cost") or {}
     usage = cost.get("usage") or {}
     repairs = cost.get("repairs") or {}
@@ -68,45 +70,50 @@ def _facts(story: Story) -> str:
         "model calls": cost.get("model_calls", ""),
         "tool calls": cost.get("calls", ""),
         "edits / repairs / repeats / recoveries": " / ".join(str(repairs.get(k, 0)) for k in _MENDED),
-        "tokens in / out": f"{usage.get('prompt_tokens', '?')} / {usage.get('completion_tokens', '?')}",
-        "seconds": f"{cost['seconds']:.1f}" if "seconds" in cost else "",
+        "tokens in / out": _tokens(usage, " / ", ""),
+        "seconds": _number(cost.get("seconds", "")),
     }
     if story.end.get("limit"):
         facts["ended by limit"] = story.end["limit"]
-    return "<dl>" + "".join(f"<div><dt>{k}</dt><dd>{escape(str(v))}</dd></div>" for k, v in facts.items()) + "</dl>"
+    return html("<dl>{}</dl>", join(html("<div><dt>{}</dt><dd>{}</dd></div>", k, v) for k, v in facts.items()))
 
 
-def _answer(story: Story) -> str:
+def _answer(story: Story) -> Html:
     if not story.answer:
-        return "<section class=answer><p>The run ended before an answer.</p></section>"
-    rows = "".join(_statement(s) for s in story.answer.get("statements") or ())
-    missing = "".join(f"<li class=missing>{escape(str(m))}</li>" for m in story.answer.get("missing") or ())
-    text = f"<p class=text>{escape(str(story.answer.get('text', '')))}</p>"
-    checked = f"<details><summary>What each statement rests on</summary><ul>{rows}{missing}</ul></details>"
-    return f"<section class=answer><h2>Answer</h2>{text}{checked if rows or missing else ''}</section>"
+        return html("<section class=answer><p>The run ended before an answer.</p></section>")
+    rows = join(_statement(s) for s in story.answer.get("statements") or ())
+    missing = join(html("<li class=missing>{}</li>", m) for m in story.answer.get("missing") or ())
+    checked = html("<details><summary>What each statement rests on</summary><ul>{}{}</ul></details>", rows, missing)
+    return html(
+        "<section class=answer><h2>Answer</h2><p class=text>{}</p>{}</section>",
+        story.answer.get("text", ""),
+        checked if rows or missing else "",
+    )
 
 
-def _statement(statement: Mapping[str, Any]) -> str:
-    links = "".join(
-        f' <a href="#{escape(c["result"])}" title="{escape(c.get("quote") or "")}">{escape(c["result"])}</a>'
+def _statement(statement: Mapping[str, Any]) -> Html:
+    links = join(
+        html(' <a href="#{id}" title="{quote}">{id}</a>', id=c["result"], quote=c.get("quote") or "")
         for c in statement.get("citations") or ()
     )
-    problems = "".join(f"<br><small>{escape(str(p))}</small>" for p in statement.get("problems") or ())
-    support = escape(str(statement.get("support", "")))
-    return f'<li><span class="tag {support}">{support}</span> {escape(statement["text"])}{links}{problems}</li>'
+    return html(
+        '<li><span class="tag {support}">{support}</span> {text}{links}{problems}</li>',
+        support=statement.get("support", ""),
+        text=statement["text"],
+        links=links,
+        problems=join(html("<br><small>{}</small>", p) for p in statement.get("problems") or ()),
+    )
 
 
-def _plan(story: Story) -> str:
+def _plan(story: Story) -> Html:
     slots = {slot["id"]: slot for slot in story.plan.get("slots") or ()}
     path = _critical(story)
     svg = plan_svg(story.plan.get("layers") or (), story.plan.get("edges") or (), slots, story.states, path)
-    reasons = "".join(
-        f"<li><b>{escape(s['tool'])}</b>: {escape(s['reason'])}</li>" for s in slots.values() if s.get("reason")
-    )
-    legend = "".join(f'<span class="tag {s}">{s}</span> ' for s in ("ok", "failed", "skipped", "idle"))
-    why = f"<details><summary>Why tools wait</summary><ul>{reasons}</ul></details>" if reasons else ""
-    longest = "<p>Thick: the critical path, the steps that the run could not be faster than.</p>" if path else ""
-    return f"<div class=scroll>{svg}</div><p>{legend}</p>{longest}{why}"
+    reasons = join(html("<li><b>{}</b>: {}</li>", s["tool"], s["reason"]) for s in slots.values() if s.get("reason"))
+    legend = join(html('<span class="tag {s}">{s}</span> ', s=s) for s in ("ok", "failed", "skipped", "idle"))
+    why = html("<details><summary>Why tools wait</summary><ul>{}</ul></details>", reasons) if reasons else ""
+    thick = html("<p>Thick: the critical path, the steps that the run could not be faster than.</p>")
+    return html("<div class=scroll>{}</div><p>{}</p>{}{}", svg, legend, thick if path else "", why)
 
 
 def _critical(story: Story) -> tuple[str, ...]:
@@ -120,113 +127,134 @@ def _critical(story: Story) -> tuple[str, ...]:
     return () if plan.problems() else plan.critical_path({s.id: took.get(s.id, 0.0) for s in plan.slots})
 
 
-def _stage(stage: Stage, texts: Mapping[str, str]) -> str:
+def _stage(stage: Stage, texts: Mapping[str, str]) -> Html:
+    skipped = '<p class="skip"><span class="tag skipped">skipped</span> <b>{}</b> {}</p>'
     parts = [_call(call) for call in stage.calls]
-    parts += [
-        f'<p class="skip"><span class="tag skipped">skipped</span> <b>{escape(str(s["tool"]))}</b> '
-        f"{escape(str(s['reason']))}</p>"
-        for s in stage.skips
-    ]
-    parts += [f"<p class=quiet>{escape(note)}</p>" for note in stage.notes]
+    parts += [html(skipped, s["tool"], s["reason"]) for s in stage.skips]
+    parts += [html("<p class=quiet>{}</p>", note) for note in stage.notes]
     parts += [_question(q, texts) for q in stage.questions]
-    return "".join(parts)
+    return join(parts)
 
 
-def _call(call: CallStory) -> str:
+def _call(call: CallStory) -> Html:
     columns = [_column(_WROTE.get(call.by, "The model wrote"), _value(call.raw))]
     edits = call.edits
     if edits or call.refused or call.reflections:
         columns.append(_column("What was wrong, what was changed", _mending(call, edits)))
     ran = call.results[-1] if call.results else None
-    columns.append(_column("Executed", _value(ran["arguments"]) if ran else "<p class=quiet>not executed</p>"))
+    columns.append(_column("Executed", _value(ran["arguments"]) if ran else html("<p class=quiet>not executed</p>")))
     if ran:
         columns.append(_column("Came back", _outcome(ran)))
-    times = f"<small>{ran['seconds'] * 1000:.0f} ms, attempt {ran['attempt']}</small>" if ran else ""
-    return (
-        f'<article id="{escape(call.id)}"><h3><span class="tag {call.state}">{call.state}</span> {_stale(call)}'
-        f"<code>{escape(call.id)}</code> {escape(call.tool)} {times}</h3><div class=columns>{''.join(columns)}</div>"
-        f"{_asked(call)}</article>"
+    took = "<small>{} ms, attempt {}</small>"
+    return html(
+        '<article id="{id}"><h3><span class="tag {state}">{state}</span> {stale}<code>{id}</code> {tool} {times}</h3>'
+        "<div class=columns>{columns}</div>{asked}</article>",
+        id=call.id,
+        state=call.state,
+        stale=html('<span class="tag idle" title="{}">stale</span> ', call.stale) if call.stale else "",
+        tool=call.tool,
+        times=html(took, _number(ran.get("seconds"), 0, 1000), ran.get("attempt")) if ran else "",
+        columns=join(columns),
+        asked=_asked(call),
     )
 
 
-def _stale(call: CallStory) -> str:
-    return f'<span class="tag idle" title="{escape(call.stale)}">stale</span> ' if call.stale else ""
-
-
-def _asked(call: CallStory) -> str:
+def _asked(call: CallStory) -> Html:
     """Who was asked whether the call may leave, why, and which of its arguments came from results."""
     if call.asked is None:
-        return ""
+        return Html()
     said = f"{call.asked['why']}; {call.asked['by']}: {'allowed' if call.asked['granted'] else 'not allowed'}"
     marks = (f"{path} is not in the request: from {of}" for path, of in call.asked["origins"].items())
-    return f"<p class=missing>{'<br>'.join(escape(line) for line in (said, *marks))}</p>"
+    lines = join((html("{}", line) for line in (said, *marks)), html("<br>"))
+    return html("<p class=missing>{}</p>", lines)
 
 
-def _mending(call: CallStory, edits: list[Mapping[str, Any]]) -> str:
-    wrong = "".join(
-        f"<li class=violation><code>{escape(str(v.get('path') or '/'))}</code> {escape(str(v.get('message')))}</li>"
+def _mending(call: CallStory, edits: list[Mapping[str, Any]]) -> Html:
+    wrong = join(
+        html("<li class=violation><code>{}</code> {}</li>", v.get("path") or "/", v.get("message"))
         for v in (call.refused or {}).get("violations") or ()
     )
-    changed = "".join(
-        f"<li><code>{escape(str(e['path'] or '/'))}</code> <del>{escape(_short(e['before']))}</del> "
-        f"<ins>{escape(_short(e['after']))}</ins> <small>{escape(str(e['rule']))}</small></li>"
+    changed = join(
+        html(
+            "<li><code>{}</code> <del>{}</del> <ins>{}</ins> <small>{}</small></li>",
+            e["path"] or "/",
+            _short(canonical(e["before"])),
+            _short(canonical(e["after"])),
+            e["rule"],
+        )
         for e in edits
     )
-    thought = "".join(
-        f"<li class=quiet>{escape(str(part))}</li>"
+    thought = join(
+        html("<li class=quiet>{}</li>", part)
         for said in call.reflections
         for part in (said["analysis"], said["strategy"])
         if part
     )
-    return f"<ul>{wrong}{thought}{changed}</ul>"
+    return html("<ul>{}{}{}</ul>", wrong, thought, changed)
 
 
-def _outcome(result: Mapping[str, Any]) -> str:
+def _outcome(result: Mapping[str, Any]) -> Html:
     failure = result.get("failure")
     if failure:
-        return f"<p class=violation>{escape(str(failure['kind']))}: {escape(str(failure['message']))}</p>"
+        return html("<p class=violation>{}: {}</p>", failure["kind"], failure["message"])
     return _value(result.get("content"))
 
 
-def _question(data: Mapping[str, Any], texts: Mapping[str, str]) -> str:
-    usage = data.get("usage") or {}
+def _question(data: Mapping[str, Any], texts: Mapping[str, str]) -> Html:
     prompt, reply = (texts.get(str(data.get(k)), "") for k in ("prompt", "reply"))
-    head = (
-        f"Question to the model ({escape(str(data.get('purpose')))}, {escape(str(data.get('mode')))}): "
-        f"{usage.get('prompt_tokens', '?')} tokens in, {usage.get('completion_tokens', '?')} out, "
-        f"{data.get('seconds', 0):.1f} s"
-    )
     cut = data.get("discarded")
-    dropped = f"<h4>Cut off and discarded</h4><pre>{escape(str(cut))}</pre>" if cut else ""
-    return (
-        f"<details class=question><summary>{head}</summary><h4>Prompt</h4><pre>{escape(prompt)}</pre>"
-        f"<h4>Raw reply</h4><pre>{escape(reply)}</pre>{dropped}</details>"
+    return html(
+        "<details class=question><summary>Question to the model ({purpose}, {mode}): {tokens}, {seconds} s</summary>"
+        "<h4>Prompt</h4><pre>{prompt}</pre><h4>Raw reply</h4><pre>{reply}</pre>{cut}</details>",
+        purpose=data.get("purpose"),
+        mode=data.get("mode"),
+        tokens=_tokens(data.get("usage") or {}, " tokens in, ", " out"),
+        seconds=_number(data.get("seconds", 0)),
+        prompt=prompt,
+        reply=reply,
+        cut=html("<h4>Cut off and discarded</h4><pre>{}</pre>", cut) if cut else "",
     )
 
 
-def _tools(story: Story) -> str:
-    rows = "".join(
-        f"<details><summary><b>{escape(str(t.get('name')))}</b> {escape(_short(t.get('description'), 120))}</summary>"
-        f"{_value(t.get('input_schema'))}</details>"
+def _tools(story: Story) -> Html:
+    rows = join(
+        html(
+            "<details><summary><b>{}</b> {}</summary>{}</details>",
+            t.get("name"),
+            _short(t.get("description"), 120),
+            _value(t.get("input_schema")),
+        )
         for t in story.start.get("tools") or ()
     )
-    return rows or "<p class=quiet>none</p>"
+    return rows or html("<p class=quiet>none</p>")
 
 
-def _section(title: str, content: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{content}</section>"
+def _section(title: str, content: Html) -> Html:
+    return html("<section><h2>{}</h2>{}</section>", title, content)
 
 
-def _column(title: str, content: str) -> str:
-    return f"<div class=column><h4>{title}</h4>{content}</div>"
+def _column(title: str, content: Html) -> Html:
+    return html("<div class=column><h4>{}</h4>{}</div>", title, content)
 
 
-def _value(value: Any) -> str:
+def _value(value: Any) -> Html:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
-    block = f"<pre>{escape(text)}</pre>"
-    return f"<details><summary>{len(text)} characters</summary>{block}</details>" if len(text) > _LONG else block
+    block = html("<pre>{}</pre>", text)
+    folded = "<details><summary>{} characters</summary>{}</details>"
+    return html(folded, len(text), block) if len(text) > _LONG else block
 
 
 def _short(value: Any, length: int = 160) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _number(value: Any, digits: int = 1, times: int = 1) -> str:
+    """A number rounded; anything else, which a foreign trace may hold there, as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value * times:.{digits}f}"
+
+
+def _tokens(usage: Mapping[str, Any], between: str, end: str) -> str:
+    return f"{usage.get('prompt_tokens', '?')}{between}{usage.get('completion_tokens', '?')}{end}"

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from callwright.viewer.document import document, plain
+from callwright.viewer.document import document
+from callwright.viewer.markup import Html, html, join
 from callwright.viewer.words import changed
 
 ROWS = 10_000  # on one page
@@ -110,15 +111,15 @@ class Report:
 def report_page(report: Report) -> str:
     """One HTML document. Of more than ``ROWS`` items the first are listed, of more evidence the first, and so it
     says."""
-    facts = "".join(f"<div><dt>{plain(k)}</dt><dd>{plain(v)}</dd></div>" for k, v in report.facts.items())
-    said = f"<p class=missing>{plain(report.note)}</p>" if report.note else ""
-    body = [f"<header><h1>{plain(report.title)}</h1><dl>{facts}</dl>{said}</header><main>"]
-    body += [f"<section>{_part(part, 2)}</section>" for part in report.parts]
-    body += [_items(report.items), "</main>"]
+    facts = join(html("<div><dt>{}</dt><dd>{}</dd></div>", k, v) for k, v in report.facts.items())
+    said = html("<p class=missing>{}</p>", report.note) if report.note else ""
+    body = [html("<header><h1>{}</h1><dl>{}</dl>{}</header><main>", report.title, facts, said)]
+    body += [html("<section>{}</section>", _part(part, 2)) for part in report.parts]
+    body += [_items(report.items), html("</main>")]
     return document(report.title, body, style="report.css", script="report.js")
 
 
-def _part(part: Part, level: int) -> str:
+def _part(part: Part, level: int) -> Html:
     if isinstance(part, Bars):
         inner = _table([part.named, "", "rows", "share", part.noted], _bars(part), "bars")
     elif isinstance(part, Table):
@@ -127,55 +128,62 @@ def _part(part: Part, level: int) -> str:
         heads = ("what", "documented", "refined", "what was observed")
         inner = _table(heads, (_change(change) for change in part.changes), "changes")
     else:
-        inner = f"<pre>{_cut(part.text, _LINES)}</pre>"
+        inner = html("<pre>{}</pre>", _cut(part.text, _LINES))
     note = getattr(part, "note", "")
-    return f"<h{level}>{plain(part.title)}</h{level}>{inner}" + (f"<p class=quiet>{plain(note)}</p>" if note else "")
-
-
-def _table(heads: Sequence[str], rows: Iterator[str], kind: str = "") -> str:
-    named = "".join(f"<th scope=col>{plain(head)}</th>" if head else "<td></td>" for head in heads)
-    marked = f' class="{kind}"' if kind else ""
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<div class=scroll><table{marked}><thead><tr>{named}</tr></thead><tbody>{body}</tbody></table></div>"
-
-
-def _cells(row: Sequence[str]) -> str:
-    head, *rest = row
-    return f"<th scope=row>{plain(head)}</th>" + "".join(f"<td>{plain(cell)}</td>" for cell in rest)
-
-
-def _bars(part: Bars) -> Iterator[str]:
-    longest = max((bar.count for bar in part.bars), default=0) or 1
-    for bar in part.bars:
-        width = f"{100 * bar.count / longest:.1f}"
-        drawn = (
-            '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-            f'<rect width="{width}" height="10"/></svg>'
-        )
-        share = f"{bar.count / part.total:.1%}" if part.total else ""
-        note = plain(bar.note)
-        shown = f'<a href="#row-{bar.item}">{note or "row"}</a>' if 0 <= bar.item < ROWS else note
-        yield (
-            f'<th scope=row>{plain(bar.name)}</th><td class="bar {plain(bar.state)}">{drawn}</td>'
-            f"<td class=number>{bar.count:,}</td><td class=number>{share}</td><td>{shown}</td>"
-        )
-
-
-def _change(change: Change) -> str:
-    before, after = changed(change.before, change.after)
-    return (
-        f"<th scope=row>{plain(change.where)}</th><td>{before}</td><td>{after}</td><td>{plain(change.because)}</td>"
+    return html(
+        "<h{level}>{title}</h{level}>{inner}{note}",
+        level=level,
+        title=part.title,
+        inner=inner,
+        note=html("<p class=quiet>{}</p>", note) if note else "",
     )
 
 
-def _items(items: Sequence[Item]) -> str:
+def _table(heads: Sequence[str], rows: Iterator[Html], kind: str = "") -> Html:
+    named = join(html("<th scope=col>{}</th>", head) if head else html("<td></td>") for head in heads)
+    marked = html(' class="{}"', kind) if kind else ""
+    body = join(html("<tr>{}</tr>", row) for row in rows)
+    whole = "<div class=scroll><table{}><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
+    return html(whole, marked, named, body)
+
+
+def _cells(row: Sequence[str]) -> Html:
+    head, *rest = row
+    return html("<th scope=row>{}</th>{}", head, join(html("<td>{}</td>", cell) for cell in rest))
+
+
+def _bars(part: Bars) -> Iterator[Html]:
+    longest = max((bar.count for bar in part.bars), default=0) or 1
+    for bar in part.bars:
+        linked = 0 <= bar.item < ROWS
+        yield html(
+            '<th scope=row>{name}</th><td class="bar {state}">'
+            '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+            '<rect width="{width}" height="10"/></svg></td>'
+            "<td class=number>{count}</td><td class=number>{share}</td><td>{note}</td>",
+            name=bar.name,
+            state=bar.state,
+            width=f"{100 * bar.count / longest:.1f}",
+            count=f"{bar.count:,}",
+            share=f"{bar.count / part.total:.1%}" if part.total else "",
+            note=html('<a href="#row-{}">{}</a>', bar.item, bar.note or "row") if linked else bar.note,
+        )
+
+
+def _change(change: Change) -> Html:
+    before, after = changed(change.before, change.after)
+    cells = "<th scope=row>{}</th><td>{}</td><td>{}</td><td>{}</td>"
+    return html(cells, change.where, before, after, change.because)
+
+
+def _items(items: Sequence[Item]) -> Html:
     categories = list(dict.fromkeys(item.category for item in items))
     places = {name: at for at, name in enumerate(categories)}
     rows, left, without = [], EVIDENCE, 0
     for at, item in enumerate(items[:ROWS]):
         evidence = _evidence(item)
         if len(evidence) > left:
-            evidence, without = "", without + 1
+            evidence, without = Html(), without + 1
         left -= len(evidence)
         rows.append(_item(at, item, evidence, places[item.category]))
     notes = []
@@ -183,44 +191,55 @@ def _items(items: Sequence[Item]) -> str:
         notes.append(f"The first {ROWS:,} of {len(items):,} rows are listed; --json prints all of them.")
     if without:
         notes.append(f"The evidence of {without:,} rows would make the page too large; it stands in the journal.")
-    told = "".join(f"<p class=missing>{plain(note)}</p>" for note in notes)
-    heads = "".join(f"<th scope=col>{head}</th>" for head in ("verdict", "category", "row", "reason and evidence"))
-    return (
-        f"<section><h2>Every row</h2>{told}{_filter(categories)}<table id=findings><thead><tr>{heads}</tr></thead>"
-        f"{''.join(rows)}</table></section>"
+    return html(
+        "<section><h2>Every row</h2>{notes}{filter}<table id=findings><thead><tr>{heads}</tr></thead>{rows}</table>"
+        "</section>",
+        notes=join(html("<p class=missing>{}</p>", note) for note in notes),
+        filter=_filter(categories),
+        heads=join(html("<th scope=col>{}</th>", h) for h in ("verdict", "category", "row", "reason and evidence")),
+        rows=join(rows),
     )
 
 
-def _evidence(item: Item) -> str:
-    shown, folded = ("".join(_part(part, 4) for part in parts) for parts in (item.shown, item.evidence))
-    return shown + (f"<details><summary>evidence</summary>{folded}</details>" if folded else "")
+def _evidence(item: Item) -> Html:
+    shown, folded = (join(_part(part, 4) for part in parts) for parts in (item.shown, item.evidence))
+    below = html("<details><summary>evidence</summary>{}</details>", folded) if folded else ""
+    return html("{}{}", shown, below)
 
 
-def _item(at: int, item: Item, evidence: str, category: int) -> str:
+def _item(at: int, item: Item, evidence: Html, category: int) -> Html:
     """A body of the table: a row for the verdict, and below it one for the evidence."""
     verdict, state = ("kept", "ok") if item.kept else ("dropped", "failed")
-    unseen = " hidden" if at >= SHOWN else ""
-    below = f"<tr><td colspan=4>{evidence}</td></tr>" if evidence else ""
-    return (
-        f'<tbody id="row-{at}" data-verdict="{verdict}" data-category="{category}"{unseen}>'
-        f'<tr><td><span class="tag {state}">{verdict}</span></td><td>{plain(item.category) or "—"}</td>'
-        f"<th scope=rowgroup>{plain(item.name)}</th><td>{_cut(item.why, _REASON)}</td></tr>{below}</tbody>"
+    return html(
+        '<tbody id="row-{at}" data-verdict="{verdict}" data-category="{category}"{unseen}>'
+        '<tr><td><span class="tag {state}">{verdict}</span></td><td>{named}</td>'
+        "<th scope=rowgroup>{name}</th><td>{why}</td></tr>{below}</tbody>",
+        at=at,
+        verdict=verdict,
+        category=category,
+        unseen=" hidden" if at >= SHOWN else "",
+        state=state,
+        named=item.category or "—",
+        name=item.name,
+        why=_cut(item.why, _REASON),
+        below=html("<tr><td colspan=4>{}</td></tr>", evidence) if evidence else "",
     )
 
 
-def _filter(categories: Sequence[str]) -> str:
+def _filter(categories: Sequence[str]) -> Html:
     """The controls, which the script shows."""
-    options = "".join(f'<option value="{at}">{plain(name) or "—"}</option>' for at, name in enumerate(categories))
-    return (
+    options = join(html('<option value="{}">{}</option>', at, name or "—") for at, name in enumerate(categories))
+    return html(
         "<form id=filter hidden><label>Verdict <select name=verdict><option value=''>all</option>"
         "<option>kept</option><option>dropped</option></select></label>"
-        f"<label>Category <select name=category><option value=''>all</option>{options}</select></label>"
+        "<label>Category <select name=category><option value=''>all</option>{}</select></label>"
         "<label>Containing <input type=search name=text autocomplete=off></label>"
         "<button type=button name=back>previous rows</button><button type=button name=on>next rows</button>"
-        "<output role=status></output></form>"
+        "<output role=status></output></form>",
+        options,
     )
 
 
 def _cut(text: str, most: int) -> str:
     left = len(text) - most
-    return plain(text) if left <= 0 else f"{plain(text[:most])}… ({left:,} characters more)"
+    return text if left <= 0 else f"{text[:most]}… ({left:,} characters more)"
