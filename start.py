@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     if more:
         pip("install", *more, label=" ".join(more))
     if command == "demo":
-        return run([str(PYTHON), "-m", "callwright", "demo", *arguments[1:]])
+        return run([str(PYTHON), "-P", "-m", "callwright", "demo", *arguments[1:]])
     if command == "prove":
         return run([str(PYTHON), str(HERE / "benchmarks" / "prove.py"), *arguments[1:]])
     return test(arguments[1:]) if command == "test" else 0
@@ -52,9 +52,9 @@ def main(arguments: list[str]) -> int:
 def test(arguments: list[str]) -> int:
     """Lint, types, floors, then the tests: each must pass. With pytest arguments, only the tests run."""
     checks = [
-        [str(PYTHON), "-m", "ruff", "check", "."],
-        [str(PYTHON), "-m", "ruff", "format", "--check", "."],
-        [str(PYTHON), "-m", "mypy"],
+        [str(PYTHON), "-P", "-m", "ruff", "check", "."],
+        [str(PYTHON), "-P", "-m", "ruff", "format", "--check", "."],
+        [str(PYTHON), "-P", "-m", "mypy"],
         [str(BIN / "lint-imports")],
     ]
     for check in [] if arguments else checks:
@@ -62,7 +62,7 @@ def test(arguments: list[str]) -> int:
         code = run(check)
         if code:
             return code
-    return run([str(PYTHON), "-m", "pytest", *arguments])
+    return run([str(PYTHON), "-P", "-m", "pytest", *arguments])
 
 
 def make_venv() -> None:
@@ -85,7 +85,7 @@ def install(extras: str) -> None:
 
 def pip(*arguments: str, label: str) -> None:
     """Run pip and show its progress as one moving line; on failure show all that it said."""
-    command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+    command = [str(PYTHON), "-P", "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
     started, lines, seen = time.monotonic(), [], 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HERE) as process:
         assert process.stdout is not None

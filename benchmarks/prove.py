@@ -42,7 +42,8 @@ class Proof:
     @property
     def filled_command(self) -> list[str]:
         data = os.environ.get("CALLWRIGHT_DATA") or str(ROOT.parent / "shared" / "data")
-        return [sys.executable, *(part.format(python=sys.executable, data=data) for part in self.command)]
+        safe = ["-P"] if self.command[0] == "-m" else []  # a script needs its own folder, a module no working folder
+        return [sys.executable, *safe, *(part.format(python=sys.executable, data=data) for part in self.command)]
 
     def figure_of(self, lines: list[str]) -> list[str]:
         """The lines that state the result: those that match ``keep``, or the last one that is not empty."""
@@ -124,7 +125,7 @@ def current_commit() -> str:
 
 def install(needs: tuple[str, ...]) -> None:
     if needs:
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", *needs], check=True)
+        subprocess.run([sys.executable, "-P", "-m", "pip", "install", "--quiet", *needs], check=True)
 
 
 def list_proofs(proofs: dict[str, Proof], rows: dict[str, Row]) -> str:

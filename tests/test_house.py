@@ -141,8 +141,37 @@ def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
 
 def test_import_callwright_is_light() -> None:
     code = f"import sys, callwright; print([m for m in {HEAVY!r} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def _starts_of_python(text: str) -> Iterator[tuple[int, list[object]]]:
+    """Command lines that begin with a Python: line and the words that are constants."""
+    for node in ast.walk(ast.parse(text)):
+        elts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+        if elts and ast.unparse(elts[0]) in ("sys.executable", "str(PYTHON)", "str(python)"):
+            yield node.lineno, [e.value for e in elts if isinstance(e, ast.Constant)]
+
+
+def test_no_python_that_is_started_imports_from_the_working_folder() -> None:
+    """``python -m`` and ``python -c`` put the working folder first on sys.path; -P and -I keep it off."""
+    found, wrong = 0, []
+    paths = [
+        ROOT / "start.py",
+        *(p for f in ("src", "benchmarks", "examples", "tests") for p in (ROOT / f).rglob("*.py")),
+    ]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        for line, words in _starts_of_python(text) if "sys.executable" in text or "(PYTHON)" in text.upper() else ():
+            if "-m" in words or "-c" in words:
+                found += 1
+                if not {"-P", "-I"} & set(words):
+                    wrong.append(f"{path.relative_to(ROOT)}:{line}")
+    for page in (*ROOT.glob("docs/*.md"), ROOT / "README.md", *(ROOT / "examples").rglob("*.json")):
+        if '"args": ["-m"' in page.read_text(encoding="utf-8"):
+            wrong.append(str(page.relative_to(ROOT)))
+    assert found > 20
+    assert not wrong, f"add -P to {wrong}"
 
 
 def test_every_public_name_exists_and_nothing_else_is_public() -> None:

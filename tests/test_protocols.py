@@ -194,5 +194,5 @@ def test_a_question_is_a_value_that_asks_for_the_same_answer_each_time() -> None
 
 def test_the_page_of_seams_loads_no_array_library() -> None:
     code = "import sys, callwright.protocols; print('numpy' in sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"

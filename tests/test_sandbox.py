@@ -163,7 +163,7 @@ sys.modules["pydantic_monty"] = None
 from callwright.sandbox import Sandbox
 asyncio.run(Sandbox().__aenter__())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert MissingExtra.__name__ in done.stderr
     assert "pip install 'callwright[code]'" in done.stderr
 

@@ -167,7 +167,7 @@ def served(url: str | None) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "callwright", "proxy", "--model", "local", "--port", str(port)]
+    command = [sys.executable, "-P", "-m", "callwright", "proxy", "--model", "local", "--port", str(port)]
     proxy = subprocess.Popen(command, env=os.environ, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:

@@ -156,7 +156,7 @@ def side_by_side() -> Iterator[tuple[int, dict[str, Server]]]:
     """The upstream's port, and in front of it the pass-through and the proxy."""
     up, bare, ours = free_port(), free_port(), free_port()
     base = f"http://127.0.0.1:{up}"
-    proxy = [sys.executable, "-m", "callwright", "proxy", "--upstream", f"{base}/v1", "--guided", "off"]
+    proxy = [sys.executable, "-P", "-m", "callwright", "proxy", "--upstream", f"{base}/v1", "--guided", "off"]
     with (
         running([sys.executable, str(HERE / "servers.py"), "upstream", str(up)], up),
         running([sys.executable, str(HERE / "servers.py"), "bare", str(bare), base], bare) as bare_pid,

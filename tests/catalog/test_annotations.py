@@ -226,5 +226,5 @@ class A:
 def f(a: A, b: list[int] | None = None) -> dict[str, A]: "F."
 print(tool_from_function(f).tool.required)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "('a',)"

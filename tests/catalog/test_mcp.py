@@ -149,7 +149,7 @@ try:
 except Exception as error:
     print(type(error).__name__, error.hint)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "MissingExtra pip install 'callwright[mcp]'"
 
 

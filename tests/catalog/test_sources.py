@@ -168,7 +168,7 @@ def test_an_error_inside_a_module_is_not_taken_for_its_absence(
 
 def test_reading_specs_loads_no_optional_library() -> None:
     code = "import sys, callwright.catalog; print([m for m in ('mcp', 'pydantic', 'yaml') if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 
 

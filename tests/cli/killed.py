@@ -73,7 +73,7 @@ class World:
     def live(self, url: str, kill: int = -1) -> tuple[int, list[Any]]:
         """One process through all commands: its end, and the findings that it printed."""
         (self.folder / "kill").write_text(str(kill))
-        command = [sys.executable, "-c", self._commands, url]
+        command = [sys.executable, "-P", "-c", self._commands, url]
         own = {**os.environ, "CALLWRIGHT_EVIDENCE": str(self.folder / "evidence.db")}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with subprocess.Popen(command, cwd=self.folder, env=own, **pipes) as process:

@@ -53,7 +53,7 @@ def started(
 ) -> subprocess.CompletedProcess[str]:
     """Start the program for one command."""
     return subprocess.run(
-        [sys.executable, "-m", "callwright", *map(str, arguments)],
+        [sys.executable, "-P", "-m", "callwright", *map(str, arguments)],
         input=stdin, capture_output=True, text=True, env=_all(environment), cwd=folder, timeout=SECONDS,
         preexec_fn=_as_in_a_terminal if os.name == "posix" else None,
     )  # fmt: skip

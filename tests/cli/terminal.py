@@ -17,7 +17,7 @@ def in_a_terminal(told: Sequence[str], typed: Callable[[bytes], bytes]) -> tuple
     pid, terminal = pty.fork()
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells let it be ignored in the background
-        os.execv(sys.executable, [sys.executable, "-m", "callwright", *told])
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "callwright", *told])
     shown = b""
     while True:
         if keys := typed(shown):

@@ -164,5 +164,5 @@ from callwright.cli.settings import effective
 assert effective(config=Path({str(path)!r})).limits().turns == 3
 assert not {{"callwright.strategies", "callwright.execution", "aiohttp"}} & sys.modules.keys()
 """
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", told], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

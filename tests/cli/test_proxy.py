@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -62,12 +64,51 @@ def test_an_upstream_is_looked_at_before_the_first_request() -> None:
     assert unreachable(f"http://127.0.0.1:{port}/v1")
 
 
+async def test_no_file_of_the_working_folder_is_imported(tmp_path: Path) -> None:
+    """The command starts over, and other modules than before are loaded then."""
+    for name in ("uvicorn", "asyncio", "json", "orjson", "httptools", "uvloop", "callwright", "sitecustomize"):
+        said = f"import os\nopen({str(tmp_path / 'imported')!r}, 'w').close()\nos._exit(7)\n"
+        (tmp_path / f"{name}.py").write_text(said)
+    command = [sys.executable, "-P", "-m", "callwright", "proxy", "--upstream", "http://127.0.0.1:9", "--port", "0"]
+    process = await asyncio.create_subprocess_exec(*command, cwd=tmp_path, stderr=asyncio.subprocess.PIPE)
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(60):
+            while b"page:" not in (line := await process.stderr.readline()):
+                assert line, "the command ended"
+            process.send_signal(signal.SIGTERM)
+            await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.parametrize("flags", [["-I"], ["-E", "-s", "-B"], ["-S"], []])
+def test_a_process_that_starts_over_keeps_what_restricts_it(flags: list[str]) -> None:
+    path = "import sys; sys.path.extend(sys.argv[1].split(':'));"
+    code = f"{path} from callwright.cli.proxy import restrictions; print(*restrictions())"
+    command = [sys.executable, *flags, "-P", "-c", code, ":".join(sys.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={})
+    assert set(flags) <= set(done.stdout.split())
+
+
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 async def test_the_command_serves_and_stops_on_a_signal(stop: signal.Signals) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "callwright", "proxy", "--upstream", "http://127.0.0.1:9", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "callwright",
+        "proxy",
+        "--upstream",
+        "http://127.0.0.1:9",
+        "--port",
+        str(port),
+    ]
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     try:
         async with asyncio.timeout(60), HttpClient(Egress.any()) as client:

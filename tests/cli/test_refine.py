@@ -80,7 +80,7 @@ def test_rows_of_another_form_say_what_is_wrong(row: dict[str, object]) -> None:
 def test_the_command_answers_bad_lines_and_goes_on() -> None:
     lines = [json.dumps({"id": 1, "tools": [TOOL], "tool_calls": [CALL]}), "not json", json.dumps({"id": 3})]
     done = subprocess.run(
-        [sys.executable, "-m", "callwright", "refine", "--jsonl"],
+        [sys.executable, "-P", "-m", "callwright", "refine", "--jsonl"],
         input="\n".join(lines),
         capture_output=True,
         text=True,
@@ -94,7 +94,7 @@ def test_the_command_answers_bad_lines_and_goes_on() -> None:
 
 
 def test_without_jsonl_the_command_says_what_to_do() -> None:
-    done = subprocess.run([sys.executable, "-m", "callwright", "refine"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-m", "callwright", "refine"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "--jsonl" in done.stderr
 

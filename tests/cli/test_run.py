@@ -170,7 +170,7 @@ def test_a_full_disk_under_the_trace_or_the_page_is_one_message(home: Path, opti
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_under_the_output_is_one_message_and_the_run_is_kept(home: Path) -> None:
     with endpoint([CALLS, ANSWER]) as url, open("/dev/full", "w", encoding="utf-8") as full:
-        command = [sys.executable, "-m", "callwright", *arguments(home, url)]
+        command = [sys.executable, "-P", "-m", "callwright", *arguments(home, url)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
         assert "the output cannot be written" in only_message(done)
         (kept,) = (home / "runs").glob("*.run")
@@ -187,7 +187,7 @@ def test_a_full_disk_under_the_journal_is_one_message_and_what_is_kept_goes_on_w
     home: Path, size: int
 ) -> None:
     with endpoint([CALLS, ANSWER]) as url:
-        command = [sys.executable, "-m", "callwright", *arguments(home, url), "--no-evidence"]
+        command = [sys.executable, "-P", "-m", "callwright", *arguments(home, url), "--no-evidence"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, preexec_fn=_room_for(size))
     said = only_message(done)
     assert "cannot write the journal" in said

@@ -56,8 +56,8 @@ def test_a_conversation_and_a_system_prompt_reach_the_model() -> None:
 
 def test_the_command_asks_an_endpoint_and_a_line_it_cannot_be_asked_about_is_an_error() -> None:
     def run(url: str, *more: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "callwright", "refine", "--jsonl", "--model-rung", f"{url}#refiner", *more]
-        return subprocess.run(command, input=json.dumps(ROW), capture_output=True, text=True, check=False)
+        command = [sys.executable, "-P", "-m", "callwright", "refine", "--jsonl", "--model-rung", f"{url}#refiner"]
+        return subprocess.run([*command, *more], input=json.dumps(ROW), capture_output=True, text=True, check=False)
 
     with ChatServer(ANSWER) as server:
         done = run(server.url)

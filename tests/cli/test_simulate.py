@@ -42,7 +42,7 @@ def _hears_interrupts() -> None:
 @asynccontextmanager
 async def serving(*options: str) -> AsyncIterator[str]:
     """The command in a process of its own; the address of what it serves."""
-    command = (sys.executable, "-m", "callwright", "simulate", "--port", "0", *options)
+    command = (sys.executable, "-P", "-m", "callwright", "simulate", "--port", "0", *options)
     process = await asyncio.create_subprocess_exec(
         *command, stderr=asyncio.subprocess.PIPE, preexec_fn=_hears_interrupts
     )

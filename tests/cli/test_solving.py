@@ -46,7 +46,7 @@ def command(folder: Path, *more: str) -> list[str]:
     (folder / "tools.py").write_text(TOOLS)
     (folder / "asked.txt").write_text("What is the sky like in Oslo?\n")
     made = ("verify", "trajectories", "--requests", "asked.txt", "--tools", "tools.py", "--allow", "*")
-    return [sys.executable, "-m", "callwright", *made, "--journal", "j", "--out", "v.json", *more]
+    return [sys.executable, "-P", "-m", "callwright", *made, "--journal", "j", "--out", "v.json", *more]
 
 
 def environment(folder: Path) -> dict[str, str]:

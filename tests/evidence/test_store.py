@@ -207,7 +207,7 @@ with EvidenceStore(sys.argv[1]) as store:
 
 def test_processes_write_one_file_at_the_same_time_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "new" / "e.db"
-    command = [sys.executable, "-c", _WRITER, str(path)]
+    command = [sys.executable, "-P", "-c", _WRITER, str(path)]
     writers = [subprocess.Popen([*command, str(i)], stdout=subprocess.DEVNULL) for i in range(3)]
     assert [w.wait(60) for w in writers] == [0, 0, 0]
     with EvidenceStore(path) as store:
@@ -216,7 +216,7 @@ def test_processes_write_one_file_at_the_same_time_and_nothing_is_lost(tmp_path:
 
 def test_a_killed_writer_leaves_whole_observations_and_a_usable_file(tmp_path: Path) -> None:
     path = tmp_path / "e.db"
-    with subprocess.Popen([sys.executable, "-c", _WRITER, str(path), "0"], stdout=subprocess.PIPE) as writer:
+    with subprocess.Popen([sys.executable, "-P", "-c", _WRITER, str(path), "0"], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
         told = [writer.stdout.readline() for _ in range(5)]
         os.kill(writer.pid, signal.SIGKILL)

@@ -72,7 +72,7 @@ def test_an_owned_run_is_refused_here_and_elsewhere_and_free_after_the_owner_is_
         "j = Journal.create(sys.argv[1]); print(j.path, flush=True); sys.stdin.read()"
     )
     owner = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-P", "-c", program, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert owner.stdout is not None
     path = Path(owner.stdout.readline().strip())

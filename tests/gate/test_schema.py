@@ -208,5 +208,5 @@ def test_nodes_walk_references_and_keys_with_slashes() -> None:
 
 def test_compiling_needs_no_event_loop_or_network_module() -> None:
     code = "import sys, callwright.gate; print([m for m in ('aiohttp','asyncio','numpy','ssl') if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

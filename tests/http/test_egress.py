@@ -360,7 +360,7 @@ def test_the_package_is_light_until_the_first_request() -> None:
     import sys
 
     code = "import sys, callwright.http; sys.exit('aiohttp' in sys.modules or 'idna' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 0
 
 
 def test_asyncio_is_all_that_is_needed() -> None:

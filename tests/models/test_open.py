@@ -56,5 +56,5 @@ def test_the_package_loads_nothing_heavy() -> None:
         "import sys, callwright.models, callwright.weights;"
         "print([m for m in ('aiohttp', 'xllamacpp', 'numpy') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -81,7 +81,7 @@ def standing(name: str) -> Iterator[int]:
 @contextmanager
 def started(command: str, memory: Path) -> Iterator[str]:
     """The proxy that a command of the page starts, on a free port; its address."""
-    words = [sys.executable, "-m", *command.split(), "--port", "0"]
+    words = [sys.executable, "-P", "-m", *command.split(), "--port", "0"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(memory)}
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
     try:

@@ -50,5 +50,5 @@ def test_a_call_that_is_plainly_right_loads_no_refiner() -> None:
         "heavy = ('rapidfuzz', 'numpy', 'callwright.refine', 'callwright.flow', 'typer', 'pydantic', 'starlette')\n"
         "print([m for m in heavy if m in sys.modules])\n"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    said = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert said.stdout.strip() == "[]"

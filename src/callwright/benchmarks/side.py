@@ -30,8 +30,9 @@ def side_python(name: str, requirements: Sequence[str]) -> Path:
     if not done.exists():
         sys.stderr.write(f"installing {', '.join(requirements)} into {folder}\n")
         shutil.rmtree(folder, ignore_errors=True)
-        _run([sys.executable, "-m", "venv", str(folder)], folder)
-        _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements], folder)
+        _run([sys.executable, "-P", "-m", "venv", str(folder)], folder)
+        pip = [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run([*pip, *requirements], folder)
         done.touch()
     return python
 

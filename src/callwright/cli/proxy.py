@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 MODES: tuple[Guided, ...] = ("auto", "on", "off")
 _BACKLOG = 2048
 _PORTS = 65_535
+_PACKAGES = str(Path(__file__).resolve().parents[2])  # the folder that this package was imported from
+# With -P no file of the working folder is ever imported, whatever its name. The package's own folder comes last: it
+# is needed where the package is not installed, and must not stand before the standard library.
+_RESTARTED = "import sys; sys.path.append(sys.argv[1]); from callwright.cli.proxy import restarted; restarted()"
 _PATIENCE = 2.0  # seconds for a first look at the upstream
 
 
@@ -47,7 +51,14 @@ def start(upstream: str | None, **given: Any) -> None:
     checked = _made(upstream, **given)
     server(checked, given["host"], given["port"])
     told = json.dumps({"upstream": upstream, **given})
-    os.execv(sys.executable, [sys.executable, "-m", "callwright.cli.proxy", told])
+    os.execv(sys.executable, [sys.executable, "-P", *restrictions(), "-c", _RESTARTED, _PACKAGES, told])
+
+
+def restrictions() -> list[str]:
+    """The options of this process's Python that limit what it reads. Whatever replaces the process has them too."""
+    letters = {"isolated": "-I", "ignore_environment": "-E", "no_user_site": "-s", "no_site": "-S"}
+    letters["dont_write_bytecode"] = "-B"
+    return [letter for name, letter in letters.items() if getattr(sys.flags, name)]
 
 
 def serve(
@@ -220,6 +231,7 @@ def _run(proxy: Proxy, listening: socket.socket, warning: str = "") -> None:
     made.run(sockets=[listening])
 
 
-if __name__ == "__main__":  # the process that start() made of the command
+def restarted() -> None:
+    """Serve as start() was told to: the process that it made of the command."""
     with in_a_sentence():
-        serve(**parse(sys.argv[1]))
+        serve(**parse(sys.argv[2]))

