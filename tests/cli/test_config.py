@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,28 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'model = "\xe4"')
     with pytest.raises(ConfigError, match="is not UTF-8"):
         read(tmp_path / "latin.toml", own=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("x = " + "[" * 5_000 + "]" * 5_000, "is not TOML: it is nested too deeply"),
+        ("x = " + "{a = " * 5_000, "is not TOML: it is nested too deeply"),
+        ("x = " + "{a = " * 30 + "1" + "}" * 30, "is nested too deeply"),
+        (".".join(["a"] * 190) + " = 1", "is nested too deeply"),
+        (".".join(["a"] * 30_000) + " = 1", "more than 200 parts"),
+        ("[" + ".".join(["a"] * 30_000) + "]", "more than 200 parts"),
+        ("x = {" + ".".join(["a"] * 30_000) + " = 1}", "more than 200 parts"),
+        ("port = " + "9" * 5_000, "is not TOML"),
+        ("#" * 70_000, "larger than 64000 bytes"),
+    ],
+)
+def test_no_text_is_slow_or_ends_in_a_traceback(tmp_path: Path, text: str, says: str) -> None:
+    start = time.process_time()
+    with pytest.raises(ConfigError, match=says) as error:
+        read(written(tmp_path, text), own=True)
+    assert len(str(error.value)) < 700
+    assert time.process_time() - start < 1
 
 
 def test_the_nearest_file_upward_is_the_projects(tmp_path: Path) -> None:

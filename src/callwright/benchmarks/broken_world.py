@@ -111,7 +111,7 @@ def read_world(half: str, folder: Path, data: Path, desk: Desk | None) -> World:
 def _toml(path: Path) -> Any:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", hint="run from a checkout") from None
 
 

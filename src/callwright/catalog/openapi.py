@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
+from callwright.catalog.json_document import MAX_BYTES
 from callwright.catalog.openapi_binding import Binding
 from callwright.catalog.openapi_document import (
-    MAX_BYTES,
     METHODS,
     Document,
     Unusable,
     document_from,
     document_from_text,
+    notation_of,
     read_file,
 )
 from callwright.catalog.openapi_names import tool_name
@@ -149,7 +150,8 @@ class OpenAPISource:
             return await asyncio.to_thread(document_from, self._given, self._name)
         if not url:
             path = Path(self._given)
-            return document_from_text(await asyncio.to_thread(read_file, path), str(path))
+            text = await asyncio.to_thread(read_file, path)
+            return await asyncio.to_thread(document_from_text, text, str(path), notation_of(path.name))
         origin = urlsplit(url).netloc.rpartition("@")[2]
         answer = await self._http.request("GET", url, max_bytes=MAX_BYTES, repeat=True)
         if isinstance(answer, Failure):
@@ -158,7 +160,8 @@ class OpenAPISource:
         if not answer.ok:
             said = f"cannot fetch the OpenAPI document: {origin} answered {answer.status}"
             raise CatalogError(said, hint="is the address right? One that needs a login is saved to a file first")
-        return await asyncio.to_thread(document_from_text, answer.text, f"the document from {origin}")
+        notation = notation_of(urlsplit(url).path, answer.content_type)
+        return await asyncio.to_thread(document_from_text, answer.text, f"the document from {origin}", notation)
 
     def _import(self, document: Document) -> list[Tool]:
         importer = Importer(document, source=f"openapi {self._name}", trusted=self._trusted)

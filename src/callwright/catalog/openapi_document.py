@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from callwright.catalog.json_document import MAX_LEVELS, MAX_VALUES, NotJson, json_value, read_bytes
+from callwright.catalog.yaml_text import YamlError, YamlTooLarge, parse_yaml
 from callwright.errors import CatalogError, MissingExtra
-from callwright.jsontext import JsonError, parse
 from callwright.types import JsonObject
 
-MAX_BYTES = 64_000_000
-MAX_NODES = 4_000_000
-MAX_DEPTH = 200
+Notation: TypeAlias = Literal["json", "yaml", ""]
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
@@ -83,32 +82,46 @@ def _resolver(root: JsonObject) -> Any:
 def read_file(path: Path) -> str:
     """The text of a document on disk."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise CatalogError(f"{path} is longer than {MAX_BYTES} bytes")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        reason = getattr(exc, "strerror", None) or "it is not UTF-8 text"
-        raise CatalogError(f"cannot read the OpenAPI document {path}: {reason}") from exc
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise CatalogError(f"{path} cannot be read: it is not UTF-8 text", hint="save it as UTF-8") from exc
 
 
-def document_from_text(text: str, where: str) -> Document:
-    """Parse JSON, or YAML where it is no JSON. Raises CatalogError."""
-    if text.lstrip()[:1] in ("{", "["):
+def document_from_text(text: str, where: str, notation: Notation = "") -> Document:
+    """Parse JSON or YAML. Raises CatalogError.
+
+    ``notation`` is what the file's name or the content type states. A text that begins as JSON does is JSON unless
+    YAML is stated, and is never read as YAML instead: what is wrong with it would be said of another language.
+    """
+    text = text.removeprefix("\ufeff")
+    begins_as_json = text.lstrip()[:1] in ("{", "[")
+    if notation == "json" or (begins_as_json and notation != "yaml"):
+        return _checked(json_value(text, where), where)
+    if begins_as_json:
         try:
-            return _checked(parse(text.lstrip("\ufeff")), where)
-        except JsonError as exc:
-            reason = str(exc)
-    else:
-        reason = ""
+            return _checked(json_value(text, where), where)
+        except NotJson:  # YAML's own brackets: {openapi: 3.0.3, …}
+            pass
+    most = min(MAX_VALUES, 10_000 + 10 * len(text))
     try:
-        loaded = _yaml(text)
-    except ValueError as exc:
-        said = f"{where} is neither JSON nor YAML: {reason or exc}"
-        raise CatalogError(said, hint="mend the document at that place") from exc
-    return document_from(loaded, where, most=min(MAX_NODES, 10_000 + 10 * len(text)))  # aliases unfold
+        loaded = parse_yaml(text, values=most, levels=MAX_LEVELS)
+    except YamlTooLarge as exc:
+        raise _too_large(where, str(exc)) from None
+    except YamlError as exc:
+        said = f"{where} is not YAML: {exc}" if notation else f"{where} is neither JSON nor YAML: {exc}"
+        raise CatalogError(said, hint="correct the document at that place") from None
+    return _checked(loaded, where)
 
 
-def document_from(raw: Any, where: str, *, most: int = MAX_NODES) -> Document:
+def notation_of(name: str, content_type: str = "") -> Notation:
+    """What the name of a file, or the content type of an answer, states about a document."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind.endswith(("/json", "+json")) or name.lower().endswith(".json"):
+        return "json"
+    return "yaml" if kind.endswith(("yaml", "yml")) or name.lower().endswith((".yaml", ".yml")) else ""
+
+
+def document_from(raw: Any, where: str, *, most: int = MAX_VALUES) -> Document:
     """A document from any mapping, of at most ``most`` values. Raises CatalogError as ``document_from_text`` does."""
     return _checked(_Cleaner(most).clean(raw, 0), where)
 
@@ -117,11 +130,10 @@ def _checked(root: Any, where: str) -> Document:
     """Check that this is OpenAPI 3.0 or 3.1. Raises CatalogError that says what it is instead."""
     if not isinstance(root, dict):
         raise CatalogError(f"{where} holds {type(root).__name__}, not an OpenAPI document")
-    version = str(root.get("openapi", ""))
+    version = str(root.get("openapi", ""))[:40]
     if not version.startswith(("3.0", "3.1")):
-        found = (
-            f"OpenAPI {version}" if version else f"Swagger {root['swagger']}" if "swagger" in root else "no version"
-        )
+        swagger = f"Swagger {str(root['swagger'])[:40]}" if "swagger" in root else "no version"
+        found = f"OpenAPI {version}" if version else swagger
         hint = (
             "convert Swagger 2.0 to OpenAPI 3 first" if "swagger" in root else "give an OpenAPI 3.0 or 3.1 document"
         )
@@ -140,9 +152,9 @@ class _Cleaner:
 
     def clean(self, value: Any, depth: int) -> Any:
         self._nodes += 1
-        if self._nodes > self._most or depth > MAX_DEPTH:
+        if self._nodes > self._most or depth > MAX_LEVELS:
             raise CatalogError(
-                f"the OpenAPI document is too large: more than {self._most} values or {MAX_DEPTH} levels",
+                f"the OpenAPI document is too large: more than {self._most} values or {MAX_LEVELS} levels",
                 hint="cut it down to the operations you need",
             )
         if isinstance(value, Mapping):
@@ -154,20 +166,5 @@ class _Cleaner:
         return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
-def _yaml(text: str) -> Any:
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtra("reading YAML", "openapi") from None
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    resolvers = {
-        first: [(tag, pattern) for tag, pattern in known if tag != "tag:yaml.org,2002:timestamp"]
-        for first, known in base.yaml_implicit_resolvers.items()
-    }
-    loader = type("JsonLoader", (base,), {"yaml_implicit_resolvers": resolvers})  # dates stay text, as in JSON
-    try:
-        return yaml.load(text, Loader=loader)  # a SafeLoader: plain values only
-    except yaml.YAMLError as exc:
-        raise ValueError(str(exc).replace("\n", " ")[:300]) from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+def _too_large(where: str, how: str) -> CatalogError:
+    return CatalogError(f"{where} is too large: {how}", hint="cut it down to the operations you need")

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from callwright.catalog.functions import FunctionSource, functions_of
+from callwright.catalog.json_document import json_value, read_bytes
 from callwright.catalog.lists import ListSource
 from callwright.catalog.modules import attribute, load_file, load_module
 from callwright.catalog.overlays import OverlaySource
 from callwright.catalog.toolbench import ToolBenchSource, is_document
 from callwright.errors import CatalogError
-from callwright.jsontext import JsonError, parse
 from callwright.overlay import Overlay, is_overlay
 from callwright.protocols import ToolSource
 from callwright.types import Tool
@@ -197,15 +197,11 @@ def _of_document(path: Path) -> list[ToolSource]:
 
 
 def _read(path: Path) -> Any:
-    try:
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-        if path.suffix == ".jsonl":
-            return [parse(line) for line in text.split(b"\n") if line.strip()]
-        return parse(text)
-    except OSError as error:
-        raise CatalogError(f"{path} cannot be read: {error.strerror}", hint="may this user read it?") from error
-    except JsonError as error:
-        raise CatalogError(f"{path} is not JSON: {error}", hint="mend the file at that place") from error
+    text = read_bytes(path).removeprefix(codecs.BOM_UTF8)
+    if path.suffix != ".jsonl":
+        return json_value(text, str(path))
+    lines = enumerate(text.split(b"\n"), 1)
+    return [json_value(line, f"{path}, line {number},") for number, line in lines if line.strip()]
 
 
 def _openapi(document: str | Path, **options: Any) -> ToolSource:

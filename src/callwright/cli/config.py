@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from callwright.errors import ConfigError
+from callwright.jsontext import is_deeper
 from callwright.limits import LIMITS
 from callwright.planning import PLANNERS
 from callwright.protocols import ReplyMode
@@ -20,6 +21,8 @@ from callwright.proxy.settings import Guided
 
 NAME = "callwright.toml"
 _SECRET = re.compile(r"(?i)(^|[_-])(key|api[_-]?key|token|secret|password|passwd|authorization)$")
+_MOST_BYTES, _MOST_DOTS, _MOST_LEVELS = 64_000, 200, 20
+_KEY_ENDS = re.compile(rb"[=\n]")  # a key of n parts takes the parser n² steps: counted before it reads
 _MOST_PORTS, _MOST_TOOLS = 65_535, 1_000
 TRYING = ("off", "read-only", "sandbox")  # as callwright.shortlist names them
 
@@ -149,14 +152,24 @@ def read(path: Path, *, own: bool) -> File:
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not TOML: {error}", hint='a text stands in quotes: model = "local"') from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not UTF-8", hint="save it as UTF-8") from None
+        with path.open("rb") as file:
+            raw = file.read(_MOST_BYTES + 1)
     except OSError as error:
         said = f"{path} cannot be read: {error.strerror or error}"
         raise ConfigError(said, hint="name another file with --config, or leave it out") from None
+    if len(raw) > _MOST_BYTES or any(part.count(b".") > _MOST_DOTS for part in _KEY_ENDS.split(raw)):
+        said = f"{path} is larger than {_MOST_BYTES} bytes, or a key in it has more than {_MOST_DOTS} parts"
+        raise ConfigError(said, hint="is it the right file? Name another one with --config")
+    try:
+        table = tomllib.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8", hint="save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:  # ValueError: also a number too long
+        said = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:300]
+        raise ConfigError(f"{path} is not TOML: {said}", hint='a text stands in quotes: model = "local"') from None
+    if is_deeper(table, _MOST_LEVELS):
+        raise ConfigError(f"{path} is nested too deeply", hint=f"nothing stands more than {_MOST_LEVELS} levels deep")
+    return table
 
 
 def _settings(

@@ -1,6 +1,19 @@
 """The only place that parses JSON: strict first, mended only where strict refuses, never completed by guessing."""
 
 from callwright.jsontext.broken import MAX_CHARS, Mended, literal, mend, uncut
+from callwright.jsontext.extent import is_deeper, most_values
 from callwright.jsontext.strict import MAX_DEPTH, JsonError, parse, write
 
-__all__ = ["MAX_CHARS", "MAX_DEPTH", "JsonError", "Mended", "literal", "mend", "parse", "uncut", "write"]
+__all__ = [
+    "MAX_CHARS",
+    "MAX_DEPTH",
+    "JsonError",
+    "Mended",
+    "is_deeper",
+    "literal",
+    "mend",
+    "most_values",
+    "parse",
+    "uncut",
+    "write",
+]
