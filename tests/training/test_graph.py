@@ -81,9 +81,9 @@ def test_whole_graphs_are_scored_where_a_plan_is_known(rows: Sequence[graph.Rows
     (name,) = first.choice.needed
     plan = example_from_calls(first.choice.id, "made", "q", first.choice.tools, [name], {})
     odds = np.where(first.target, 9.0, -9.0)
-    scores = graph.scored_graphs([(first, odds)], {plan.id: plan}, graph.EVEN, (1.0, 0.0))
+    scores = graph.scored_graphs([(first, odds)], {plan.id: plan}, (1.0, 0.0))
     assert scores["s0"] == metrics.graph_score([name], (), [name], ())
-    assert graph.scored_graphs([(first, odds)], {}, graph.EVEN, (1.0, 0.0)) == {}
+    assert graph.scored_graphs([(first, odds)], {}, (1.0, 0.0)) == {}
 
 
 def test_a_table_has_a_row_a_source() -> None:

@@ -34,29 +34,14 @@ Array = np.ndarray[Any, Any]
 SHIPPED = Path(__file__).parent / "data" / "edges.npz"
 WITH_ENCODER = SHIPPED.with_name("edges-encoder.npz")
 MAX_TOOLS = 40  # looked at pairwise; of more, those the query speaks of most
-TIE = 1e-9  # what a pair weighs that just makes the cut
+LIKELY = 0.5  # a tool waits for another one where that is at least as likely as not
+TIE = 1e-9  # what a pair weighs that is exactly as likely as not
 SAMPLES = 256  # drawn graphs behind P(layer = k)
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """Which pairs become edges: those above ``relative`` times the likeliest pair of the query, within bounds.
-
-    On tools unlike any seen in training every probability is low, though the right pairs still are the likeliest;
-    so a pair is judged against the best one. And to wait in vain costs little, to run too early costs the result.
-    """
-
-    floor: float = 0.25
-    relative: float = 0.7
-    ceiling: float = 0.5
-
-    def threshold(self, chances: Array) -> float:
-        return min(self.ceiling, max(self.floor, self.relative * float(chances.max(initial=0.0))))
-
-
-@dataclass(frozen=True, slots=True)
 class EdgeModel:
-    """Trees and how to read them: P(needed) = sigmoid(slope * log-odds + offset); ``cut`` makes edges of them.
+    """Trees and how to read them: P(needed) = sigmoid(slope * log-odds + offset).
 
     ``encoder`` where the trees read sentence vectors as well, None where they do not.
     """
@@ -64,7 +49,6 @@ class EdgeModel:
     forest: Forest
     slope: float
     offset: float
-    cut: Cut
     card: JsonObject
     encoder: Encoder | None = None
 
@@ -101,8 +85,8 @@ def open_model(path: Path = SHIPPED, encoder: Encoder | None = None) -> EdgeMode
             hint=f"train them again: callwright train layers --model edges --out {path.parent}",
         )
     try:
-        scale, cut = card["calibration"], Cut(**card["cut"])
-        return EdgeModel(forest, float(scale["slope"]), float(scale["offset"]), cut, card, encoder)
+        scale = card["calibration"]
+        return EdgeModel(forest, float(scale["slope"]), float(scale["offset"]), card, encoder)
     except (KeyError, TypeError, ValueError) as exc:
         raise WeightsError(f"the card of {path} does not say how to read the trees: {exc!r}") from exc
 
@@ -121,14 +105,15 @@ def _with(encoder: object) -> str:
     return f"with vectors of {encoder!r}" if encoder else "without an encoder"
 
 
-def acyclic_edges(chances: Array, cut: Cut) -> list[tuple[int, int]]:
-    """The pairs that make the cut and together weigh the most without closing a cycle, most likely first.
+def acyclic_edges(chances: Array) -> list[tuple[int, int]]:
+    """The pairs of at least :data:`LIKELY` that together weigh the most without closing a cycle, most likely first.
 
-    A pair weighs as much as its log-odds exceed those of the cut, so the graph is the likeliest acyclic one among
-    those pairs, each judged by itself: :func:`heaviest_acyclic`.
+    A pair weighs its log-odds, so the graph is the likeliest acyclic one, each pair judged by itself:
+    :func:`heaviest_acyclic`. Where the likely pairs close no cycle, all of them are kept. A pair below
+    :data:`LIKELY` is never kept: it would make a tool wait for one that it probably does not need.
     """
-    margin = log_odds(chances) - log_odds(np.array(cut.threshold(chances)))
-    found = heaviest_acyclic(np.where(chances > 0, np.maximum(margin, 0) + (margin >= 0) * TIE, 0.0))
+    likely = chances >= LIKELY
+    found = heaviest_acyclic(np.where(likely, np.maximum(log_odds(chances), 0.0) + TIE, 0.0))
     return sorted(found, key=lambda e: (-chances[e], e))
 
 
@@ -180,7 +165,7 @@ class EdgePlanner:
         require_distinct(tools)
         looked_at = sorted(most_asked(query, tools), key=lambda t: t.name)
         chances = self.model.probabilities(query, looked_at)
-        pairs = acyclic_edges(chances, self.model.cut)
+        pairs = acyclic_edges(chances)
         edges = [(looked_at[i].name, looked_at[j].name) for i, j in pairs]
         why: dict[str, list[str]] = {}
         for i, j in sorted(pairs, key=lambda p: -chances[p]):

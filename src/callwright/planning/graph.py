@@ -18,7 +18,7 @@ import numpy as np
 from callwright.errors import WeightsError
 from callwright.plan import Plan
 from callwright.planning.acyclic import joined_up
-from callwright.planning.edges import Cut, EdgeModel, acyclic_edges, most_asked, shipped_model, waits
+from callwright.planning.edges import EdgeModel, acyclic_edges, most_asked, shipped_model, waits
 from callwright.planning.features import pair_features
 from callwright.planning.needed import DIGEST, needed_features
 from callwright.planning.planner import require_distinct
@@ -60,7 +60,7 @@ class GraphModel:
         odds = pair_odds(self.edges, pairs)
         found = self.tools(needed_features(query, tools, pairs, odds))
         members = chosen(_sigmoid(self.slope * found + self.offset), NEEDED, 2 if connected else 1)
-        return linked(_sigmoid(odds), members, self.edges.cut, connected)
+        return linked(_sigmoid(odds), members, connected)
 
 
 def pair_odds(model: EdgeModel, pairs: Array) -> Array:
@@ -77,12 +77,12 @@ def chosen(chances: Array, cut: float, least: int = 1) -> list[int]:
     return sorted(k for rank, k in enumerate(order) if rank < least or chances[k] >= cut)
 
 
-def linked(chances: Array, members: Sequence[int], cut: Cut, connected: bool = False) -> Graph:
+def linked(chances: Array, members: Sequence[int], connected: bool = False) -> Graph:
     """The heaviest acyclic graph of the members alone, and joined up if it is to be ``connected``."""
     inner = np.zeros_like(chances)
     place = np.ix_(members, members)
     inner[place] = chances[place]
-    edges = acyclic_edges(inner, cut)
+    edges = acyclic_edges(inner)
     if connected:
         edges = joined_up(inner, edges, members)
     return Graph(tuple(members), tuple(sorted(edges, key=lambda e: (-chances[e], e))), chances)

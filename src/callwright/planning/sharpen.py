@@ -34,7 +34,7 @@ def shown(query: str, tools: Sequence[Tool], model: EdgeModel | None = None) -> 
     if model is not None:
         looked_at = sorted(most_asked(query, tools), key=lambda t: t.name)
         chances = model.probabilities(query, looked_at)
-        for i, j in acyclic_edges(chances, model.cut):
+        for i, j in acyclic_edges(chances):
             a, b = looked_at[i], looked_at[j]
             found.setdefault((a.name, b.name), Flow(a.name, b.name, waits(a, b, float(chances[i, j]))))
     return tuple(found.values())

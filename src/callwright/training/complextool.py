@@ -20,7 +20,6 @@ import numpy as np
 
 from callwright import metrics
 from callwright.encoders import open_encoder
-from callwright.planning.edges import Cut
 from callwright.planning.features import pair_features
 from callwright.planning.graph import GraphModel, chosen, linked, open_graph, pair_odds
 from callwright.planning.meaning import NAMES as MEANINGS
@@ -37,7 +36,6 @@ from callwright.weights import cache_dir
 
 PARTS = ("complextool_easy", "complextool_hard")
 SEED = "callwright-complextool-1"  # changing it changes every split: never do
-CUT = Cut(0.5, 1.0, 0.5)
 NEEDED = 0.4  # both halves, seen on the rows learned from
 _PARENT = re.compile(r"工具[\"“]([^\"”]+)[\"”]|[\"“]([^\"”]+)[\"”]工具")
 
@@ -139,7 +137,7 @@ def score(row: Row, tools: Forest, pairs: Forest) -> metrics.GraphScore:
     off = ~np.eye(len(chances), dtype=bool)
     chances[off] = 1.0 / (1.0 + np.exp(-pairs(row.pairs[off])))
     members = chosen(1.0 / (1.0 + np.exp(-tools(row.tools))), NEEDED, 2)
-    graph = linked(chances, members, CUT, connected=True)
+    graph = linked(chances, members, connected=True)
     names = [t.name for t in row.example.tools]
     found = {(names[i], names[j]) for i, j in graph.edges}
     return metrics.graph_score([names[k] for k in members], found, row.example.gold, row.example.edges)

@@ -23,7 +23,7 @@ from typing import Any, get_args
 import numpy as np
 
 from callwright.encoders import open_encoder
-from callwright.planning.edges import SHIPPED, WITH_ENCODER, Cut, EdgeModel, acyclic_edges, edge_features
+from callwright.planning.edges import SHIPPED, WITH_ENCODER, EdgeModel, acyclic_edges, edge_features
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
@@ -261,12 +261,10 @@ def unseen_combinations(prepared: Prepared, settings: Settings) -> Predicted:
     return made
 
 
-def answer(
-    rows: Rows, odds: Array, slope: float, offset: float, cut: Cut | None = None
-) -> tuple[dict[str, int], set[tuple[str, str]]]:
+def answer(rows: Rows, odds: Array, slope: float, offset: float) -> tuple[dict[str, int], set[tuple[str, str]]]:
     """Layers and edges by the planner's own rule from the log-odds of the pairs."""
     with np.errstate(over="ignore"):
-        pairs = acyclic_edges(1.0 / (1.0 + np.exp(-(slope * odds + offset))), cut or Cut())
+        pairs = acyclic_edges(1.0 / (1.0 + np.exp(-(slope * odds + offset))))
     names = [t.name for t in rows.example.tools]
     depth = [0] * len(names)
     for _ in names:
@@ -303,7 +301,6 @@ def train(
         "what": WHAT[labels] + ", boosted trees over callwright.planning.features",
         "labels": labels,
         "features": DIGEST,
-        "cut": asdict(Cut()),
         "calibration": {"slope": slope, "offset": offset, "on": "predictions for sources left out of training"},
         "data": {n: _data(n, prepared.examples) for n in names},
         "settings": asdict(settings),
@@ -314,7 +311,7 @@ def train(
     }
     if encoder is not None:
         about |= {"encoder": encoder.name, "meanings": MEANT}
-    return EdgeModel(forest, slope, offset, Cut(), about, encoder), about
+    return EdgeModel(forest, slope, offset, about, encoder), about
 
 
 def _data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from callwright import metrics
-from callwright.planning.edges import Cut, EdgeModel, open_model
+from callwright.planning.edges import EdgeModel, open_model
 from callwright.planning.features import pair_features
 from callwright.planning.graph import NEEDED, SHIPPED, chosen, linked, pair_odds
 from callwright.planning.needed import DIGEST, NAMES, needed_features
@@ -35,8 +35,6 @@ from callwright.training.splits import FOLDS, fold, fold_of
 from callwright.trees import Array, Forest, write
 
 MEASURED = ("nestful", "complexfuncbench", "nestools", "seal_tools")
-EVEN = Cut(0.5, 1.0, 0.5)
-"""An edge where it is likelier than not: what exact match wants, and a run does not (:class:`Cut` says why)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +159,11 @@ def scored_tools(found: Predicted, slope: float, offset: float) -> dict[str, met
     return {source: metrics.macro(scores) for source, scores in sorted(made.items())}
 
 
-def scored_edges(found: edges.Predicted, model: EdgeModel, cut: Cut) -> dict[str, metrics.GraphScore]:
+def scored_edges(found: edges.Predicted, model: EdgeModel) -> dict[str, metrics.GraphScore]:
     """Edges among gold's tools, macro-averaged by source; ``all`` is over the plans of :data:`MEASURED`."""
     made: dict[str, list[metrics.GraphScore]] = {}
     for r, odds in found:
-        _, pairs = edges.answer(r, odds, model.slope, model.offset, cut)
+        _, pairs = edges.answer(r, odds, model.slope, model.offset)
         score = metrics.graph_score(r.example.gold, pairs, r.example.gold, r.example.edges)
         made.setdefault(r.example.source, []).append(score)
     every = [score for source in MEASURED for score in made.get(source, ())]
@@ -174,7 +172,7 @@ def scored_edges(found: edges.Predicted, model: EdgeModel, cut: Cut) -> dict[str
 
 
 def scored_graphs(
-    found: Predicted, plans: Mapping[str, PlanExample], cut: Cut, scale: tuple[float, float]
+    found: Predicted, plans: Mapping[str, PlanExample], scale: tuple[float, float]
 ) -> dict[str, metrics.GraphScore]:
     """Whole graphs, tools chosen and then linked, by source; choices that no plan stands behind are left out."""
     made: dict[str, list[metrics.GraphScore]] = {}
@@ -185,7 +183,7 @@ def scored_graphs(
         names = [t.name for t in r.choice.tools]
         kept = chosen(1.0 / (1.0 + np.exp(-(scale[0] * odds + scale[1]))), NEEDED)
         with np.errstate(over="ignore"):
-            graph = linked(1.0 / (1.0 + np.exp(-r.odds)), kept, cut)
+            graph = linked(1.0 / (1.0 + np.exp(-r.odds)), kept)
         pairs = {(names[i], names[j]) for i, j in graph.edges}
         score = metrics.graph_score([names[k] for k in kept], pairs, plan.gold, plan.edges)
         made.setdefault(r.choice.source, []).append(score)
@@ -207,11 +205,10 @@ def train(
     found = [(r, edges.log_odds(unseen[fold(r.example)].forest, r)) for r in prepared.plain(prepared.examples)]
     by_id = {e.id: e for e in plans}
     scores = {
-        "edges among gold's tools, five folds": scored_edges(found, shipped, shipped.cut),
-        "edges among gold's tools, five folds, cut at one half": scored_edges(found, shipped, EVEN),
+        "edges among gold's tools, five folds": scored_edges(found, shipped),
         "tools, five folds": scored_tools(folds, slope, offset),
         "tools, source left out": scored_tools(left_out, slope, offset),
-        "whole graphs, five folds": scored_graphs(folds, by_id, shipped.cut, (slope, offset)),
+        "whole graphs, five folds": scored_graphs(folds, by_id, (slope, offset)),
     }
     about = {
         "what": "P(the request needs the tool), boosted trees over callwright.planning.needed",
