@@ -21,5 +21,6 @@ def runs_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     """Programs that tests start keep their runs and what they learn of tools here, not in the user's folder."""
     os.environ["CALLWRIGHT_RUNS"] = str(tmp_path_factory.mktemp("runs"))
     os.environ["CALLWRIGHT_EVIDENCE"] = str(tmp_path_factory.mktemp("state") / "evidence.db")
+    os.environ["CALLWRIGHT_TRUST"] = str(tmp_path_factory.mktemp("trust"))
     yield
-    del os.environ["CALLWRIGHT_RUNS"], os.environ["CALLWRIGHT_EVIDENCE"]
+    del os.environ["CALLWRIGHT_RUNS"], os.environ["CALLWRIGHT_EVIDENCE"], os.environ["CALLWRIGHT_TRUST"]

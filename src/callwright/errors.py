@@ -13,6 +13,7 @@
     ├── TraceError        a trace file cannot be read or written
     ├── JournalError      a run's journal cannot be read, written or resumed
     ├── EvidenceError     what is known of tools cannot be read or kept
+    ├── TrustError        something is not trusted, or is not what it was when it was
     └── MissingExtra      an optional library is not installed
 
 ``ToolError`` is not in the tree: tool authors raise it to tell the *model* something.
@@ -148,6 +149,10 @@ class JournalError(CallwrightError):
 
 class EvidenceError(CallwrightError):
     """What is known of tools cannot be read or kept."""
+
+
+class TrustError(CallwrightError):
+    """Something that came from elsewhere is not trusted, or is not what it was when the user confirmed it."""
 
 
 class MissingExtra(CallwrightError):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.config import NAME, project_file, read, user_file
+from callwright.cli.config import NAME, keys_of, project_file, read, user_file
 from callwright.errors import ConfigError
 
 WHOLE = """
@@ -46,7 +46,7 @@ def written(folder: Path, text: str) -> Path:
 def test_a_file_is_read_with_every_kind_of_setting(tmp_path: Path) -> None:
     for beside in ("tools.py", "petstore.yaml"):
         (tmp_path / beside).touch()
-    found = read(written(tmp_path, WHOLE), own=True)
+    found = read(written(tmp_path, WHOLE))
     general = {key: said.value for key, said in found.general.items()}
     assert general == {
         "model": "http://localhost:8080/v1#small",
@@ -76,15 +76,15 @@ def test_a_file_is_read_with_every_kind_of_setting(tmp_path: Path) -> None:
     assert found.profiles["work"]["limits.tokens"].origin == f"{tmp_path / NAME}: [profiles.work.limits] tokens"
 
 
-def test_what_lets_calls_leave_or_names_a_key_is_not_taken_from_a_file_that_was_only_found(tmp_path: Path) -> None:
-    found = read(written(tmp_path, WHOLE), own=False)
-    assert "allow" not in found.general
-    assert "api_key_env" not in found.profiles["work"]
-    assert found.left_out == (f"{tmp_path / NAME}: allow", f"{tmp_path / NAME}: [profiles.work] api_key_env")
+def test_the_keys_of_a_file_that_is_not_trusted_can_be_told_and_of_no_toml_there_are_none() -> None:
+    said = keys_of(Path(NAME), WHOLE.encode())
+    assert said == ("model", "tools", "allow", "journal", "profile", "limits", "profiles", "proxy")
+    for raw in (b"x = [", b'x = "\xe4"', b"x = " + b"[" * 100_000, b"a." * 100_000 + b"b = 1"):
+        assert keys_of(Path(NAME), raw) == ()
 
 
 def test_a_planner_may_be_the_address_of_a_model(tmp_path: Path) -> None:
-    found = read(written(tmp_path, 'planner = "http://localhost:8000/v1#planner"'), own=True)
+    found = read(written(tmp_path, 'planner = "http://localhost:8000/v1#planner"'))
     assert found.general["planner"].value == "http://localhost:8000/v1#planner"
 
 
@@ -123,7 +123,7 @@ def test_what_makes_no_sense_is_named_with_its_file_its_key_and_the_next_step(
 ) -> None:
     path = written(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
-        read(path, own=True)
+        read(path)
     first, second = str(caught.value).split("\n", 1)
     assert str(path) in first
     assert said in first
@@ -133,12 +133,12 @@ def test_what_makes_no_sense_is_named_with_its_file_its_key_and_the_next_step(
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
-        read(tmp_path / "none.toml", own=True)
+        read(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="cannot be read: "):
-        read(tmp_path, own=True)
+        read(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'model = "\xe4"')
     with pytest.raises(ConfigError, match="is not UTF-8"):
-        read(tmp_path / "latin.toml", own=True)
+        read(tmp_path / "latin.toml")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
 def test_no_text_is_slow_or_ends_in_a_traceback(tmp_path: Path, text: str, says: str) -> None:
     start = time.process_time()
     with pytest.raises(ConfigError, match=says) as error:
-        read(written(tmp_path, text), own=True)
+        read(written(tmp_path, text))
     assert len(str(error.value)) < 700
     assert time.process_time() - start < 1
 

@@ -13,6 +13,7 @@ from tests.cli.test_config import written
 from callwright.cli.settings import Settings, effective, shown
 from callwright.errors import ConfigError
 from callwright.limits import LIMITS, Limits
+from callwright.trust import TrustStore, digest_of, location
 
 USERS = """
 model = "http://user:1/v1"
@@ -59,7 +60,15 @@ def home(tmp_path: Path) -> Path:
 
 
 def said(home: Path, given: dict[str, object] | None = None, profile: str | None = None, **environ: str) -> Settings:
-    environ["XDG_CONFIG_HOME"] = str(home / "config")
+    """What holds in the project's folder, whose file the user has confirmed as it is."""
+    path = home / "project" / "callwright.toml"
+    TrustStore(home / "trust").trust("settings", location(path), digest_of(path.read_bytes()))
+    return found(home, given, profile, **environ)
+
+
+def found(home: Path, given: dict[str, object] | None = None, profile: str | None = None, **environ: str) -> Settings:
+    """What holds there, whatever was confirmed."""
+    environ |= {"XDG_CONFIG_HOME": str(home / "config"), "CALLWRIGHT_TRUST": str(home / "trust")}
     return effective(given, profile=profile, environ=environ, folder=home / "project" / "below")
 
 
@@ -118,7 +127,7 @@ def test_a_named_file_stands_in_the_projects_place_and_is_the_users_own(home: Pa
     assert made.limits().seconds == 7
     assert made.limits().tokens == 1
     assert made.get("allow") == ["send_*"]
-    assert not any(file.left_out for file in made.files)
+    assert not made.unused
 
 
 @pytest.mark.parametrize(
@@ -174,91 +183,67 @@ def test_a_key_comes_from_the_variable_that_the_profile_names(home: Path, tmp_pa
     assert "s3cret" not in asked.stderr
 
 
-def test_no_key_goes_to_an_endpoint_that_a_file_chose_which_was_only_found(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+def test_nothing_of_a_file_that_was_only_found_counts_before_it_is_confirmed(
+    home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def keys_after(made: Settings) -> tuple[str | None, bool]:
-        monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
-        told = any("no key goes to http://project:1/v1" in note for note in made.notes())
-        made.admit_key()
-        return os.environ.get("CALLWRIGHT_API_KEY"), told
+    path = home / "project" / "callwright.toml"
+    written(home / "project", 'api_key_env = "AWS_SECRET"\nallow = ["*"]\ntools = ["evil.py"]\n' + PROJECT)
+    made = found(home)
+    assert [file.path for file in made.files] == [home / "config" / "callwright" / "callwright.toml"]
+    assert made.get("model") == "http://user:1/v1"
+    assert not {"api_key_env", "allow", "tools", "proxy.model", "proxy.port"} & made.known.keys()
+    noted = capsys.readouterr().err
+    assert f"not used: {path} (api_key_env, allow, tools, model, limits, profiles, …)" in noted
+    assert f"callwright trust {path}" in noted
+    assert "not used" in shown(made)
+    with pytest.raises(ConfigError, match=r"(?s)no profile 'exact'.*callwright trust"):
+        found(home, profile="exact")
 
-    assert keys_after(said(home)) == (None, True)
-    assert keys_after(said(home, {"model": "http://mine:1/v1"})) == ("s3cret", False)
-    named = said(home, None, None, CALLWRIGHT_CONFIG=str(home / "project" / "callwright.toml"))
-    assert keys_after(named) == ("s3cret", False)
-    written(home / "project", PROJECT.replace("http://project:1", "http://localhost:1"))
-    assert keys_after(said(home)) == ("s3cret", False)
+
+def test_a_confirmed_file_counts_until_one_letter_of_it_changes(home: Path) -> None:
+    assert said(home).get("proxy.port") == 9999
+    written(home / "project", PROJECT.replace("9999", "9998"))
+    assert "proxy.port" not in found(home).known
+    assert said(home).get("proxy.port") == 9998
+    written(home / "project" / "below", PROJECT)  # the same text at another place
+    assert "proxy.port" not in found(home).known
 
 
-def test_no_key_that_the_users_own_file_names_goes_to_such_an_endpoint_either(
+def test_what_is_said_of_a_found_file_steers_no_terminal(home: Path) -> None:
+    written(home / "project", '"a\\u001b[2Jb" = 1\n"\\u202eevil" = 2\n')
+    assert "(a\\x1b[2Jb, \\u202eevil)" in found(home).unused
+    assert max(map(len, found(home).unused.replace(str(home), "").splitlines())) <= 80
+    written(home / "project", "x = [")
+    assert "It was only found" in found(home).unused
+
+
+def test_a_found_file_chooses_no_upstream_of_the_proxy_and_no_code(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w')\ndef a() -> int:\n    'A.'\n    return 1\n"
+    )
+    written(tmp_path, 'tools = ["evil.py"]\n[proxy]\nupstream = "http://127.0.0.1:9/v1"\nport = 0\n')
+    listed = callwright("check", '{"tool": "a", "arguments": {}}', folder=tmp_path)
+    assert listed.returncode == 1
+    assert "not used" in listed.stderr
+    served = callwright("proxy", folder=tmp_path)
+    assert served.returncode == 1
+    assert "callwright trust" in served.stderr
+    assert not (tmp_path / "ran").exists()
+    assert callwright("trust", "callwright.toml", folder=tmp_path).returncode == 0
+    assert callwright("check", '{"tool": "a", "arguments": {}}', folder=tmp_path).returncode == 0
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_key_that_the_users_own_file_names_is_the_one_that_is_sent(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CALLWRIGHT_API_KEY", "")
     monkeypatch.setenv("A_KEY", "s3cret")
     written(home / "config" / "callwright", 'model = "http://mine:1/v1"\napi_key_env = "A_KEY"\n')
-    made = said(home)
-    assert any("no key goes to http://project:1/v1" in note for note in made.notes())
-    made.admit_key()
+    found(home).admit_key(["encoder"])
     assert not os.environ.get("CALLWRIGHT_API_KEY")
-    said(home, {"model": "http://mine:1/v1"}).admit_key()
+    found(home).admit_key(["model"])
     assert os.environ["CALLWRIGHT_API_KEY"] == "s3cret"
-
-
-def test_an_endpoint_that_only_looks_like_this_machine_gets_no_key(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for address in (
-        "http://localhost:1@elsewhere/v1",
-        "http://localhost.elsewhere/v1",
-        "https://localhost@elsewhere/v1",
-    ):
-        monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
-        written(home / "project", f'model = "{address}"')
-        said(home).admit_key()
-        assert "CALLWRIGHT_API_KEY" not in os.environ, address
-
-
-def test_an_endpoint_that_is_not_asked_takes_no_key_from_the_one_that_is(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
-    monkeypatch.setenv("CALLWRIGHT_EMBEDDINGS_KEY", "s3cret")
-    written(home / "project", 'encoder = "http://embeds:1/v1#e"\n[proxy]\nupstream = "http://behind:1/v1"\n')
-    made = said(home, {"model": "http://mine:1/v1"})
-    made.admit_key(["model"])
-    assert os.environ["CALLWRIGHT_API_KEY"] == os.environ["CALLWRIGHT_EMBEDDINGS_KEY"] == "s3cret"
-    made.admit_key(["encoder"])
-    assert os.environ["CALLWRIGHT_API_KEY"] == "s3cret"
-    assert "CALLWRIGHT_EMBEDDINGS_KEY" not in os.environ
-    made.admit_key(["proxy.upstream"])
-    assert "CALLWRIGHT_API_KEY" not in os.environ
-
-
-@pytest.mark.parametrize(
-    ("model", "key"),
-    [
-        ("http://project:1/v1", None),  # of the file, in general
-        ("http://served:1/v1#large", None),  # of one of its profiles
-        ("http://elsewhere:1/v1", "s3cret"),
-    ],
-)
-def test_a_run_that_goes_on_makes_no_files_endpoint_the_users_own(
-    home: Path, model: str, key: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
-    made = said(home, {"model": said(home).again(model)})
-    assert made.get("model") == model
-    made.admit_key(["model"])
-    assert os.environ.get("CALLWRIGHT_API_KEY") == key
-    assert said(home, {"model": said(home).again(None)}).get("model") == "http://project:1/v1"
-
-
-def test_a_run_from_a_folder_that_a_found_file_names_gets_no_key(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CALLWRIGHT_API_KEY", "s3cret")
-    written(home / "project", 'journal = "runs"')
-    said(home, {"model": said(home).again("http://elsewhere:1/v1")}).admit_key(["model"])
-    assert "CALLWRIGHT_API_KEY" not in os.environ
 
 
 def test_the_command_shows_the_settings_and_where_each_was_said(home: Path) -> None:

@@ -196,10 +196,10 @@ def resume_command(
 
     here = effective({"journal": journal}, config=config, profile=profile)
     found = here.folder()
-    asked = model or here.again(started_with(run, found))
+    asked = model or started_with(run, found)
     kept = False if no_evidence else evidence
     given = {"journal": journal, "allow": allow, "evidence": kept, "model": asked}
-    settings = effective(given, config=config, profile=profile).announced("model")
+    settings = effective(given, config=config, profile=profile, say=False).announced("model")
     more = {"allow": settings.get("allow", []), "evidence": settings.evidence(), "html": html, "as_json": as_json}
     code = resume_run(run, folder=found, tools=tools, model=model, changed=changed, **more)
     raise typer.Exit(code)
@@ -350,7 +350,24 @@ def config_command(
     """Show the settings that hold here, and where each was said."""
     from callwright.cli.settings import effective, shown
 
-    print(shown(effective({"model": model}, config=config, profile=profile), as_json))
+    print(shown(effective({"model": model}, config=config, profile=profile, say=False), as_json))
+
+
+@app.command("trust")
+def trust_command(
+    places: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH|URL]…", help="What to trust, as it is now; read it first.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List what is trusted.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Trust it no longer.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="List it as JSON.")] = False,
+) -> None:
+    """Confirm what came from elsewhere, by digest: a callwright.toml, a tool document, a server, a run's journal."""
+    from callwright.cli.trust import distrust, list_trusted, trust_all
+
+    if listed or not places:
+        raise typer.Exit(list_trusted(as_json))
+    raise typer.Exit(distrust(places) if remove else trust_all(places))
 
 
 @app.command("doctor")

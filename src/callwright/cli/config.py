@@ -80,11 +80,6 @@ PROXY: Mapping[str, Key] = {
     "strict": Key("true or false", "as --strict"),
     "overlay": Key("a text", "as --overlay", near=True),
 }
-OWN_ONLY = (
-    "allow",
-    "api_key_env",
-    "trials",
-)  # not from a file that lay in the way: it may have come with somebody's project
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +98,6 @@ class File:
     general: Mapping[str, Setting]
     profiles: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
     profile: str = ""  # the one to take where none is named
-    left_out: tuple[str, ...] = ()  # what is not taken from a file of this kind, and was there
-    own: bool = True  # the user's, or named by the user; else it was only found
 
 
 def user_file(environ: Mapping[str, str] = os.environ) -> Path:
@@ -120,18 +113,35 @@ def project_file(folder: Path) -> Path | None:
     return next((p / NAME for p in (folder, *folder.parents) if (p / NAME).is_file()), None)
 
 
-def read(path: Path, *, own: bool) -> File:
-    """A file, checked whole. ``own``: the user's, or one that the user named. Raises ConfigError."""
-    table = _parsed(path)
-    left_out: list[str] = []
+def read(path: Path) -> File:
+    """A file, checked whole. Raises ConfigError."""
+    return checked(path, content(path))
 
-    def kept(settings: dict[str, Setting]) -> dict[str, Setting]:
-        foreign = [] if own else [s.origin for key, s in settings.items() if key in OWN_ONLY]
-        left_out.extend(foreign)
-        return {key: s for key, s in settings.items() if s.origin not in foreign}
 
+def content(path: Path) -> bytes:
+    """The bytes of a file: what a digest is taken of, and what is then parsed. Of one that is too large a few more
+    than may be parsed. Raises ConfigError."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        said = f"{path} cannot be read: {error.strerror or error}"
+        raise ConfigError(said, hint="name another file with --config, or leave it out") from None
+
+
+def keys_of(path: Path, raw: bytes) -> tuple[str, ...]:
+    """The names at the top of a file that is not trusted, to tell what is not used; () where it cannot be parsed."""
+    try:
+        return tuple(_parsed(path, raw))
+    except ConfigError:
+        return ()
+
+
+def checked(path: Path, raw: bytes) -> File:
+    """The settings in the content of a file. Raises ConfigError."""
+    table = _parsed(path, raw)
     tables = ("limits", "profiles", "proxy", "profile")
-    general = kept(dict(_settings(path, table, "", tables)))
+    general = dict(_settings(path, table, "", tables))
     proxy = _table(path, table, "proxy", "[proxy]")
     general |= {f"proxy.{key}": s for key, s in _checked(path, proxy, "[proxy]", PROXY)}
     profiles = {}
@@ -139,7 +149,7 @@ def read(path: Path, *, own: bool) -> File:
         where = f"[profiles.{name}]"
         if not isinstance(inner, dict):
             raise ConfigError(f"{path}: {where} is no table", hint=f"{where} on a line of its own, its keys below")
-        profiles[name] = kept(dict(_settings(path, inner, where, ("limits",))))
+        profiles[name] = dict(_settings(path, inner, where, ("limits",)))
     chosen = table.get("profile", "")
     if not isinstance(chosen, str):
         raise ConfigError(f"{path}: profile takes a text, not {chosen!r}", hint="the NAME of a [profiles.NAME]")
@@ -147,16 +157,10 @@ def read(path: Path, *, own: bool) -> File:
         raise ConfigError(
             f"{path}: profile = {chosen!r}, and there is no [profiles.{chosen}]", hint=nearest(chosen, profiles)
         )
-    return File(path, general, profiles, chosen, tuple(left_out), own)
+    return File(path, general, profiles, chosen)
 
 
-def _parsed(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        said = f"{path} cannot be read: {error.strerror or error}"
-        raise ConfigError(said, hint="name another file with --config, or leave it out") from None
+def _parsed(path: Path, raw: bytes) -> dict[str, Any]:
     if len(raw) > _MOST_BYTES or any(part.count(b".") > _MOST_DOTS for part in _KEY_ENDS.split(raw)):
         said = f"{path} is larger than {_MOST_BYTES} bytes, or a key in it has more than {_MOST_DOTS} parts"
         raise ConfigError(said, hint="is it the right file? Name another one with --config")

@@ -4,36 +4,49 @@ nowhere, in this order. A profile goes before what its file and the others say i
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from callwright.cli.config import NAME, PROXY, SETTINGS, File, Setting, nearest, project_file, read, user_file
-from callwright.encoders.endpoint import KEY_VARIABLE
+from callwright.cli.config import (
+    NAME,
+    PROXY,
+    SETTINGS,
+    File,
+    Setting,
+    checked,
+    content,
+    keys_of,
+    nearest,
+    project_file,
+    read,
+    user_file,
+)
 from callwright.errors import ConfigError
-from callwright.http.egress import Target, parse_target
 from callwright.limits import LIMITS, Limit, Limits
-from callwright.proxy.access import LOOPBACK
+from callwright.trust import TrustStore, digest_of, location, printable
+from callwright.trust.store import VARIABLE
 
 CONFIG, PROFILE = "CALLWRIGHT_CONFIG", "CALLWRIGHT_PROFILE"
 _LISTS = ("tools", "only", "allow")
 USUAL = {"model": "local", "strategy": "layered", "planner": "default"}
-_CHAT = ("CALLWRIGHT_API_KEY", "OPENAI_API_KEY")
-_KEYS = {"model": _CHAT, "proxy.upstream": _CHAT, "encoder": (KEY_VARIABLE,)}  # what each endpoint is sent
-ENDPOINTS = tuple(_KEYS)
+_CHATS = ("model", "proxy.upstream")  # the endpoints that are sent the key which api_key_env names
 _NAMED = {"journal": "CALLWRIGHT_RUNS"}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds, each with where it was said. ``chosen``: why the profile is the one it is, or ""."""
+    """What holds, each with where it was said. ``chosen``: why the profile is the one it is, or "". ``unused``: what
+    is to be said of a file that was found and is not trusted, or ""."""
 
     known: Mapping[str, Setting]
     files: tuple[File, ...] = ()
     profile: str = ""
     chosen: str = ""
+    unused: str = ""
 
     def get(self, key: str, default: Any = None) -> Any:
         return self.known[key].value if key in self.known else default
@@ -69,25 +82,17 @@ class Settings:
         return Path(said).expanduser() if said else said is not False
 
     def announced(self, *asked: str) -> Settings:
-        """Itself, ready to be acted on: told of on stderr, the keys of the endpoints in place that ``asked`` names
+        """Itself, ready to be acted on: told of on stderr, the key in place of the endpoints that ``asked`` names
         (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError."""
-        for note in self.notes(asked):
+        for note in self.notes():
             print(note, file=sys.stderr)
         self.admit_key(asked)
         return self
 
-    def admit_key(self, asked: Collection[str] = ENDPOINTS) -> None:
-        """Have the endpoint asked with the key that ``api_key_env`` names. Raises ConfigError where there is none.
-
-        An endpoint that a file chose which was only found gets no key: it may have come with somebody's project.
-        """
-        strangers = self._strangers(asked)
-        for key in strangers:
-            for name in _KEYS[key]:
-                os.environ.pop(name, None)
+    def admit_key(self, asked: Collection[str] = _CHATS) -> None:
+        """Have the endpoint asked with the key that ``api_key_env`` names. Raises ConfigError where there is none."""
         said = self.known.get("api_key_env")
-        chats = [key for key in asked if _KEYS[key] == _CHAT]
-        if said is None or not chats or any(key in strangers for key in chats):
+        if said is None or not any(key in asked for key in _CHATS):
             return
         if not os.environ.get(said.value):
             raise ConfigError(
@@ -96,47 +101,11 @@ class Settings:
             )
         os.environ["CALLWRIGHT_API_KEY"] = os.environ[said.value]
 
-    def again(self, model: str | None) -> Setting | None:
-        """The model of a run that goes on, as said by whoever says it here: no file's endpoint becomes the user's by
-        having been asked before."""
-        if model is None:
-            return None
-        found = [said for file in self.files if not file.own for said in (file.general, *file.profiles.values())]
-        known = [said["model"] for said in (self.known, *found) if "model" in said]
-        place = self.known.get("journal", Setting(None, "the run"))
-        return next((said for said in known if said.value == model), Setting(model, place.origin))
-
-    def _strangers(self, asked: Collection[str]) -> dict[str, File]:
-        """Which of the endpoints lie beyond this machine and were chosen by a file that was only found, and it."""
-        found = [file for file in self.files if not file.own]
-        return {
-            key: file
-            for file in found
-            for key in asked
-            if key in self.known
-            and self.known[key].origin.startswith(str(file.path))
-            and "://" in self.known[key].value
-            and not _here(self.known[key].value)
-        }
-
-    def notes(self, asked: Collection[str] = ENDPOINTS) -> list[str]:
-        """What a user should know before anything is done: which files were read, what was not taken from them."""
+    def notes(self) -> list[str]:
+        """What a user should know before anything is done: which files were read."""
         said = ", ".join(str(file.path) for file in self.files)
-        made = (
-            [f"settings: {said}" + (f", profile {self.profile} ({self.chosen})" if self.profile else "")]
-            if said
-            else []
-        )
-        for file in self.files:
-            made += [
-                f"not taken: {left} (only from {user_file()}, or with --config {file.path})" for left in file.left_out
-            ]
-        for key, file in self._strangers(asked).items():
-            names = (*_KEYS[key], *([self.get("api_key_env", "")] if _KEYS[key] == _CHAT else []))
-            if any(os.environ.get(name) for name in names):
-                whose = f"{file.path} was only found (--config {file.path} makes it yours)"
-                made.append(f"no key goes to {self.known[key].value}: {whose}")
-        return made
+        profile = f", profile {self.profile} ({self.chosen})" if self.profile else ""
+        return [f"settings: {said}{profile}"] if said else []
 
 
 def shown(settings: Settings, as_json: bool = False) -> str:
@@ -151,11 +120,11 @@ def shown(settings: Settings, as_json: bool = False) -> str:
 
         told = {key: {"value": s.value, "from": s.origin} for key, s in rows}
         whole = {"files": [str(f.path) for f in settings.files], "profile": settings.profile, "settings": told}
+        whole["unused"] = settings.unused
         return orjson.dumps(whole, option=orjson.OPT_INDENT_2, default=str).decode()
-    lines, table = (
-        [f"# {note}" for note in settings.notes() or [f"settings: no {NAME} here or above, no {user_file()}"]],
-        "",
-    )
+    none = [] if settings.unused else [f"settings: no {NAME} here or above, no {user_file()}"]
+    notes = settings.notes() or none
+    lines, table = [f"# {line}" for note in (*notes, settings.unused) for line in note.splitlines()], ""
     for key, setting in rows:
         head, _, name = key.rpartition(".")
         if head != table:
@@ -177,23 +146,29 @@ def effective(
     profile: str | None = None,
     environ: Mapping[str, str] = os.environ,
     folder: Path | None = None,
+    say: bool = True,
 ) -> Settings:
     """The settings of a command. ``given`` is what its command line said: None and empty lists are nothing said, a
-    Setting was said elsewhere.
+    Setting was said elsewhere. A file that was only found counts when the user has confirmed it as it is; that one
+    is not used is said on stderr, unless ``say`` is false.
 
-    Raises ConfigError for a file, a variable or a profile that makes no sense.
+    Raises ConfigError for a file, a variable or a profile that makes no sense, TrustError where the store of what is
+    trusted cannot be read.
     """
-    files = _files(config, environ, folder or Path.cwd())
+    files, unused = _files(config, environ, folder or Path.cwd())
+    if unused and say:
+        print(unused, file=sys.stderr)
     said = {k: _said(v) for k, v in (given or {}).items() if v is not None and v != []}
     told = {**_variables(environ), **said}
     general: dict[str, Setting] = {}
     for file in reversed(files):
         general |= file.general
-    name, chosen = _named(profile, environ, files) or _suitable(files, told.get("model"), general.get("model"))
+    named = _named(profile, environ, files, unused)
+    name, chosen = named or _suitable(files, told.get("model"), general.get("model"))
     if name:
         for file in reversed(files):
             general |= file.profiles.get(name, {})
-    return Settings(_one_upstream(general, told), files, name, chosen)
+    return Settings(_one_upstream(general, told), files, name, chosen, unused)
 
 
 def _said(value: Any) -> Setting:
@@ -208,14 +183,30 @@ def _one_upstream(general: dict[str, Setting], told: dict[str, Setting]) -> dict
     return {**general, **told}
 
 
-def _files(config: Path | None, environ: Mapping[str, str], folder: Path) -> tuple[File, ...]:
-    """The nearest first. A file that is named stands in the project's place."""
+def _files(config: Path | None, environ: Mapping[str, str], folder: Path) -> tuple[tuple[File, ...], str]:
+    """The nearest first, and what is to be said of one that is not used. A file that is named stands in the project's
+    place; one that was only found may have come with somebody's project."""
     named = config or (Path(environ[CONFIG]).expanduser() if environ.get(CONFIG) else None)
     users = user_file(environ)
-    found = named or project_file(folder)
-    paths = [(found, named is not None)] if found is not None and found != users else []
-    paths += [(users, True)] if users.is_file() else []
-    return tuple(read(path, own=own) for path, own in paths)
+    files = [read(users)] if users.is_file() else []
+    if named is not None:
+        return (read(named), *files) if named != users else tuple(files), ""
+    found = project_file(folder)
+    if found is None or found == users:
+        return tuple(files), ""
+    raw = content(found)
+    if TrustStore(environ.get(VARIABLE)).is_trusted("settings", location(found), digest_of(raw)):
+        return (checked(found, raw), *files), ""
+    return tuple(files), _not_used(found, keys_of(found, raw))
+
+
+def _not_used(path: Path, keys: tuple[str, ...]) -> str:
+    shown = min(str(path), os.path.relpath(path), key=len)
+    held = ", ".join(keys[:6]) + (", …" if len(keys) > 6 else "")
+    return (
+        f"not used: {printable(shown)}{f' ({printable(held)})' if held else ''}\n"
+        f"  It was only found. Read it, then: callwright trust {shlex.quote(printable(shown))}"
+    )
 
 
 def _variables(environ: Mapping[str, str]) -> dict[str, Setting]:
@@ -253,7 +244,9 @@ def _number(variable: str, text: str, limit: Limit) -> float:
     raise ConfigError(f"{variable} {wrong}", hint=f"{limit.name}: {limit.about}; or unset {variable}") from None
 
 
-def _named(option: str | None, environ: Mapping[str, str], files: tuple[File, ...]) -> tuple[str, str] | None:
+def _named(
+    option: str | None, environ: Mapping[str, str], files: tuple[File, ...], unused: str
+) -> tuple[str, str] | None:
     """The profile that the user named, and where. Raises ConfigError for one that is not there."""
     name, by = (option, "--profile") if option else (environ.get(PROFILE), PROFILE)
     if not name:
@@ -263,7 +256,8 @@ def _named(option: str | None, environ: Mapping[str, str], files: tuple[File, ..
         places = (
             ", ".join(str(file.path) for file in files) or f"there is no {NAME} here or above, and no {user_file()}"
         )
-        raise ConfigError(f"{by}: there is no profile {name!r} ({places})", hint=nearest(name, known))
+        hint = nearest(name, known) + (f"\n  {unused}" if unused else "")
+        raise ConfigError(f"{by}: there is no profile {name!r} ({places})", hint=hint)
     return name, by
 
 
@@ -298,9 +292,3 @@ def _for_endpoint(model: str, models: Mapping[str, str]) -> str:
 def _address(model: str) -> tuple[str, str]:
     base, _, name = model.partition("#")
     return base.rstrip("/").lower() if "://" in base else base, name
-
-
-def _here(url: str) -> bool:
-    """Whether an endpoint is on this machine."""
-    target = parse_target(url.partition("#")[0])
-    return isinstance(target, Target) and target.host in LOOPBACK
