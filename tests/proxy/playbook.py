@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from callwright.proxy.context import Toolsets
@@ -11,6 +11,7 @@ from callwright.proxy.events import (
     CloseUpstream,
     Command,
     Event,
+    Faulted,
     Finish,
     Log,
     Probe,
@@ -22,6 +23,7 @@ from callwright.proxy.events import (
     UpstreamEnd,
     UpstreamHead,
 )
+from callwright.proxy.fronts import FRONTS, Front
 from callwright.proxy.outbound import CHAT
 from callwright.proxy.session import Session
 from callwright.proxy.settings import Settings
@@ -106,9 +108,16 @@ def whole(content: str | None, calls: Sequence[dict[str, Any]] = (), finish: str
 class Playbook:
     """One session. ``out`` is all that the client was sent, ``asked`` what went upstream."""
 
-    def __init__(self, settings: Settings | None = None, *, path: str = CHAT) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        path: str = CHAT,
+        toolsets: Toolsets = _TOOLSETS,
+        fronts: Mapping[str, Front] = FRONTS,
+    ) -> None:
         self.settings = settings or Settings(guided="off")
-        self.session = Session(self.settings, _TOOLSETS, "t1")
+        self.session = Session(self.settings, toolsets, "t1", fronts=fronts)
         self.path = path
         self.now = 100.0
         self.out = b""
@@ -118,6 +127,7 @@ class Playbook:
         self.closed = 0
         self.finished: Finish | None = None
         self.logs: list[Log] = []
+        self.faults: list[Faulted] = []
 
     def tell(self, event: Event) -> list[Command]:
         commands = self.session.handle(event, self.now)
@@ -141,6 +151,8 @@ class Playbook:
                     self.finished = command
                 case Log():
                     self.logs.append(command)
+                case Faulted():
+                    self.faults.append(command)
         return commands
 
     def ask(self, value: Any, headers: Iterable[tuple[str, str]] = ()) -> Playbook:

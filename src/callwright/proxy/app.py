@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -16,7 +17,7 @@ from callwright.overlay import Overlay
 from callwright.proxy import compose
 from callwright.proxy.access import Access
 from callwright.proxy.address import Upstream
-from callwright.proxy.capability import Capability
+from callwright.proxy.capability import FREE, Capability
 from callwright.proxy.context import Toolsets
 from callwright.proxy.counters import Counters
 from callwright.proxy.events import (
@@ -24,6 +25,7 @@ from callwright.proxy.events import (
     CloseUpstream,
     Command,
     Event,
+    Faulted,
     Finish,
     Headers,
     Keep,
@@ -41,6 +43,7 @@ from callwright.proxy.events import (
     UpstreamFailed,
     UpstreamHead,
 )
+from callwright.proxy.faults import fault_of
 from callwright.proxy.headers import joined
 from callwright.proxy.keeping import Keeper
 from callwright.proxy.pages import answer
@@ -51,6 +54,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+_LOG = logging.getLogger("callwright.proxy")
 _OWN = ("/healthz", "/metrics", "/callwright")
 _REFUSED = {
     408: "the rest of the request did not come",
@@ -113,6 +117,22 @@ class Proxy:
                 await _send(send, *self._page(scope))
             else:
                 await self._exchange(scope, receive, send)
+
+    def remember(self, command: Log | Keep | Learned) -> None:
+        """Count a request, keep its conversation, or learn what the upstream does."""
+        match command:
+            case Log(record):
+                self.counters.add(record)
+            case Keep() if self.keeper is not None:
+                self.keeper.take(command)
+            case Learned(model, guided):
+                self.capability.learned(model, guided)
+
+    def fault(self, fault: Faulted) -> None:
+        """Count and log a fault of our own."""
+        self.counters.faults[fault.kind] += 1
+        _LOG.warning("request %s: the proxy failed (%s); it passed on as it came", fault.request, fault.kind)
+        _LOG.debug("%s", fault.detail)
 
     def _page(self, scope: Scope) -> tuple[int, Sequence[tuple[str, str]], bytes]:
         return answer(scope["method"], scope["path"], self.counters, self.upstream.base)
@@ -212,10 +232,16 @@ class _Line:
         while (command := self._next) is not None:
             self._next, self._closed = None, False
             if isinstance(command, Probe):
-                found = await self._proxy.capability.of(command.model, command.headers)
-                await self.event(found)
+                await self.event(await self._found(command))
             else:
                 await self._ask(command)
+
+    async def _found(self, probe: Probe) -> Probed:
+        try:
+            return await self._proxy.capability.of(probe.model, probe.headers)
+        except Exception as error:
+            self._proxy.fault(fault_of(error, self._session.record.id))
+            return FREE
 
     async def watch(self, receive: Receive) -> None:
         """Wait for the client to go, and for the times at which the session wants to be woken."""
@@ -277,13 +303,17 @@ class _Line:
                 self._next = command
             case CloseUpstream():
                 self._closed = True
-            case Log(record):
-                self._proxy.counters.add(record)
-            case Keep():
-                if self._proxy.keeper is not None:
-                    self._proxy.keeper.take(command)
-            case Learned(model, guided):
-                self._proxy.capability.learned(model, guided)
+            case Faulted():
+                self._proxy.fault(command)
+            case Log() | Keep() | Learned():
+                self._keep(command)
+
+    def _keep(self, command: Log | Keep | Learned) -> None:
+        """Remember what came of a request; to fail in that takes nothing from the client."""
+        try:
+            self._proxy.remember(command)
+        except Exception as error:
+            self._proxy.fault(fault_of(error, self._session.record.id))
 
 
 def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

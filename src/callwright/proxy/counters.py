@@ -13,6 +13,7 @@ _HELP = {
     "violations_total": "What the gate refused or warned of, by kind.",
     "questions_total": "Upstream requests beyond the client's own.",
     "calls_total": "Tool calls sent to clients, by the format they were read from.",
+    "faults_total": "Requests over which the proxy itself failed, and which passed untouched, by kind.",
     "active": "Requests under way.",
     "seconds_total": "Seconds spent on finished requests that offered tools.",
 }
@@ -27,6 +28,7 @@ class Counters:
         self.edits: Counter[str] = Counter()
         self.violations: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
         self.questions = 0
         self.active = 0
         self.seconds = 0.0
@@ -54,6 +56,7 @@ class Counters:
             ("edits_total", "rule", self.edits),
             ("violations_total", "kind", self.violations),
             ("calls_total", "dialect", self.calls),
+            ("faults_total", "kind", self.faults),
         ):
             yield from _head(name, "counter")
             for key, count in sorted(counted.items()):

@@ -146,4 +146,15 @@ class Probe:
     headers: Headers = field(repr=False, default=())
 
 
-Command: TypeAlias = SendUpstream | CloseUpstream | SendHead | SendBody | Finish | Log | Keep | Learned | Probe
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """The proxy itself failed over this request, whose bytes pass as they come. ``detail`` is for a debug log."""
+
+    request: str
+    kind: str
+    detail: str = ""
+
+
+Command: TypeAlias = (
+    SendUpstream | CloseUpstream | SendHead | SendBody | Finish | Log | Keep | Learned | Probe | Faulted
+)

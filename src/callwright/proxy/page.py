@@ -31,6 +31,7 @@ def _row(record: Record) -> Html:
         _count(len(record.edits), "edit"),
         _count(record.questions, "question"),
         "guided" if record.guided else "",
+        f"fault: {record.fault}" if record.fault else "",
         f"{record.seconds:.2f} s",
     )
     edits = [f"{e.rule} {e.path}\n{_short(e.before)}\n→ {_short(e.after)}" for e in record.edits]

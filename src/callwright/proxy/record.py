@@ -37,9 +37,13 @@ class Record:
     seconds: float = 0.0
     first_byte: float = 0.0
     created: int = 0  # seconds since 1970
+    fault: str = ""  # what went wrong in the proxy itself, which then passed everything on untouched
 
     def marks(self) -> list[tuple[str, str]]:
         """Headers for the client: what was done, as far as it is known by now; none where no tools were offered."""
+        if self.fault:
+            passed = (("x-callwright-outcome", "passed"), ("x-callwright-fault", self.fault))
+            return [("x-callwright-request", self.id), *passed]
         if not self.tools:
             return []
         marks = [("x-callwright-request", self.id)]

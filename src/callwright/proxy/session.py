@@ -3,6 +3,9 @@
 A chat request that offers tools is read, its history mended, sent on; its answer passes with its bytes until a call
 turns up, which is settled (see :mod:`callwright.proxy.settle`), with questions to the upstream where the budget
 grants them. Everything else passes as it is. Other APIs are turned into chat completions and back by their front.
+
+A fault of our own never costs the client an answer that the upstream gave: from then on the request, or what has come
+of its answer, passes as it came, and the fault is told by a header, the record and a command.
 """
 
 from __future__ import annotations
@@ -29,12 +32,14 @@ from callwright.proxy.events import (
     Request,
     SendBody,
     SendHead,
+    SendUpstream,
     Tick,
     UpstreamData,
     UpstreamEnd,
     UpstreamFailed,
     UpstreamHead,
 )
+from callwright.proxy.faults import Tape, fault_of, is_fault, kind_of
 from callwright.proxy.fronts import ANSWERS, FRONTS, Front, Plain, Writer
 from callwright.proxy.outbound import CHAT, Outbound
 from callwright.proxy.record import Record
@@ -59,9 +64,18 @@ class Session:
     ``guided``: whether this upstream is known to do without (False) or with (True); None asks with a Probe.
     """
 
-    def __init__(self, settings: Settings, toolsets: Toolsets, number: str = "0", *, local: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        toolsets: Toolsets,
+        number: str = "0",
+        *,
+        local: bool = False,
+        fronts: Mapping[str, Front] = FRONTS,
+    ) -> None:
         self._settings = settings
         self._toolsets = toolsets
+        self._fronts = fronts
         self._local = local
         self._phase: Phase = "start"
         self._request = Request("GET", "/")
@@ -85,6 +99,13 @@ class Session:
         self._stream = False
         self._head_sent = False
         self._started = self._quiet_since = 0.0
+        self._tape = Tape()
+        self._bare = self._outbound.unchanged()  # the client's request with nothing done to it
+        self._under_way: Literal["", "own", "question"] = ""  # what the upstream is answering
+        self._was_under_way: Literal["", "own", "question"] = ""  # before the event at hand
+        self._over = False  # whether the client has its whole answer
+        self._head_was_sent = False  # before the event at hand
+        self._emitted: list[Command] = []  # for the client, by the event under way
         self.record = Record(number, "")
 
     @property
@@ -98,19 +119,52 @@ class Session:
         return min(times, default=None)
 
     def handle(self, event: Event, now: float) -> list[Command]:
-        """What is to be done about an event."""
-        commands = self._handle(event, now)
+        """What is to be done about an event. Raises nothing but what ends the process."""
+        self._emitted, self._head_was_sent = [], self._head_sent
+        self._note(event)
+        try:
+            commands = self._handle(event, now)
+        except BaseException as error:
+            if not is_fault(error):
+                raise
+            commands = self._pass_on(error, event, now)
+        self._commit(commands)
         if commands and self._head_sent:
             self._quiet_since = now
             self.record.first_byte = self.record.first_byte or now - self._started
         return commands
+
+    def _note(self, event: Event) -> None:
+        """Keep what comes of the answer to the client's own request until it has gone out."""
+        self._was_under_way = self._under_way
+        match event:
+            case Request():
+                self._request, self._outbound = event, Outbound(event)
+                self._bare = self._outbound.unchanged()
+            case UpstreamHead() if self._under_way == "own":
+                self._tape.begin(event)
+            case UpstreamData(data) if self._under_way == "own":
+                self._tape.add(data)
+            case UpstreamEnd() | UpstreamFailed():
+                self._under_way = ""
+
+    def _commit(self, commands: list[Command]) -> None:
+        for command in commands:
+            match command:
+                case SendUpstream():
+                    self._under_way = "own" if self._phase in ("answer", "pass") else "question"
+                case CloseUpstream():
+                    self._under_way = ""
+                case Finish():
+                    self._over = True
 
     def _handle(self, event: Event, now: float) -> list[Command]:
         match event:
             case UpstreamData(data):
                 return self._data(data, now)
             case UpstreamHead(status, given, cookies):
-                self._cookies = tuple(("set-cookie", value) for value in cookies)
+                if self._streamed is None and self._whole is None:  # else of a question of ours
+                    self._headers, self._cookies = given, tuple(("set-cookie", value) for value in cookies)
                 return self._head(status, given, now)
             case UpstreamEnd():
                 return self._end(now)
@@ -139,10 +193,10 @@ class Session:
         return known is not None and known.schema and not known.native and not self._refused
 
     def _begin(self, request: Request, now: float) -> list[Command]:
-        self._request, self._started = request, now
+        self._started = now
         self.record.path = request.path
         self._phase = "pass"
-        self._front = FRONTS.get(request.path) if request.method == "POST" else None
+        self._front = self._fronts.get(request.path) if request.method == "POST" else None
         self._outbound = Outbound(request, self._front is not None)
         answer = ANSWERS.get(request.path) if request.method == "POST" else None
         ours = self._front is not None or answer is not None
@@ -159,9 +213,10 @@ class Session:
     def _chat(self, body: JsonObject) -> list[Command]:
         raw, came = self._request.body, body
         if self._front is not None:
-            self._writer = self._front.writer(body)
+            writer = self._front.writer(body)
             body = self._front.request(body)
             raw = json_bytes(body)
+            self._writer, self._bare = writer, self._outbound.chat(raw)
         body = self._toolsets.laid(body)
         mended, edits = history.paired(body.get("messages"))
         if edits:
@@ -222,9 +277,10 @@ class Session:
     # the answer
 
     def _head(self, status: int, given: Mapping[str, str], now: float) -> list[Command]:
-        self._status, self._headers, self._again = status, given, None
+        self._status, self._again = status, None
         if self._phase == "answer" and status in _UNSUPPORTED and self._can_do_without_tools:
             self._phase, self._refused = "refused", True
+            self._tape.forget()
         if self._phase in ("guided", "question", "refused"):
             return []
         self.record.status = status
@@ -246,27 +302,39 @@ class Session:
             kept = self._writer.head(self._status, kept)
         if length is not None and self._front is None:
             kept["content-length"] = str(length)
-        return SendHead(self._status, (*kept.items(), *self._cookies, *self.record.marks()))
+        made = SendHead(self._status, (*kept.items(), *self._cookies, *self.record.marks()))
+        self._emitted.append(made)
+        return made
 
     def _data(self, data: bytes, now: float) -> list[Command]:
         if self._phase == "pass":
             return self._body(data)
         if self._phase == "answer" and self._streamed is not None:
-            out = self._body(self._streamed.feed(data, now))
+            out = self._stream_out(self._streamed, self._streamed.feed(data, now))
             # Nothing more of the answer is to come, so the end of its connection is not waited for.
             return out + self._settle(self._streamed, now) if self._streamed.ready else out
         self._collected.add(data)
         if self._phase == "answer" and self._stream and self._collected.events:  # under another content type
-            given = {**self._headers, "content-type": "text/event-stream"}
-            return [*self._head(self._status, given, now), *self._data(self._collected.take(), now)]
+            self._headers = {**self._headers, "content-type": "text/event-stream"}
+            return [*self._head(self._status, self._headers, now), *self._data(self._collected.take(), now)]
         if self._phase == "answer" and self._collected.too_long:
             self._phase = "pass"
             return [self._send_head(), *self._body(self._collected.take())]
         return []
 
-    def _body(self, data: bytes) -> list[Command]:
+    def _body(self, data: bytes, held: int = 0) -> list[Command]:
+        """A piece of the answer for the client; ``held`` bytes of what has come are still to follow."""
         data = self._writer.feed(data) if data else b""
-        return [SendBody(data)] if data else []
+        made: list[Command] = [SendBody(data)] if data else []
+        self._emitted += made
+        if data or self._front is None:  # else its translation waits for more of it
+            self._tape.keep(held)
+        return made
+
+    def _stream_out(self, streamed: Streamed, ready: bytes) -> list[Command]:
+        made = self._body(ready, streamed.held)
+        streamed.commit()
+        return made
 
     def _end(self, now: float) -> list[Command]:
         self._ended = True
@@ -283,7 +351,7 @@ class Session:
                     return [Learned(self.record.model, False), *self._step(Reply(""), now)]
                 return self._step(again.reply_of(json_object(collected)), now)
             case "answer" if self._streamed is not None:
-                out = self._body(self._streamed.end())
+                out = self._stream_out(self._streamed, self._streamed.end())
                 return out + (self._settle(self._streamed, now) if self._streamed.ready else self._broken(now))
             case "answer":
                 return self._whole_end(collected, now)
@@ -377,8 +445,11 @@ class Session:
         rest = self._writer.end()
         self.record.seconds = now - self._started
         out: list[Command] = [SendBody(rest)] if rest else []
-        out.append(Finish())
-        return [*out, Log(self.record), *self._keep(self._context)] if self._context is not None else out
+        kept = self._keep(self._context) if self._context is not None else []
+        return [*out, Finish(), *self._logged(), *kept]
+
+    def _logged(self) -> list[Command]:
+        return [Log(self.record)] if self._context is not None or self.record.fault else []
 
     def _broken(self, now: float) -> list[Command]:
         """The stream ended before its answer did: what there was has gone out, and the client is told."""
@@ -407,7 +478,7 @@ class Session:
     def _tick(self, now: float) -> list[Command]:
         out: list[Command] = []
         if self._phase == "answer" and self._streamed is not None:
-            out += self._body(self._streamed.tick(now))
+            out += self._stream_out(self._streamed, self._streamed.tick(now))
             out += self._settle(self._streamed, now) if self._streamed.ready else []
         quiet = self._silent and now - self._quiet_since >= self._settings.keep_alive_seconds
         return out or ([SendBody(self._writer.keep_alive)] if quiet else [])
@@ -417,4 +488,71 @@ class Session:
             return []
         self._phase = "over"
         self.record.outcome, self.record.seconds = "gone", now - self._started
-        return [CloseUpstream(), *([Log(self.record)] if self._context is not None else [])]
+        return [CloseUpstream(), *self._logged()]
+
+    # faults of our own
+
+    def _pass_on(self, error: BaseException, event: Event, now: float) -> list[Command]:
+        """The request, or its answer, as it came, because we failed over it."""
+        self.record.fault, self.record.outcome = kind_of(error), "passed"
+        self.record.notes.append(f"the proxy failed here ({self.record.fault}); what follows passed as it came")
+        told: list[Command] = [fault_of(error, self.record.id)]
+        try:
+            return [*told, *self._untouched(event, now)]
+        except BaseException as second:
+            if not is_fault(second):
+                raise
+            told.append(fault_of(second, self.record.id))
+        return [*told, *self._untranslated(event, now)]
+
+    def _untouched(self, event: Event, now: float) -> list[Command]:
+        """What goes out by the event under way, then the client's request, or the rest of its answer, with nothing
+        done to it. Another API is still translated."""
+        left_out = self._streamed.left_out() if self._streamed is not None else b""
+        self._context = self._streamed = self._whole = self._settling = self._again = None
+        close: list[Command] = [CloseUpstream()] if self._under_way else []
+        self._phase = "over" if self._over or isinstance(event, ClientGone) else "pass"
+        if self._phase == "over":
+            return close
+        if self._tape.head is None:
+            return self._ask_untouched(event, close, now)
+        self._answer_untouched(self._tape.head, left_out)
+        made = list(self._emitted)
+        if self._under_way == "own":
+            return made
+        if isinstance(event, UpstreamFailed) and self._was_under_way == "own":
+            return [*made, *self._failed(event.failure, now)]
+        return [*made, *close, *self._finish(now)]
+
+    def _answer_untouched(self, answer: UpstreamHead, left_out: bytes) -> None:
+        self._status, self._headers = answer.status, answer.headers
+        self._cookies = tuple(("set-cookie", value) for value in answer.cookies)
+        self._stream = answer.headers.get("content-type", "").startswith("text/event-stream")
+        if not self._head_sent:
+            self._send_head()
+        rest = self._tape.rest()
+        self._body(left_out, len(rest))
+        self._body(rest)
+
+    def _ask_untouched(self, event: Event, close: list[Command], now: float) -> list[Command]:
+        if self._head_sent:  # an answer of our own making
+            return [*self._emitted, *close, *self._finish(now)]
+        if self._under_way == "own":
+            return []
+        if isinstance(event, UpstreamFailed) and self._was_under_way == "own":
+            return self._failed(event.failure, now)
+        self.record.edits.clear()
+        return [*close, self._bare]
+
+    def _untranslated(self, event: Event, now: float) -> list[Command]:
+        """The same where the translation into the client's API is what fails. Of an answer that has begun in that API
+        no more can be told than that it broke off."""
+        if not self._head_was_sent and self._tape.complete:
+            self._front, self._writer, self._head_sent = None, Plain(), False
+            self._emitted = []
+            self._outbound = Outbound(self._request)
+            self._bare = self._outbound.unchanged()
+            return self._untouched(event, now)
+        self._phase = "over"
+        close: list[Command] = [CloseUpstream()] if self._under_way else []
+        return [*self._emitted, *close, Finish(broken=True), Log(self.record)]

@@ -65,6 +65,8 @@ class Streamed:
         self._shown: deque[tuple[int, str]] = deque()  # text beside calls that waits, and where it begins
         # Places in the answer's text: how much has come, is decided, has gone out.
         self._fed = self._pos = self._sent = 0
+        # Where what was handed out last ends, the same once it is with the client, and the bytes left out since.
+        self._shown_to = self._gone = self._dropped = 0
         self._held: list[str] = []
         self._decided = self._released = False
         self._strange: bool | None = None  # whether the text begins like a call of a tool that nobody offered
@@ -87,6 +89,24 @@ class Streamed:
     @property
     def holding(self) -> bool:
         return bool(self._queue) or bool(self._after)
+
+    @property
+    def held(self) -> int:
+        """How many of the last bytes fed have not been handed out, those left out at their beginning included."""
+        return 0 if self.passing else self._dropped + self._size + self._splitter.size
+
+    def commit(self) -> None:
+        """What was handed out has reached the client."""
+        self._gone = self._shown_to
+
+    def left_out(self) -> bytes:
+        """The calls that were left out of the text that has reached the client, as text."""
+        return self._as_text(self._gone)
+
+    def _as_text(self, sent: int) -> bytes:
+        taken = zip(self._places, self._calls, strict=False)
+        lost = "".join(call.raw[: max(0, sent - at)] for at, call in taken)
+        return encoded(chat.chunk(self._like, {"content": lost})) if lost else b""
 
     def feed(self, data: bytes, now: float) -> bytes:
         """What can go to the client now."""
@@ -205,7 +225,11 @@ class Streamed:
     def _through(self, raw: bytes, out: list[bytes]) -> None:
         out.append(raw)
         self._sent = self._fed
+        self._hand_out()
         self._shown.clear()
+
+    def _hand_out(self) -> None:
+        self._shown_to, self._dropped = self._sent, 0
 
     def _event(self, raw: bytes, out: list[bytes]) -> None:
         data = data_of(raw)
@@ -293,8 +317,13 @@ class Streamed:
         while self._queue and (self._released or self._queue[0].end <= self._pos):
             event = self._queue.popleft()
             self._size -= len(event.raw)
+            before = len(out)
             self._render(event, out)
             self._sent = event.end
+            if len(out) > before:
+                self._hand_out()
+            else:
+                self._dropped += len(event.raw)
         if not self._queue:
             self._shown.clear()
         if self._fed - self._pos > self._limits.hold_bytes:
@@ -376,6 +405,7 @@ class Streamed:
             self._wait(raw, self._fed)
         else:
             out.append(raw)
+            self._hand_out()
 
     def _done(self, raw: bytes, out: list[bytes]) -> None:
         if not self.finish:
@@ -390,10 +420,8 @@ class Streamed:
 
     def _pass(self, raw: bytes, out: list[bytes]) -> None:
         """From here on everything goes as it came; calls left out of what has gone are said as text."""
-        taken = zip(self._places, self._calls, strict=False)
-        lost = "".join(call.raw[: max(0, self._sent - at)] for at, call in taken)
-        if lost:
-            out.append(encoded(chat.chunk(self._like, {"content": lost})))
+        if lost := self._as_text(self._sent):
+            out.append(lost)
         out += [*(w.raw for w in self._queue), *(w.raw for w in self._after), raw]
         self._queue.clear()
         self._after.clear()
