@@ -68,3 +68,9 @@ def test_what_the_system_says_between_the_turns_comes_first() -> None:
     made = request(messages=turns, system="Be brief.")
     assert [m["role"] for m in made["messages"]] == ["system", "user"]
     assert made["messages"][0]["content"] == "Be brief.\n\nAgents: none."
+
+
+def test_what_a_tool_says_it_may_do_is_kept() -> None:
+    tool = {"name": "now", "input_schema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+    (made,) = request(tools=[tool])["tools"]
+    assert made["function"]["annotations"] == {"readOnlyHint": True}

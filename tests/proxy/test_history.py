@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.proxy.history import NOT_CALLED, key, loops, paired, questions_spent
+from callwright.proxy.history import NOT_CALLED, is_of_user, key, loops, paired, questions_spent, succeeded
 from callwright.types import Message, ToolCall
 
 
@@ -76,3 +76,16 @@ def test_questions_are_counted_by_message() -> None:
     asked = assistant("cwr000001", "cwr000002")
     odd: list[Any] = ["x", {"tool_calls": [3, {}]}, {"tool_calls": None}]
     assert questions_spent([asked, assistant("cwp000001"), *odd, asked]) == 2
+
+
+def test_calls_that_succeeded_are_those_since_the_user_last_spoke_whose_result_is_no_failure() -> None:
+    assert [c.id for c in succeeded(talk("fine", "Error: busy", NOT_CALLED, ""))] == ["c0", "c3"]
+    assert succeeded([*talk("fine"), Message("user", "and now?")]) == ()
+
+
+def test_not_everything_in_the_users_turn_is_said_by_the_user() -> None:
+    lost, _ = paired([USER, assistant("a"), result("x", "from x"), result("a")])
+    assert not is_of_user(Message("user", lost[3]["content"]))  # type: ignore[index,call-overload]
+    reminder = "<system-reminder>Be brief.</system-reminder>"
+    assert not is_of_user(Message("user", reminder))
+    assert is_of_user(Message("user", f"{reminder} Go on."))

@@ -33,3 +33,8 @@ def test_a_tool_of_plain_text_takes_one_text_and_says_its_grammar() -> None:
 def test_tools_that_others_run_and_what_is_no_tool_are_left_out() -> None:
     tools: Any = [{"type": "web_search"}, 3, None, {"type": "namespace", "name": "x", "tools": [{"type": "mcp"}]}]
     assert called(tools) == called(None) == called("x") == []
+
+
+def test_what_a_tool_says_it_may_do_is_kept() -> None:
+    (made,) = offered([{**FUNCTION, "annotations": {"readOnlyHint": True}}])
+    assert made["function"]["annotations"] == {"readOnlyHint": True}  # type: ignore[index,call-overload]

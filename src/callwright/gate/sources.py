@@ -137,6 +137,16 @@ class Sources:
             self._numbered = len(self._texts)
         return self._number_set
 
+    @property
+    def numbers(self) -> set[float]:
+        """Every number that was seen, those in words and those without their sign among them."""
+        return self._numbers
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that was seen, each once."""
+        return self._texts
+
     def _counts(self) -> set[str]:
         """The words said that are numbers; the "first" of "First, find …" only says where a list begins."""
         counts = self._words & _COUNTS

@@ -272,6 +272,8 @@ def _document(block: Mapping[str, Any]) -> str:
 
 def _tool(raw: Mapping[str, Any]) -> JsonObject:
     function = {"name": raw.get("name"), "description": raw.get("description", ""), "parameters": raw["input_schema"]}
+    if isinstance(raw.get("annotations"), Mapping):  # what a tool may do: MCP's hints, for clients that know them
+        function["annotations"] = raw["annotations"]
     return {"type": "function", "function": function}
 
 

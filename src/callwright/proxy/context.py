@@ -144,6 +144,11 @@ class Context:
         return self._waiting
 
     @property
+    def guarded(self) -> bool:
+        """Whether the calls of the answer are the proxy's own reading: the upstream delivers none that work."""
+        return not self.native
+
+    @property
     def loops(self) -> tuple[history.Loop, ...]:
         """The calls that keep failing in this conversation."""
         results = sum("tool_call_id" in m for m in self.body["messages"] if isinstance(m, dict))

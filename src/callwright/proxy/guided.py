@@ -11,6 +11,7 @@ from collections.abc import Container
 
 from callwright import prompts
 from callwright.jsontext import JsonError, mend
+from callwright.models.chat import messages_out
 from callwright.models.grammar import guidance
 from callwright.proxy import again
 from callwright.proxy.context import Context
@@ -27,11 +28,16 @@ _MOST_CALLS = 16
 _WISH = 100  # characters
 
 
-def body(context: Context, *, least: int = 1) -> JsonObject:
-    """The request in guided form: tools told in words, the reply held to :func:`schema`, not streamed."""
+def body(context: Context, *, least: int = 1, problem: str = "") -> JsonObject:
+    """The request in guided form: tools told in words, the reply held to :func:`schema`, not streamed.
+
+    ``problem``: why the answer before this one cannot be used.
+    """
     left_out = ("tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "stop", "response_format")
     made = {k: v for k, v in context.body.items() if k not in left_out}
     made["messages"] = _told(context.body["messages"], _instructions(context))
+    if problem:
+        made["messages"] += messages_out(prompts.render("again", problem=problem))
     made.setdefault("temperature", 0)  # a reading, not a piece of prose
     wanted = schema(context, least=least)
     if context.local:
@@ -41,11 +47,16 @@ def body(context: Context, *, least: int = 1) -> JsonObject:
     return made
 
 
-def body_in_words(context: Context) -> JsonObject:
-    """The request without tools, for messages that need none; they are told of where the question is about them."""
+def body_in_words(context: Context, problem: str = "") -> JsonObject:
+    """The request without tools, for messages that need none; they are told of where the question is about them.
+
+    ``problem``: why the calls of the answer before this one were not made.
+    """
     from callwright.refine.surplus import about_tools
 
     made = {k: v for k, v in context.body.items() if k not in ("tools", "tool_choice", "parallel_tool_calls")}
+    if problem:
+        return {**made, "messages": [*made["messages"], *messages_out(prompts.render("unsent", problem=problem))]}
     tools = context.toolset.tools
     if about_tools(context.query, tools):
         names = "\n".join(f"- {t.description or t.name} ({t.name})" for t in tools)

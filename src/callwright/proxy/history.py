@@ -5,7 +5,8 @@ Pure functions of the request's messages; the proxy itself remembers nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from callwright.proxy import ids
 from callwright.types import Edit, Json, JsonObject, Message, ToolCall, canonical
 
 NOT_CALLED = "[no result: this call was not carried out]"
+_LOST = "Earlier tool result"  # how a result without its call is told, in the user's turn
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)  # what agents say in the user's turn
 
 
 def questions_spent(messages: Sequence[Any]) -> int:
@@ -49,20 +52,51 @@ def loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
     A result that is no failure ends the count of its call: asking again is then the model's good right.
     """
     failed: dict[tuple[str, str], tuple[int, str]] = {}
-    open_calls: dict[str, tuple[str, str]] = {}
-    for message in messages:
-        if message.role == "user" and message.content.strip():
+    for call, said in _results(messages):
+        if call is None:
             failed.clear()
-        open_calls |= {call.id: key(call) for call in message.tool_calls}
-        made = open_calls.get(message.tool_call_id) if message.role == "tool" else None
-        if made is None:
             continue
-        failure = failure_in(message.content)
+        made, failure = key(call), failure_in(said)
         if failure is None or failure.kind == "empty":
             failed.pop(made, None)
         else:
             failed[made] = (failed.get(made, (0, ""))[0] + 1, failure.message)
     return tuple(Loop(made, times, said) for made, (times, said) in failed.items() if after and times >= after)
+
+
+def succeeded(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls since the user last spoke whose result is no failure, in the order of their results."""
+    good: list[ToolCall] = []
+    for call, said in _results(messages):
+        if call is None:
+            good.clear()
+        elif said != NOT_CALLED and ((failure := failure_in(said)) is None or failure.kind == "empty"):
+            good.append(call)
+    return tuple(good)
+
+
+def is_of_user(message: Message) -> bool:
+    """Whether the user says something in a message. Agents put reminders into the user's turn, and a result whose
+    call is missing is told there."""
+    if message.role != "user" or message.content.startswith(_LOST):
+        return False
+    return bool(_REMINDER.sub("", message.content).strip())
+
+
+def _results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str]]:
+    """Each result with its call, in order; (None, "") wherever the user speaks. A result without an id belongs to the
+    oldest open call, of its tool where it names one."""
+    waiting: dict[str, ToolCall] = {}
+    for place, message in enumerate(messages):
+        if is_of_user(message):
+            yield None, ""
+        waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
+        if message.role != "tool":
+            continue
+        named = [known for known, call in waiting.items() if message.name in ("", call.tool)]
+        known = message.tool_call_id or next(iter(named), "")
+        if known in waiting:
+            yield waiting.pop(known), message.content
 
 
 def paired(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
@@ -137,5 +171,5 @@ def _as_user(message: Mapping[str, Any]) -> JsonObject:
     content = message.get("content")
     name = f" of {message['name']}" if isinstance(message.get("name"), str) else ""
     if isinstance(content, list):
-        return {"role": "user", "content": [{"type": "text", "text": f"Earlier tool result{name}:"}, *content]}
-    return {"role": "user", "content": f"Earlier tool result{name}: {content}"}
+        return {"role": "user", "content": [{"type": "text", "text": f"{_LOST}{name}:"}, *content]}
+    return {"role": "user", "content": f"{_LOST}{name}: {content}"}

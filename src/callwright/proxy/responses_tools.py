@@ -59,4 +59,6 @@ def _function(name: str, tool: Mapping[str, Any]) -> JsonObject:
     function = {"name": name, "description": about, "parameters": tool.get("parameters") or {}}
     if tool.get("strict") is not None:
         function["strict"] = tool["strict"]
+    if isinstance(tool.get("annotations"), Mapping):  # what a tool may do: MCP's hints, for clients that know them
+        function["annotations"] = tool["annotations"]
     return {"type": "function", "function": function}

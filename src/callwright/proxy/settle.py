@@ -3,7 +3,8 @@ question to the upstream and is sent the reply, at most as often as the request'
 
 Refine and gate first; then, of an upstream whose own calls do not work, a second reading by schema where the first
 was refused or the request seems to want more; then what the client asked for (``tool_choice``,
-``parallel_tool_calls``); then loops. What is right stays as it is, to the byte.
+``parallel_tool_calls``); then loops, and writes that must not be made (:mod:`callwright.proxy.guard`). What is right
+stays as it is, to the byte.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from callwright.errors import Violation
 from callwright.gate import Refusal, repair_refusal
 from callwright.gate.coerce import pointer_join
 from callwright.gate.sources import Sources
-from callwright.proxy import again, guided, history, ids
+from callwright.proxy import again, guard, guided, history, ids
 from callwright.proxy.context import Context
 from callwright.proxy.refining import LEFT_OUT, UNASKED, left_open, read_twice, refined, wants_more
 from callwright.proxy.sse import json_bytes
@@ -108,7 +109,10 @@ def settle(found: Sequence[Found], text: str, finish: str, context: Context) -> 
     asked = yield from _repair(mended, made, context)
     work: list[_Work] = _allowed(asked, made, context)
     work = _without_loops(work, made, context)
-    if not work and not text.strip() and any(e.rule == UNASKED for e in made.edits):
+    work, problem = _without_withheld(work, made, context)
+    if not work and problem:
+        work = yield from _instead(problem, text, made, context)
+    elif not work and not text.strip() and any(e.rule == UNASKED for e in made.edits):
         yield from _in_words(made, context)
     elif not work and (why := _wanting(text, made, context)):
         work = yield from _ask_again(why, text, finish, made, context)
@@ -249,14 +253,19 @@ def _agreed(one: _Work, call: ToolCall, place: int, made: Settled) -> _Work:
     return one
 
 
-def _in_words(made: Settled, context: Context) -> Generator[Question, Reply, None]:
-    """An answer in words in place of calls that nobody asked for."""
+def _in_words(made: Settled, context: Context, problem: str = "") -> Generator[Question, Reply, None]:
+    """An answer in words in place of calls that nobody asked for, or that are not made because of a ``problem``.
+    That is told where nothing else is said."""
     if not context.grant():
         made.notes.append("no budget to ask for an answer in words")
+        made.text += [problem] if problem else []
         return
-    reply = yield Question("words", guided.body_in_words(context))
+    reply = yield Question("words", guided.body_in_words(context, problem))
     parsed = parse_calls(reply.text, context.toolset.tools)
-    made.text.append(parsed.text if parsed.calls and parsed.text.strip() else reply.text)
+    if parsed.calls and parsed.text.strip():
+        made.text.append(parsed.text)
+    else:
+        made.text.append(problem if problem and (parsed.calls or not reply.text.strip()) else reply.text)
 
 
 def _as_refused(one: _Work) -> tuple[ToolCall, str] | None:
@@ -330,6 +339,40 @@ def _without_loops(work: list[_Work], made: Settled, context: Context) -> list[_
     return kept
 
 
+def _without_withheld(work: list[_Work], made: Settled, context: Context) -> tuple[list[_Work], str]:
+    """Without the writes that must not be made, and why they are not."""
+    kept, problems = [], []
+    for place, (one, why) in enumerate(zip(work, guard.of(context, [w.call for w in work]), strict=True)):
+        if why is None:
+            kept.append(one)
+            continue
+        made.edits.append(Edit(f"/{place}", _shown(one.call), None, why.rule))
+        problems.append(why.said)
+    made.notes += problems
+    return kept, " ".join(dict.fromkeys(problems))
+
+
+def _instead(problem: str, text: str, made: Settled, context: Context) -> Generator[Question, Reply, list[_Work]]:
+    """Another call where the client insists on one, else an answer in words; where neither comes, the reason."""
+    if not context.demanded:
+        yield from _in_words(made, context, problem)
+        return []
+    if context.grant():
+        made.asked += 1
+        if context.schema:
+            reply = yield Question("guided", guided.body(context, problem=problem))
+            work = _usable(reply, context)
+        else:
+            reply = yield Question("again", again.question(problem, text, context))
+            work = _taken(again.calls_of(reply, context), Settled(), context)
+        work, _ = _without_withheld(_allowed(work, Settled(), context), Settled(), context)
+        made.edits += [Edit(f"/{n}", None, _shown(w.call), "asked_again") for n, w in enumerate(work)]
+        if work:
+            return work
+    made.text.append(problem)
+    return []
+
+
 def _wanting(text: str, made: Settled, context: Context) -> str:
     """Why the answer will not do as it is now, or ""."""
     if any(e.rule == "loop" for e in made.edits):
@@ -355,11 +398,9 @@ def _ask_again(
     if context.choice == "none":
         made.text.append(reply.text)
         return []
-    calls = again.calls_of(reply, context)
     trial = Settled()
-    work = _mend([Found(c) for c in calls], trial, context)
-    work = [w for w in work if isinstance(w.verdict, CheckedCall)]
-    work = _without_loops(_allowed(work, trial, context), trial, context)
+    work = _allowed(_taken(again.calls_of(reply, context), trial, context), trial, context)
+    work, _ = _without_withheld(_without_loops(work, trial, context), trial, context)
     if not work:
         made.notes.append("asked again, without a usable call")
         return []
@@ -367,6 +408,12 @@ def _ask_again(
     made.edits += [Edit(f"/{n}", None, _shown(w.call), "asked_again") for n, w in enumerate(work)]
     made.text.clear()
     return work
+
+
+def _taken(calls: Sequence[ToolCall], made: Settled, context: Context) -> list[_Work]:
+    """The calls of a second answer that the gate takes."""
+    work = _mend([Found(c) for c in calls], made, context)
+    return [w for w in work if isinstance(w.verdict, CheckedCall)]
 
 
 def _send(work: list[_Work], made: Settled, context: Context) -> None:
