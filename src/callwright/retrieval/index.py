@@ -142,7 +142,7 @@ class ToolIndex:
         ``mode`` is hybrid where the index has vectors, else lexical; ``ranker`` is that of mode ranked, the shipped
         one unless given. ``known``: success rates of tools by name, a prior on which of those that fit come first
         (:mod:`callwright.evidence.prior`). ``bring``: after the k best come at most so many more that they need first
-        (:mod:`callwright.retrieval.closure`), each marked. Raises ConfigError for a mode there is not, or that needs
+        (:mod:`callwright.prerequisites`), each marked. Raises ConfigError for a mode there is not, or that needs
         vectors where there are none, or k < 1.
         """
         chosen = mode_named(mode or ("lexical" if self.vectors is None else "hybrid"))

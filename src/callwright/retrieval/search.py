@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from callwright.flow import Link
+from callwright.prerequisites import Need, brought
 from callwright.retrieval.candidates import MOST, Candidates
-from callwright.retrieval.closure import Need, brought
 from callwright.retrieval.document import Document
 from callwright.retrieval.documents import Documents
 from callwright.retrieval.features import MODES, Asked, Mode, features

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.execution.select import mentioned, selected, selection
-from callwright.planning.closure import with_producers
+from callwright.prerequisites import with_producers
 from callwright.strategies.job import Job
 from callwright.types import Skip, Tool
 

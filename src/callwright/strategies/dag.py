@@ -23,9 +23,9 @@ from callwright.execution.questions import LimitReached
 from callwright.execution.render import results_text, signatures
 from callwright.execution.stream import Late, Stream
 from callwright.plan import Plan, Slot
-from callwright.planning.closure import with_producers
 from callwright.planning.dag import Asked, Draft, plan_dialogue
 from callwright.planning.notation import read_plan
+from callwright.prerequisites import with_producers
 from callwright.strategies.choosing import chosen
 from callwright.strategies.job import Job
 from callwright.types import Tool, ToolResult

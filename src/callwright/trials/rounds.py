@@ -10,7 +10,7 @@ from heapq import nlargest
 from callwright.evidence import Observation
 from callwright.flow import words
 from callwright.gate import Sources
-from callwright.retrieval.closure import needs, producer
+from callwright.prerequisites import Need, Prerequisites
 from callwright.trials.arguments import Draft, Lacking, drafts, is_wanted
 from callwright.trials.asking import Asking
 from callwright.trials.attempt import Attempts, may_be_tried
@@ -182,13 +182,13 @@ class Rounds:
 
     def _bring(self, one: Candidate, key: str) -> bool:
         """Whether a tool that is no candidate gives an input that no candidate gave; it becomes the last candidate.
-        What counts as giving it is what counts in retrieval (:mod:`callwright.retrieval.closure`)."""
-        need = next((n for n in needs(one.tool, self._request.query) if n.field.path[0] == key), None)
+        What counts as giving it is what counts in retrieval (:mod:`callwright.prerequisites`)."""
+        first = Prerequisites(self._beside, self._request.query)
+        need = next((n for n in first.needs(one.tool) if n.field.path[0] == key), None)
         if need is None or self._brought >= _BROUGHT or self._sought >= _SOUGHT or self._policy.depth < 1:
             return False
         self._sought += 1
-        said = set(words(need.words))
-        link = producer(need, nlargest(_BESIDE, self._others.values(), lambda tool: len(said & {*words(tool.name)})))
+        link = next((link for link in first.providers(need) if link.producer in self._others), None)
         if link is None:
             return False
         self._brought += 1
@@ -197,6 +197,12 @@ class Rounds:
         self._candidates.append(self._of[tool.name])
         self._feeding.add(tool)
         return True
+
+    def _beside(self, need: Need) -> list[Tool]:
+        """The candidates, and the other tools whose names share most with what is needed."""
+        said = set(words(need.words))
+        near = nlargest(_BESIDE, self._others.values(), lambda tool: len(said & {*words(tool.name)}))
+        return [*(one.tool for one in self._candidates), *near]
 
     def _providers(self, tool: Tool, key: str, least: float = FEEDS) -> list[Candidate]:
         return [self._of[other.name] for _, other in self._feeding.providers(tool, key, least)]
