@@ -206,7 +206,8 @@ class Orchestrator:
             async with self:
                 return await self.resume(run, changed=changed)
         with Journal.reopen(journal_path(run, self._journal)) as journal:
-            ledger = Ledger(journal.events(), run=journal.run, commit=journal.commit)
+            foreign = not journal.is_own()
+            ledger = Ledger(journal.events(), run=journal.run, commit=journal.commit, foreign=foreign)
             start = ledger.start
             if start is None:
                 raise JournalError(f"the run {journal.run} ended before it began", hint="start it anew")

@@ -142,3 +142,62 @@ def test_a_dead_endpoint_leaves_a_run_that_can_be_resumed(home: Path) -> None:
         done = begin(home, url, CALLWRIGHT_RUNS=str(home))
     assert done.returncode == 0, done.stderr
     assert os.path.exists(home / "booked")
+
+
+def sent(home: Path, url: str) -> Path:
+    """A run of somebody else's machine, as it arrives here: with a key of its maker, not of this user."""
+    evil = f"open({str(home / 'ran')!r}, 'w')\n" + TOOLS
+    (home / "evil.py").write_text(evil)
+    (home / "passed").touch()
+    done = callwright(
+        "run", "Book a room for Ann.", "--tools", home / "evil.py", "--model", f"{url}#m", "--mode", "schema",
+        "--journal", home / "runs", CALLWRIGHT_TRUST=str(home / "theirs"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (home / "ran").unlink()
+    return next((home / "runs").glob("*.run"))
+
+
+def test_a_run_that_somebody_sent_chooses_neither_code_nor_address(home: Path) -> None:
+    with endpoint([CALLS, ANSWER]) as url:
+        path = sent(home, url)
+    for more in ([], ["--tools", home / "tools.py"], ["--model", "http://127.0.0.1:9/v1#m"]):
+        refused = callwright("resume", path, *more, CALLWRIGHT_API_KEY="s3cret")
+        assert refused.returncode == 1
+        assert "is no run of this user's folder" in refused.stderr
+        assert ("evil.py" in refused.stderr) == ("--tools" not in more)
+        assert (f"--model {url}#m" in refused.stderr) == ("--model" not in more)
+        assert f"callwright trust {path}" in refused.stderr
+    by_id = callwright("resume", path.stem, "--journal", home / "runs")
+    assert "is no run of this user's folder" in by_id.stderr
+    assert not (home / "ran").exists()
+    again = callwright("resume", path, "--tools", home / "tools.py", "--model", f"{url}#m")
+    assert again.returncode == 0, again.stderr
+    assert "The booking is B7." in again.stdout
+    assert not (home / "ran").exists()
+
+
+def test_an_own_run_is_resumed_from_the_folder_that_the_user_names_and_not_as_a_file_among_others(home: Path) -> None:
+    (home / "passed").touch()
+    with endpoint([CALLS, ANSWER]) as url:
+        assert begin(home, url).returncode == 0
+    path = next((home / "runs").glob("*.run"))
+    assert "if you made it there" in callwright("resume", path).stderr
+    for more in (["--journal", home / "runs"], ["--tools", home / "tools.py", "--model", f"{url}#m"]):
+        done = callwright("resume", path, *more)
+        assert done.returncode == 0, done.stderr
+    assert callwright("resume", path, CALLWRIGHT_RUNS=str(home / "runs")).returncode == 0
+
+
+def test_a_run_that_somebody_sent_is_resumed_as_it_was_when_it_is_confirmed(home: Path) -> None:
+    with endpoint([CALLS, ANSWER]) as url:
+        path = sent(home, url)
+    confirmed = callwright("trust", path)
+    assert confirmed.returncode == 0, confirmed.stderr
+    assert "evil.py" in confirmed.stdout
+    assert f"model: {url}#m" in confirmed.stdout
+    done = callwright("resume", path)
+    assert done.returncode == 0, done.stderr
+    assert (home / "ran").exists()
+    assert callwright("trust", "--remove", path).returncode == 0
+    assert callwright("resume", path).returncode == 1

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from callwright import Orchestrator, Run
+from callwright.errors import Failure
 from callwright.execution.consent import Consent, Proposal, proposed
+from callwright.execution.journal import Journal, read
 from callwright.gate import Gate, Sources
 from callwright.plan import Plan
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.types import DESTRUCTIVE, READ, UNKNOWN, WRITE, CheckedCall, Effects, Tool, ToolCall, ToolResult
 
 TEXT = {"type": "string"}
@@ -177,3 +179,42 @@ async def test_one_call_without_leave_is_missing_though_another_of_its_tool_was_
     assert [m for m in run.answer.missing if "user said no" in m] == [
         'wipe_mail: not allowed: it may destroy something, and the user said no: {"to":"Ann"}'
     ]
+
+
+def sent_by_somebody(path: Path, folder: Path, last: str) -> Path:
+    """A run as it arrives from elsewhere, ended after the first event of this kind."""
+    _, events = read(path, every=True)
+    with Journal.create(folder) as copy:
+        for event in events[: next(n for n, e in enumerate(events) if e.kind == last) + 1]:
+            copy(event)
+    (folder / "sent").mkdir()
+    return copy.path.rename(folder / "sent" / path.name)
+
+
+@pytest.mark.parametrize("last", ["approval", "result"])
+async def test_what_somebody_elses_journal_approves_lets_nothing_leave(tmp_path: Path, last: str) -> None:
+    busy = Failure("unavailable", "busy", retryable=True)
+    effects = replace(DESTRUCTIVE, idempotent=True)
+
+    def wipes() -> FakeTool:
+        return FakeTool("wipe_mail", {"to": TEXT}, output=in_order(busy, "ok", "ok", "ok"), effects=effects)
+
+    first = await setup(wipes(), approve=lambda proposal: True, journal=tmp_path).run(QUERY)
+    path = sent_by_somebody(tmp_path / f"{first.id}.run", tmp_path / "copy", last)
+    tool, asked = wipes(), []
+
+    def refuse(proposal: Proposal) -> bool:
+        asked.append(proposal.call.arguments["to"])
+        return False
+
+    done = await setup(tool, approve=refuse).resume(path)
+    assert (tool.calls, sorted(asked)) == ([], ["Ann", "Bob"])
+    assert len([s for s in done.skips if s.refused]) == 2
+
+
+async def test_a_whole_run_of_somebody_else_is_replayed_without_a_question(tmp_path: Path) -> None:
+    first = await setup(wipe(), approve=lambda proposal: True, journal=tmp_path).run(QUERY)
+    path = sent_by_somebody(tmp_path / f"{first.id}.run", tmp_path / "copy", "run.end")
+    tool = wipe()
+    again = await setup(tool).resume(path)
+    assert (tool.calls, again.results, again.skips) == ([], first.results, first.skips)

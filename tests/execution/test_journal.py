@@ -16,7 +16,7 @@ import pytest
 
 from callwright import Orchestrator
 from callwright.errors import JournalError
-from callwright.execution.journal import Journal, journals, owned, read, runs_dir
+from callwright.execution.journal import Journal, is_own, journals, owned, read, runs_dir
 from callwright.protocols import ChatRequest
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.trace import Event, Trace
@@ -285,3 +285,32 @@ def test_a_write_whose_intent_cannot_be_put_on_the_disk_does_not_leave_and_is_ma
     (path,) = journals(tmp_path)
     assert setup.resume_sync(path).status == "answered"
     assert (len(look.calls), len(book.calls)) == (1, 1)
+
+
+def test_a_journal_is_the_users_own_only_where_it_was_made_and_as_it_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Journal.create(tmp_path, {"tools": ["a.py"], "model": "local"}) as journal:
+        note(journal, "x")
+        assert journal.is_own()
+    meta, _ = read(journal.path)
+    assert is_own(journal.path, meta)
+    assert not is_own(tmp_path / "sent" / journal.path.name, meta), "a copy at another place may have been changed"
+    for changed in (
+        {"setup": {"tools": ["evil.py"], "model": "local"}},
+        {"created": 0},
+        {"seal": ""},
+        {"seal": None},
+    ):
+        assert not is_own(journal.path, {**meta, **changed})
+    assert not is_own(journal.path, {k: v for k, v in meta.items() if k != "seal"})
+    monkeypatch.setenv("CALLWRIGHT_TRUST", str(tmp_path / "of somebody else"))
+    assert not is_own(journal.path, meta)
+
+
+def test_where_no_key_can_be_kept_a_run_is_kept_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CALLWRIGHT_TRUST", str(tmp_path / "file" / "below"))
+    with Journal.create(tmp_path) as journal:
+        note(journal, "x")
+        assert not journal.is_own()

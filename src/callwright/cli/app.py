@@ -196,7 +196,7 @@ def resume_command(
 
     here = effective({"journal": journal}, config=config, profile=profile)
     found = here.folder()
-    asked = model or started_with(run, found)
+    asked = model or started_with(run, found, tools)
     kept = False if no_evidence else evidence
     given = {"journal": journal, "allow": allow, "evidence": kept, "model": asked}
     settings = effective(given, config=config, profile=profile, say=False).announced("model")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +17,15 @@ from callwright.cli.evidence import kept
 from callwright.cli.live import Live
 from callwright.cli.run import prepare, print_run, resumable
 from callwright.cli.view import write
-from callwright.errors import ConfigError, JournalError
-from callwright.execution.journal import Journal, journals, owned, read
+from callwright.errors import ConfigError, JournalError, TrustError
+from callwright.execution.journal import Journal, confirmable, is_own, journals, owned, read, runs_dir
 from callwright.execution.ledger import Ledger
 from callwright.execution.resume import journal_path
 from callwright.jsontext import JsonError, parse
 from callwright.orchestrator import Orchestrator
-from callwright.planning import open_planner
+from callwright.planning import PLANNERS, open_planner
 from callwright.trace import Trace
+from callwright.trust import TrustStore, printable
 from callwright.types import Json
 from callwright.viewer import page
 
@@ -58,11 +60,50 @@ def list_runs(folder: Path | None, as_json: bool) -> int:
     return 0
 
 
-def started_with(run: str, folder: Path | None = None) -> str | None:
-    """The model that a run was started with, if it can be written down."""
-    meta, _ = read(journal_path(run, folder or True), texts=False)
+def started_with(run: str, folder: Path | None = None, tools: Sequence[str] | None = None) -> str | None:
+    """The model that a run was started with, if it can be written down. Raises TrustError as :func:`require_own`."""
+    path = journal_path(run, folder or True)
+    meta, _ = read(path, texts=False)
+    require_own(path, meta, folder, tools=tools)
     said = meta["setup"]["model"]
     return said if isinstance(said, str) else None
+
+
+def require_own(
+    path: Path,
+    meta: Mapping[str, Json],
+    folder: Path | None = None,
+    *,
+    tools: Sequence[str] | None = None,
+    model: str | None = None,
+    sandbox: bool = False,
+) -> None:
+    """Raise TrustError where a journal would choose what code runs or what is sent where, though nobody confirmed it:
+    one that somebody else made, or that lies outside the folder of the runs. What is named here is not taken from it;
+    ``sandbox``: it says that what tools change is thrown away."""
+    here = path.absolute().parent.resolve() == (folder or runs_dir()).expanduser().resolve()
+    if (here and is_own(path, meta)) or TrustStore().is_trusted("journal", *confirmable(path, meta)):
+        return
+    setup = meta["setup"]
+    chosen = {
+        "--tools": setup["tools"] if not tools else None,
+        "--model": setup["model"] if not model and setup["model"] != "local" else None,
+        "--planner": setup["planner"] if setup["planner"] not in PLANNERS else None,
+        "--sandbox": "yes" if sandbox else None,
+    }
+    named = [f"{option} {_told(value)}" for option, value in chosen.items() if value is not None]
+    if named:
+        known = printable(str(path))
+        raise TrustError(
+            "\n  ".join([f"{known} is no run of this user's folder, and nobody has confirmed it; it names", *named]),
+            hint="give --tools and --model yourself; or --journal FOLDER, if you made it there; or confirm it:\n"
+            f"  callwright trust {shlex.quote(known)}",
+        )
+
+
+def _told(value: Json) -> str:
+    texts = [str(v) for v in value] if isinstance(value, list) else [str(value)]
+    return printable(" ".join(texts))[:200]
 
 
 def resume_run(
@@ -80,13 +121,14 @@ def resume_run(
     """Go on with a run, with the tools and the model it was started with unless others are named."""
     path = journal_path(run, folder or True).absolute()
     meta, events = read(path, every=True, texts=False)
+    start = next((e.data for e in events if e.kind == "run.start"), {})
+    require_own(path, meta, folder, tools=tools, model=model, sandbox=start.get("sandbox", False))
     setup = meta["setup"]
     if not (tools or setup["tools"]):
         raise ConfigError(f"the run {path.stem} did not come from the command line", hint="name its --tools")
     if setup["cwd"] and not tools:  # sources are named as they were, relative to where the run was started
         os.chdir(setup["cwd"])
     asked = model or setup["model"]
-    start = next((e.data for e in events if e.kind == "run.start"), {})
     prepare(asked)
     with ExitStack() as stack:
         live = Live()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from callwright.cli.config import NAME, checked, content
 from callwright.errors import TrustError
+from callwright.execution.journal import SUFFIX, confirmable, read
 from callwright.trust import TrustStore, digest_of, location, printable
 
 _SHORT = 12  # digits of a digest that a list shows
@@ -64,9 +65,21 @@ def _trust(place: str, store: TrustStore) -> None:
         keys = (*held.general, *(f"profiles.{name}" for name in held.profiles))
         print(f"trusted: {printable(str(path))} ({printable(', '.join(keys))})")
         return
+    if "://" not in place and path.suffix == SUFFIX and path.is_file():
+        _trust_journal(path, store)
+        return
     if "://" not in place and not path.exists():
         raise TrustError(f"there is no {place!r}", hint=f"is it written right? It was looked for from {Path.cwd()}")
     raise TrustError(
         f"{place!r} is nothing that can be confirmed",
         hint=f"a {NAME} that was found can be: callwright trust {shlex.quote(NAME)}",
     )
+
+
+def _trust_journal(path: Path, store: TrustStore) -> None:
+    meta, _ = read(path, texts=False)
+    store.trust("journal", *confirmable(path, meta))
+    print(f"trusted: {printable(str(path))}")
+    for key in ("cwd", "tools", "model", "planner"):
+        if said := meta["setup"].get(key):
+            print(f"  {key}: {printable(' '.join(map(str, said)) if isinstance(said, list) else str(said))}")

@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 from callwright.database import opened, state_dir
 from callwright.errors import JournalError
 from callwright.trace import VERSION, Event
+from callwright.trust import TrustStore, digest_of, location
 from callwright.types import Json
 
 _TABLES = """
@@ -70,7 +71,9 @@ class Journal:
             path = place / f"{_new_name()}{SUFFIX}"
             lock = _locked(path)
             try:
-                _make(path, {"format": VERSION, "life": 1, "created": time.time(), "setup": dict(setup or {})})
+                made = {"created": time.time(), "setup": dict(setup or {})}
+                seal = TrustStore().seal(_origin(path, made))
+                _make(path, {"format": VERSION, "life": 1, **made, "seal": seal})
                 database = opened(path)
             except BaseException:
                 lock.release()
@@ -124,6 +127,10 @@ class Journal:
     def events(self) -> list[Event]:
         """What all processes of this run recorded, in their order."""
         return _events(self._open(), every=True, texts=True)
+
+    def is_own(self) -> bool:
+        """Whether this user made it, at this place: what it says of approvals was said here."""
+        return is_own(self.path, _meta(self._open()))
 
     def setup(self) -> dict[str, Json]:
         """What :meth:`create` was given."""
@@ -184,6 +191,23 @@ def read(path: Path | str, *, every: bool = False, texts: bool = True) -> tuple[
             return _meta(database), _events(database, every, texts)
         finally:
             database.close()
+
+
+def is_own(path: Path | str, meta: Mapping[str, Json]) -> bool:
+    """Whether a journal with this meta data was made by this user at this place, and not by somebody else or by hand.
+
+    Raises TrustError where that cannot be told.
+    """
+    return TrustStore().is_sealed(_origin(Path(path), meta), meta.get("seal"))
+
+
+def confirmable(path: Path | str, meta: Mapping[str, Json]) -> tuple[str, str]:
+    """The place of a journal and the digest of what it names (tools, model, folder): what a user may confirm."""
+    return location(path), digest_of(_origin(Path(path), meta))
+
+
+def _origin(path: Path, meta: Mapping[str, Json]) -> dict[str, Json]:
+    return {"where": location(path), "created": meta.get("created"), "setup": meta.get("setup")}
 
 
 def owned(path: Path | str) -> bool:

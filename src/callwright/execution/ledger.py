@@ -22,7 +22,7 @@ class Ledger:
     """The recorded answers of a run, handed out once each; and the clock, which goes on where the last of them came.
 
     ``commit`` makes everything recorded so far survive the process; the default keeps nothing. ``run`` names the run
-    in idempotency keys.
+    in idempotency keys. ``foreign``: somebody else made the record, so no approval in it lets a call leave.
     """
 
     def __init__(
@@ -32,8 +32,10 @@ class Ledger:
         run: str = "",
         commit: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
+        foreign: bool = False,
     ) -> None:
         self.run = run
+        self.foreign = foreign
         self.commit = commit
         known = list(events)
         self.start: Answer | None = next((e.data for e in known if e.kind == "run.start"), None)
