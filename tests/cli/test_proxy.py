@@ -84,6 +84,14 @@ async def test_no_file_of_the_working_folder_is_imported(tmp_path: Path) -> None
     assert not (tmp_path / "imported").exists()
 
 
+@pytest.mark.parametrize(("soft", "hard", "fit"), [(80, 400, 100), (80, 300, 100), (80, 200, 50), (80, 80, 1)])
+def test_a_connection_has_a_file_for_itself_and_one_for_its_upstream(soft: int, hard: int, fit: int) -> None:
+    limit = f"import resource as r; r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {hard}));"
+    code = f"{limit} from callwright.cli.proxy import connections_with_files as fit; print(fit(100))"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == fit
+
+
 @pytest.mark.parametrize("flags", [["-I"], ["-E", "-s", "-B"], ["-S"], []])
 def test_a_process_that_starts_over_keeps_what_restricts_it(flags: list[str]) -> None:
     path = "import sys; sys.path.extend(sys.argv[1].split(':'));"

@@ -37,6 +37,7 @@ _PACKAGES = str(Path(__file__).resolve().parents[2])  # the folder that this pac
 # With -P no file of the working folder is ever imported, whatever its name. The package's own folder comes last: it
 # is needed where the package is not installed, and must not stand before the standard library.
 _RESTARTED = "import sys; sys.path.append(sys.argv[1]); from callwright.cli.proxy import restarted; restarted()"
+_OWN_FILES = 100  # libraries, logs, sockets that listen
 _PATIENCE = 2.0  # seconds for a first look at the upstream
 
 
@@ -155,30 +156,47 @@ def _local(name: str) -> LocalModel:
 
 
 def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
-    """A server for the proxy, not started. Raises MissingExtra."""
+    """A server for the proxy, not started, with files enough for its connections. Raises MissingExtra."""
     try:
         import uvicorn
 
-        from callwright.cli.stalled import stalled_after
+        from callwright.proxy.connection import within
     except ImportError:
         raise MissingExtra("the proxy", "proxy") from None
+    budget = proxy.settings.budget
+    budget = replace(budget, connections=connections_with_files(budget.connections))
     config = uvicorn.Config(
         proxy,
         host=host,
         port=port,
-        http=stalled_after(proxy.settings.budget.stalled_seconds),
+        http=within(budget),
         access_log=False,
-        log_level="warning",
+        log_level="error",
         ws="none",
         proxy_headers=False,
         lifespan="on",
         backlog=_BACKLOG,
         server_header=False,
         date_header=False,
-        timeout_keep_alive=round(proxy.settings.budget.idle_seconds),
+        timeout_keep_alive=round(budget.idle_seconds),
         timeout_graceful_shutdown=30,
     )
     return uvicorn.Server(config)
+
+
+def connections_with_files(wanted: int) -> int:
+    """How many of so many client connections, each with one upstream, the process may have open. Its own limit is
+    raised as far as the system lets it."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = 2 * wanted + _OWN_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, (soft - _OWN_FILES) // 2))
 
 
 def bound(host: str, port: int) -> socket.socket:

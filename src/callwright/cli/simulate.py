@@ -23,6 +23,7 @@ from callwright.execution.simulate import Simulator
 from callwright.execution.virtual import LOOPBACK, Answer, ToolServer
 from callwright.gate import Gate, Refusal
 from callwright.models import open_model
+from callwright.proxy.budget import Budget
 from callwright.trace import JsonlSink, Trace
 from callwright.types import Tool, ToolCall, ToolOutput
 
@@ -137,7 +138,10 @@ def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) 
 def _server(app: ToolServer) -> uvicorn.Server:
     try:
         import uvicorn
+
+        from callwright.proxy.connection import within
     except ImportError:
         raise MissingExtra("serving tools", "proxy") from None
-    config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", server_header=False)
+    limits = within(Budget())
+    config = uvicorn.Config(app, http=limits, log_level="error", access_log=False, ws="none", server_header=False)
     return uvicorn.Server(config)
