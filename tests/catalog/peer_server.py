@@ -17,6 +17,9 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "die_reading", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True}},
     {"name": "refuse", "inputSchema": OBJECT},
     {"name": "nonsense", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True}},
+    {"name": "app_error", "inputSchema": OBJECT},
+    {"name": "is_error", "inputSchema": OBJECT},
+    {"name": "too_deep", "inputSchema": OBJECT},
     {"name": "environment", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True}},
     {
         "name": "slow_to_match",
@@ -30,12 +33,24 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 
+MALFORMED: list[Any] = [
+    5,
+    {"name": 5},
+    {"name": "no_schema"},
+    {"name": "bad_schema", "inputSchema": {"type": "object", "properties": {"type": "object"}}},
+]
+
+
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "initialize":
         info = {"name": "peer", "version": "1"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
         place = int(params.get("cursor") or 0)
+        if "--endless" in sys.argv:
+            return {"tools": [{"name": f"t{place}", "inputSchema": OBJECT}], "nextCursor": str(place + 1)}
+        if "--malformed" in sys.argv:
+            return {"tools": [*MALFORMED, *TOOLS]}
         after = {"nextCursor": str(place + 3)} if place + 3 < len(TOOLS) else {}
         return {"tools": TOOLS[place : place + 3], **after}
     if method == "tools/call":
@@ -48,6 +63,10 @@ def call(name: str) -> dict[str, Any]:
         os._exit(1)
     if name == "refuse":
         raise PermissionError("not on a Sunday")
+    if name == "app_error":
+        raise RuntimeError("the mail server is away")
+    if name == "is_error":
+        return {"content": [{"type": "text", "text": "no such city"}], "isError": True}
     if name == "nonsense":
         return {"content": "this is no list of blocks"}
     if name == "slow_to_match":
@@ -59,6 +78,8 @@ def call(name: str) -> dict[str, Any]:
 def main() -> None:
     if "--complain" in sys.argv:
         sys.exit("no API key given: " + os.environ.get("API_KEY", "none"))
+    if "--noisy" in sys.argv:
+        sys.stdout.write("{not json}\n\x1b[31mhello\n[]\nnull\n")
     for line in sys.stdin:
         message = json.loads(line)
         if "id" not in message:
@@ -70,7 +91,14 @@ def main() -> None:
             reply["error"] = {"code": -32601, "message": "Method not found"}
         except PermissionError as error:
             reply["error"] = {"code": -32603, "message": str(error)}
-        sys.stdout.write(json.dumps(reply) + "\n")
+        except RuntimeError as error:
+            reply["error"] = {"code": -32000, "message": str(error)}
+        said = json.dumps(reply)
+        if (message.get("params") or {}).get("name") == "too_deep":
+            said = said.replace(
+                '"result": {', '"result": {"structuredContent": ' + "[" * 50_000 + "]" * 50_000 + ", "
+            )
+        sys.stdout.write(said + "\n")
         sys.stdout.flush()
 
 

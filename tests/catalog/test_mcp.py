@@ -188,6 +188,53 @@ async def test_a_protocol_error_is_the_tools_error_and_nonsense_is_not_an_except
         assert nonsense.kind == "unavailable"
 
 
+async def test_no_error_of_a_server_ends_the_connection_or_the_calls_of_others() -> None:
+    async with open_catalog([peer()]) as catalog:
+        first = (await catalog.call("pid", {})).content["pid"]
+        said = {}
+        for name in ("app_error", "is_error", "refuse", "nonsense", "too_deep"):
+            failure = (await catalog.call(name, {})).failure
+            assert failure is not None
+            said[name] = (failure.kind, failure.outcome_unknown)
+            assert (await catalog.call("pid", {})).content["pid"] == first, f"{name} ended the connection"
+    assert said == {
+        "app_error": ("tool_error", False),
+        "is_error": ("tool_error", False),
+        "refuse": ("tool_error", False),
+        "nonsense": ("unavailable", False),
+        "too_deep": ("unavailable", True),
+    }
+
+
+async def test_malformed_tools_are_left_out_with_a_note_and_the_others_stay() -> None:
+    async with open_catalog([peer("--malformed")]) as catalog:
+        assert {"pid", "die", "refuse", "slow_to_match"} <= {t.name for t in catalog}
+        assert not {"no_schema", "bad_schema"} & {t.name for t in catalog}
+        assert (await catalog.call("pid", {})).failure is None
+        for name in ("entry 1", "entry 2", "no_schema", "bad_schema"):
+            assert any(p.startswith("peer: ") and name in p and "left out" in p for p in catalog.problems), name
+
+
+async def test_a_list_without_an_end_is_cut_with_a_note() -> None:
+    async with open_catalog([peer("--endless")]) as catalog:
+        assert len(catalog) == 200
+        assert any("does not end" in problem for problem in catalog.problems)
+
+
+def test_a_servers_text_does_not_reach_the_terminal() -> None:
+    code = f"""
+import asyncio
+from callwright.catalog import open_catalog
+from callwright.catalog.mcp import MCPSource
+async def main():
+    async with open_catalog([MCPSource.stdio({sys.executable!r}, {PEER!r}, "--noisy", name="noisy")]) as catalog:
+        print(len(catalog) > 5)
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
 async def test_a_hostile_output_schema_cannot_hold_the_process() -> None:
     async with open_catalog([peer()]) as catalog, asyncio.timeout(10):
         output = await catalog.call("slow_to_match", {})

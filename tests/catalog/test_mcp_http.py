@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from aiohttp import web
 from tests.certificates import certified
 
 from callwright.catalog import open_catalog
-from callwright.catalog.mcp_http import CheckedTransport, client_for
+from callwright.catalog.mcp_http import MAX_ANSWER, CheckedTransport, client_for
 from callwright.errors import CatalogError
 from callwright.http.egress import Target, parse_target
 
@@ -29,6 +30,10 @@ class Server:
         self.seen.append(f"{request.method} {request.path} {request.headers['Host']}")
         if request.path == "/to":
             return web.Response(status=307, headers={"Location": request.query_string})
+        if request.path == "/long":
+            return web.Response(body=b"x" * (MAX_ANSWER + 1))
+        if request.path == "/packed":
+            return web.Response(body=gzip.compress(b"x" * 1_000_000), headers={"Content-Encoding": "gzip"})
         return web.Response(text=await request.text())
 
 
@@ -123,6 +128,18 @@ async def test_redirects_stay_at_the_origin_even_where_the_client_follows_them()
                     await http.get(f"{base}/to?{elsewhere}")
     assert other.seen == []
     assert len(server.seen) == 4
+
+
+@pytest.mark.parametrize(("path", "says"), [("long", "longer than"), ("packed", "compressed")])
+async def test_an_answer_beyond_the_bound_or_compressed_is_given_up_and_the_client_goes_on(
+    path: str, says: str
+) -> None:
+    async with serving() as server:
+        base = f"http://127.0.0.1:{server.port}"
+        async with await client_for(target(base), {}) as http:
+            with pytest.raises(httpx2.StreamError, match=says):
+                await http.get(f"{base}/{path}")
+            assert (await http.post(f"{base}/mcp", content=b"on")).text == "on"
 
 
 async def test_a_server_that_redirects_elsewhere_cannot_be_opened_and_nothing_arrives_there() -> None:

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
 from mcp_types import CallToolResult
 
-from callwright.catalog.mcp_results import CONNECTION_CLOSED, REQUEST_TIMEOUT, content_of, failure_of, output_of
+from callwright.catalog.mcp_results import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    UNREADABLE,
+    content_of,
+    failure_of,
+    output_of,
+)
 from callwright.types import DESTRUCTIVE, READ
 
 
@@ -71,9 +79,28 @@ def test_an_error_result_is_a_failure_with_the_servers_words() -> None:
 
 @pytest.mark.parametrize(("code", "kind"), [(CONNECTION_CLOSED, "unavailable"), (REQUEST_TIMEOUT, "timeout")])
 def test_a_lost_answer_leaves_the_outcome_unknown_unless_the_tool_only_reads(code: int, kind: str) -> None:
-    assert failure_of(code, "gone", DESTRUCTIVE).to_dict()["outcome_unknown"] is True
-    read = failure_of(code, "gone", READ)
+    assert failure_of(code, "gone", DESTRUCTIVE, lost=True).to_dict()["outcome_unknown"] is True
+    read = failure_of(code, "gone", READ, lost=True)
     assert (read.kind, read.outcome_unknown, read.retryable) == (kind, False, True)
+
+
+def test_an_answer_that_cannot_be_read_leaves_the_outcome_unknown_unless_the_tool_only_reads() -> None:
+    assert failure_of(UNREADABLE, "too long", DESTRUCTIVE).outcome_unknown
+    assert not failure_of(UNREADABLE, "too long", READ).outcome_unknown
+
+
+def test_a_result_without_an_end_to_its_depth_is_a_failure() -> None:
+    deep = "[" * 500 + "]" * 500
+    for given in (result(text(deep)), result(structuredContent={"a": json.loads(deep)})):
+        failure = output_of(given).failure
+        assert failure is not None
+        assert "200 levels" in failure.message
+
+
+@pytest.mark.parametrize("code", [CONNECTION_CLOSED, REQUEST_TIMEOUT])
+def test_a_servers_own_error_is_the_tools_whatever_its_code(code: int) -> None:
+    failure = failure_of(code, "no such city", DESTRUCTIVE)
+    assert (failure.kind, failure.retryable, failure.detail) == ("tool_error", False, {"code": code})
 
 
 def test_other_errors_are_the_tools_own() -> None:

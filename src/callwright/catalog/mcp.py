@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from callwright.catalog.mcp_results import CONNECTION_CLOSED, failure_of, output_of
+from callwright.catalog.mcp_pages import MAX_PAGES, ToolPages
+from callwright.catalog.mcp_results import CONNECTION_CLOSED, UNREADABLE, failure_of, output_of
+from callwright.catalog.mcp_stdio import stdio
 from callwright.catalog.mcp_streams import watched
 from callwright.catalog.servers import Server, servers_from_config
 from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra
@@ -22,8 +25,9 @@ from callwright.wire.tools import tool_from_wire
 if TYPE_CHECKING:
     from mcp import Client
 
-_MAX_PAGES = 200
+_LOST_OVER_HTTP = "SSE stream "  # how the SDK begins its own errors of CONNECTION_CLOSED for one lost answer
 _STDERR_CHARS = 1_500
+_NOWHERE = logging.NullHandler()
 
 
 def sources_from_config(
@@ -69,7 +73,7 @@ class MCPSource:
     async def open(self) -> Sequence[Tool]:
         listed = await self._connection.start()
         tools: list[Tool] = []
-        problems: list[str] = []
+        problems = [f"{self.name}: {problem}" for problem in self._connection.pages.problems]
         for raw in listed:
             try:
                 tools.append(
@@ -108,6 +112,7 @@ class _Connection:
         self._closing = asyncio.Event()
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self.pages = ToolPages()
         self._status: int | None = None  # of the last HTTP error: the SDK does not hand it on
 
     async def start(self) -> Sequence[JsonObject]:
@@ -130,6 +135,7 @@ class _Connection:
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         from mcp import MCPError
+        from pydantic import ValidationError
 
         try:
             client = await self._connected()
@@ -139,13 +145,21 @@ class _Connection:
         try:
             return output_of(await client.call_tool(tool.name, arguments))
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
-                self._lose(client)
-            return ToolOutput(failure=failure_of(error.code, error.message, tool.effects, status=self._status))
-        except Exception as error:  # whatever the SDK makes of a nonsensical answer, or of a broken stream
+            lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error.message)
+            found = failure_of(error.code, error.message, tool.effects, status=self._status, lost=lost)
+            return ToolOutput(failure=found)
+        except ValidationError as error:  # an answer of another shape than the protocol's
+            said = f"it is malformed: {error.errors(include_url=False, include_input=False)[0]['msg'][:200]}"
+            return ToolOutput(failure=failure_of(UNREADABLE, said, tool.effects))
+        except Exception as error:  # whatever the SDK makes of a broken stream
             self._lose(client)
             said = f"{type(error).__name__}: {error}"[:500]
-            return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, tool.effects))
+            return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, tool.effects, lost=True))
+
+    def _is_lost(self, client: Client, message: str) -> bool:
+        """Whether an error is the SDK's, of a lost answer, and not the server's own: both may have one code. A
+        server's own ends nothing, and others wait for their answers on the same connection."""
+        return self._client is not client or (bool(self._server.url) and message.startswith(_LOST_OVER_HTTP))
 
     async def _connected(self) -> Client:
         async with self._lock:
@@ -172,11 +186,12 @@ class _Connection:
             if client is not None:
                 self._forget(client)
 
+        self.pages = pages = ToolPages()
         with tempfile.TemporaryFile() as stderr:
             try:
                 async with (
                     asyncio.timeout(self._server.seconds) as limit,
-                    _opened(self._server, stderr, ended, self._note_status) as client,
+                    _opened(self._server, stderr, ended, pages, self._note_status) as client,
                 ):
                     listed = await _listed(client)
                     limit.reschedule(None)
@@ -206,28 +221,25 @@ class _Connection:
 
 @asynccontextmanager
 async def _opened(
-    server: Server, stderr: IO[bytes], ended: Callable[[], None], note_status: Callable[[Any], Awaitable[None]]
+    server: Server,
+    stderr: IO[bytes],
+    ended: Callable[[], None],
+    pages: ToolPages,
+    note_status: Callable[[Any], Awaitable[None]],
 ) -> AsyncIterator[Client]:
     try:
-        from mcp import Client, StdioServerParameters
-        from mcp.client.stdio import stdio_client
+        from mcp import Client
     except ImportError:
         raise MissingExtra("an MCP server", "mcp") from None
-    if server.url:
-        async with _over_http(server, note_status) as client:
-            yield client
-        return
-    parameters = StdioServerParameters(
-        command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd or None
-    )
-    errlog: Any = stderr  # only its file descriptor is used
-    async with Client(watched(stdio_client(parameters, errlog=errlog), ended)) as client:
-        yield _unvalidated(client)
+    logging.getLogger("mcp").addHandler(_NOWHERE)  # else Python prints the SDK's log, and a server's text in it
+    async with AsyncExitStack() as stack:
+        transport = await stack.enter_async_context(_over_http(server, note_status)) if server.url else None
+        client = Client(watched(transport or stdio(server, stderr), ended, pages))
+        yield _unvalidated(await stack.enter_async_context(client))
 
 
 @asynccontextmanager
-async def _over_http(server: Server, note_status: Callable[[Any], Awaitable[None]]) -> AsyncIterator[Client]:
-    from mcp import Client
+async def _over_http(server: Server, note_status: Callable[[Any], Awaitable[None]]) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client
 
     from callwright.catalog.mcp_http import client_for
@@ -238,8 +250,7 @@ async def _over_http(server: Server, note_status: Callable[[Any], Awaitable[None
         raise CatalogError(f"MCP server {server.name!r}: {target.message}")
     async with await client_for(target, server.headers) as http:
         http.event_hooks["response"].append(note_status)
-        async with Client(streamable_http_client(target.url, http_client=http)) as client:
-            yield _unvalidated(client)
+        yield streamable_http_client(target.url, http_client=http)
 
 
 def _unvalidated(client: Client) -> Client:
@@ -254,16 +265,16 @@ def _unvalidated(client: Client) -> Client:
 
 
 async def _listed(client: Client) -> list[JsonObject]:
-    """Every page of ``tools/list``."""
+    """Every page of ``tools/list``, as far as :class:`ToolPages` lets them."""
     found: list[JsonObject] = []
     cursor: str | None = None
-    for _ in range(_MAX_PAGES):
+    for _ in range(MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
         found += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
         if not page.next_cursor or page.next_cursor == cursor:
-            return found
+            break
         cursor = page.next_cursor
-    raise CatalogError(f"the server's tool list does not end after {_MAX_PAGES} pages")
+    return found
 
 
 def _unusable(server: Server, error: BaseException, stderr: IO[bytes], status: int | None) -> CallwrightError:

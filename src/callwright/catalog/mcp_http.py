@@ -10,13 +10,15 @@ redirects included, whatever the SDK's own rules about them are. Held there:
   URL; a *name* never leads to a metadata, link-local, multicast or reserved address.
 * Proxies of the environment are not used: they would resolve names themselves.
 
-Not held: the size of an answer that is not a stream of events, which the SDK reads whole (one event may have 1 MiB);
-and what a stdio server does on the network, which is the server's own affair.
+* An answer that is not a stream of events has at most MAX_ANSWER bytes, and none is compressed: a few bytes could
+  become any number. (The SDK itself bounds one event.)
+
+Not held: what a stdio server does on the network, which is the server's own affair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import ssl
 
 SECONDS = 30.0  # to connect and to send
+MAX_ANSWER = 32_000_000
 IDLE_SECONDS = 300.0  # between two pieces of an answer: a server may hold a stream open
 
 
@@ -63,13 +66,43 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ConnectError(str(error), request=request) from error
         for address in addresses[:-1]:
             try:
-                return await self._inner.handle_async_request(_to(address, going, request))
+                return _bounded(await self._inner.handle_async_request(_to(address, going, request)))
             except (httpx2.ConnectError, httpx2.ConnectTimeout):  # nothing was sent: the next address may answer
                 continue
-        return await self._inner.handle_async_request(_to(addresses[-1], going, request))
+        return _bounded(await self._inner.handle_async_request(_to(addresses[-1], going, request)))
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """The bytes of an answer, at most ``most`` of them. What cannot be read on is an ``httpx2.StreamError``, which
+    ends this answer only: other errors end the SDK's connection, and with it the calls of others."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int | None, refused: str) -> None:
+        self._stream, self._most, self._refused = stream, most, refused
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._refused:
+            raise httpx2.StreamError(self._refused)
+        seen = 0
+        async for chunk in self._stream:
+            seen += len(chunk)
+            if self._most is not None and seen > self._most:
+                raise httpx2.StreamError(f"it is longer than {self._most} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _bounded(response: httpx2.Response) -> httpx2.Response:
+    encoding = response.headers.pop("content-encoding", "").strip().lower()
+    refused = f"it is compressed ({encoding[:20]}), which was not asked for" * (encoding not in ("", "identity"))
+    is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    response.stream = _BoundedStream(response.stream, None if is_events else MAX_ANSWER, refused)
+    return response
 
 
 def _to(address: str, going: Target, request: httpx2.Request) -> httpx2.Request:
@@ -98,7 +131,7 @@ async def client_for(
     except OSError as error:
         raise CatalogError(f"the name of {target.origin} cannot be resolved: {error.strerror or error}") from None
     return httpx2.AsyncClient(
-        headers=dict(headers),
+        headers={"accept-encoding": "identity", **headers},
         timeout=httpx2.Timeout(SECONDS, read=IDLE_SECONDS),
         transport=transport,
         trust_env=False,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from callwright.errors import Failure
-from callwright.jsontext import JsonError, parse
+from callwright.jsontext import JsonError, is_deeper, parse
 from callwright.types import Effects, Json, JsonObject, ToolOutput
 
 if TYPE_CHECKING:
@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 
 CONNECTION_CLOSED = -32000  # the SDK's code for a connection that ended
 REQUEST_TIMEOUT = -32001
+UNREADABLE = -32700  # JSON-RPC's parse error: of the transports, for an answer that they cannot read
 _INTERNAL_ERROR = -32603
 _ERROR_CHARS = 2_000
+_MOST_LEVELS = 200
 
 
 def output_of(result: CallToolResult) -> ToolOutput:
     """``structuredContent`` where the server sends it, else its content blocks; ``isError`` is a Failure."""
     content = content_of(result)
+    if is_deeper(content, _MOST_LEVELS):
+        return ToolOutput(failure=Failure("tool_error", f"its result is nested more than {_MOST_LEVELS} levels deep"))
     if result.is_error:
         return ToolOutput(
             failure=Failure("tool_error", _as_text(content)[:_ERROR_CHARS] or "the tool reported an error")
@@ -38,16 +42,18 @@ def content_of(result: CallToolResult) -> Json:
     return parts[0] if len(parts) == 1 else parts or None
 
 
-def failure_of(code: int, message: str, effects: Effects, *, status: int | None = None) -> Failure:
-    """A JSON-RPC error -> Failure. Where the answer is lost, a tool that may write may have written."""
-    if code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
-        kind = "unavailable" if code == CONNECTION_CLOSED else "timeout"
-        return Failure(
-            "timeout" if kind == "timeout" else "unavailable",
-            f"the MCP server did not answer: {message}"[:_ERROR_CHARS],
-            retryable=True,
-            outcome_unknown=effects.may_write,
-        )
+def failure_of(
+    code: int, message: str, effects: Effects, *, status: int | None = None, lost: bool = False
+) -> Failure:
+    """A JSON-RPC error -> Failure. ``lost``: the answer will not come. Then, and where it cannot be read, a tool that
+    may write may have written. A server may use any code, those of the SDK too, for errors of its own."""
+    if lost:
+        kind: Literal["timeout", "unavailable"] = "timeout" if code == REQUEST_TIMEOUT else "unavailable"
+        said = f"the MCP server did not answer: {message}"[:_ERROR_CHARS]
+        return Failure(kind, said, retryable=True, outcome_unknown=effects.may_write)
+    if code == UNREADABLE:
+        said = f"the MCP server's answer cannot be used: {message}"[:_ERROR_CHARS]
+        return Failure("unavailable", said, outcome_unknown=effects.may_write)
     if code == _INTERNAL_ERROR and status is not None:
         return _of_status(status, message, effects)
     return Failure("tool_error", message[:_ERROR_CHARS] or f"MCP error {code}", detail={"code": code})
