@@ -15,7 +15,7 @@ from callwright.evidence import EvidenceStore, Observation
 from callwright.execution.journal import Journal, journals, read
 from callwright.plan import Plan
 from callwright.protocols import ChatRequest
-from callwright.shortlist import Shortlisting
+from callwright.shortlist import Shortlisting, choose
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.types import DESTRUCTIVE, READ_LOCAL, WRITE
 
@@ -328,3 +328,24 @@ async def test_effects_decide_what_may_be_tried() -> None:
     read_tool = weather("weather_alpha", effects=READ_LOCAL)
     await setup([read_tool, *noise(20)], model("weather_alpha"), trials="read-only").run(QUERY)
     assert read_tool.calls[0] == {"city": "Oslo"}
+
+
+def test_tools_are_chosen_for_a_request_without_a_run() -> None:
+    asked = "The hourly rain and wind forecast, please"
+    best = weather("forecast_rain_wind", about="The hourly forecast of rain and wind.")
+    other = weather("get_tide", about="High and low water at a harbour; the swell, the moon and the wind as well.")
+    tools = [made.tool for made in (*noise(20), best, other)]
+    found = choose(asked, tools, None, "lexical")
+    assert [tool.name for tool in found.tools] == ["forecast_rain_wind"], "the other one only mentions a word of it"
+    assert [tool.name for tool in choose(asked, tools, 2, "lexical").tools] == ["forecast_rain_wind", "get_tide"]
+    assert choose(asked, tools[:5], None, "lexical").tools == tuple(tools[:5]), "so few are all planned"
+    with pytest.raises(ConfigError, match="at least one"):
+        choose(asked, tools, 0, "lexical")
+
+
+def test_what_destroys_is_chosen_only_where_the_request_speaks_of_it() -> None:
+    gone = weather("delete_weather", about="Delete the weather of a city.", effects=DESTRUCTIVE)
+    tools = [made.tool for made in (*noise(20), weather(), gone)]
+    assert [tool.name for tool in choose(QUERY, tools, 8, "lexical").tools] == ["get_weather"]
+    asked = choose("Delete the weather of Oslo", tools, 8, "lexical")
+    assert "delete_weather" in [tool.name for tool in asked.tools]

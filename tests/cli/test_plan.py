@@ -134,3 +134,52 @@ def test_a_plan_that_cannot_run_is_one_message(tools: Path, tmp_path: Path) -> N
         "run", QUERY, "--tools", tools, "--plan", tmp_path / "gone.json", "--model", "http://127.0.0.1:9"
     )
     assert "cannot read the plan" in missing.stderr
+
+
+THINGS = ("parcel", "invoice", "tenant", "recipe", "poem", "choir", "bridge", "garden", "canoe", "violin")
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Twelve tools, of which a request about the sun speaks of two."""
+    more = [f'@tool(effects=READ)\ndef count_{n}s(colour: str) -> int:\n    """Count each {n}."""\n' for n in THINGS]
+    path = tmp_path / "many.py"
+    path.write_text(TOOLS + "\n".join(f"\n{text}    return 1\n" for text in more))
+    return path
+
+
+def test_only_the_tools_found_for_the_request_are_planned_and_the_others_counted(many: Path) -> None:
+    done = callwright("plan", QUERY, "--tools", many, "--retrieval", "lexical")
+    assert done.returncode == 0, done.stderr
+    *plan, counted = done.stdout.splitlines()
+    assert [line.split()[1] for line in plan] == ["1", "find_place", "2", "sun_times"]
+    assert counted == "10 of 12 tools left out: not found for this request (lexical); --all plans them too"
+
+
+def test_all_tools_are_planned_where_that_is_asked_for_or_they_are_few(many: Path, tools: Path) -> None:
+    every = json.loads(callwright("plan", QUERY, "--tools", many, "--all", "--format", "json").stdout)
+    assert len([name for layer in every["layers"] for name in layer]) == 12
+    assert "left out" not in callwright("plan", "Sing!", "--tools", tools).stdout
+
+
+def test_a_shortlist_holds_as_many_as_it_is_told_to(many: Path) -> None:
+    told = ("plan", QUERY, "--tools", many, "--retrieval", "lexical", "--shortlist", "1", "--format", "json")
+    done = callwright(*told)
+    assert json.loads(done.stdout)["layers"] == [["find_place"], ["sun_times"]], "and what that needs first"
+    assert "10 of 12 tools left out" in done.stderr
+    both = callwright(*told, "--all")
+    assert (both.returncode, both.stdout) == (1, "")
+    assert "say one of the two" in both.stderr
+
+
+def test_a_request_that_speaks_of_no_tool_is_told_how_to_find_one(many: Path) -> None:
+    done = callwright("plan", "Sing!", "--tools", many, "--retrieval", "lexical")
+    assert done.stdout.startswith("(no tools)\n12 of 12 tools left out")
+    assert "--retrieval ranked" in done.stdout
+
+
+def test_a_model_that_plans_is_shown_no_more_tools_than_were_found(many: Path) -> None:
+    made = _dag(
+        [json.dumps({"steps": STEPS})], "plan", QUERY, "--tools", many, "--strategy", "dag", "--retrieval", "lexical"
+    )
+    assert "10 of 12 tools left out" in made

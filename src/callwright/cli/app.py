@@ -249,6 +249,19 @@ def plan(
     mode: Mode = None,
     html: Html = None,
     jsonl: Jsonl = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Plan every tool, not only those found for the request.")
+    ] = False,
+    shortlist: Annotated[
+        int | None,
+        typer.Option("--shortlist", help="Plan at most so many tools, those found for the request [8].", min=1),
+    ] = None,
+    retrieval: Annotated[
+        str | None,
+        typer.Option(
+            "--retrieval", help="How they are found; see retrieve --mode [ranked, or lexical without vectors]."
+        ),
+    ] = None,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
@@ -257,15 +270,15 @@ def plan(
     from callwright.cli.settings import effective
 
     given = {"tools": tools, "overlay": overlay, "only": only, "planner": planner, "encoder": encoder, "model": model}
-    given["mode"] = mode and mode.value
+    more: dict[str, Any] = {"mode": mode and mode.value, "shortlist": shortlist, "retrieval": retrieval}
     asked = ("encoder", "model") if strategy is PlanStrategies.dag else ("encoder",)
-    settings = effective(given, config=config, profile=profile).announced(*asked)
-    taken = settings.take("only", "planner", "encoder", "model", "mode")
+    settings = effective({**given, **more}, config=config, profile=profile).announced(*asked)
+    taken = settings.take("only", "planner", "encoder", "model", "mode", "shortlist", "retrieval")
     if jsonl:
         plan_lines(taken.get("planner"), taken.get("encoder"))
     else:
         form, chosen = format_.value, strategy.value if strategy else "layered"
-        print_plan(query, settings.sources(), form, chosen, html=html, **taken)
+        print_plan(query, settings.sources(), form, chosen, html=html, every=every, **taken)
 
 
 @app.command()

@@ -14,7 +14,7 @@ from callwright.cli.jsonl import BadLine, answer_stream
 from callwright.cli.opened import opened
 from callwright.cli.run import prepare
 from callwright.cli.view import write
-from callwright.errors import ConfigError, PlanError
+from callwright.errors import ConfigError, MissingExtra, PlanError
 from callwright.execution.render import signatures
 from callwright.models import open_model
 from callwright.models.dialogue import converse
@@ -23,6 +23,8 @@ from callwright.planning import open_planner
 from callwright.planning.dag import Asked, plan_dialogue
 from callwright.planning.notation import written
 from callwright.protocols import Planner, ReplyMode
+from callwright.retrieval import mode_named
+from callwright.shortlist import best_mode, choose
 from callwright.types import JsonObject, Tool, canonical, to_json
 from callwright.viewer import plan_page
 from callwright.wire.tools import tools_from_wire
@@ -66,11 +68,17 @@ def print_plan(
     model: str | None = None,
     mode: ReplyMode | None = None,
     html: Path | None = None,
+    every: bool = False,
+    shortlist: int | None = None,
+    retrieval: str | None = None,
 ) -> None:
     """Plan for one query as a strategy would and print it as ``text``, ``json`` or ``mermaid``; draw it as a page.
 
+    The tools are chosen first, as by a run with ``shortlist`` and ``retrieval``; ``every``: all of them are planned.
     ``dag`` asks the model, the others ask none. Raises ConfigError, and PlanError where the model wrote no plan.
     """
+    if every and shortlist is not None:
+        raise ConfigError("--all plans every tool, --shortlist only so many", hint="say one of the two")
     if not query or not sources:
         raise ConfigError(
             "plan needs a request and at least one tool source",
@@ -78,16 +86,43 @@ def print_plan(
         )
     if strategy == "dag":
         prepare(model)
-        plan = asyncio.run(_by_model(query, asyncio.run(_tools(sources, only)), model, mode))
+        tools, left_out = chosen(query, asyncio.run(_tools(sources, only)), every, shortlist, retrieval)
+        plan = asyncio.run(_by_model(query, tools, model, mode))
     else:
         usual = "graph" if strategy == "edges" and encoder is None else None  # nobody else chooses the tools here
-        plan = open_planner(planner or usual, encoder).plan(query, asyncio.run(_tools(sources, only)))
+        opened_planner = open_planner(planner or usual, encoder)
+        tools, left_out = chosen(query, asyncio.run(_tools(sources, only)), every, shortlist, retrieval)
+        plan = opened_planner.plan(query, tools)
     layered = strategy == "layered"
     shown = as_text if layered else as_graph
     print(as_json(plan) if form == "json" else as_mermaid(plan, layered) if form == "mermaid" else shown(plan))
+    if left_out:
+        print(left_out, file=sys.stdout if form == "text" else sys.stderr)
     if html is not None:
         write(plan_page(query, plan), html)
         print(f"plan page: {html}", file=sys.stderr)
+
+
+def chosen(
+    query: str, tools: Sequence[Tool], every: bool, shortlist: int | None, retrieval: str | None
+) -> tuple[tuple[Tool, ...], str]:
+    """The tools to plan with, and a line that counts those left out; "" where there are none."""
+    if every:
+        return tuple(tools), ""
+    try:
+        choice = choose(query, tools, shortlist, mode_named(retrieval) if retrieval else best_mode())
+    except MissingExtra as exc:  # an order of all tools is still of use
+        print(f"no tools were chosen, all are planned: {exc.message}; {exc.hint}", file=sys.stderr)
+        return tuple(tools), ""
+    count = len(tools) - len(choice.tools)
+    if not count:
+        return choice.tools, ""
+    more = "--all plans them too"
+    if not choice.tools:
+        more = (
+            "none of them shares a word with it; --retrieval ranked finds tools by meaning, --all plans all of them"
+        )
+    return choice.tools, f"{count} of {len(tools)} tools left out: not found for this request ({choice.mode}); {more}"
 
 
 async def _by_model(query: str, tools: Sequence[Tool], spec: str | None, said: ReplyMode | None) -> Plan:
