@@ -34,7 +34,7 @@ ViolationKind = Literal[
     "schema",  # the input schema refuses the arguments (see `keyword`)
     "ungrounded",  # an identifier that nothing seen so far contains
     "unsourced",  # an optional value that nothing seen so far supports
-    "bad_schema",  # the tool's own schema cannot be used
+    "unasserted",  # a part of the tool's own schema that cannot be asserted (a note: no call is refused for it)
 ]
 
 

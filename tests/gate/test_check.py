@@ -69,10 +69,30 @@ def test_an_unknown_tool_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.parametrize("schema", [{"type": "nope"}, {"properties": 5}, {"$ref": "http://example.org/x"}])
-def test_a_schema_that_cannot_be_used_refuses_the_tools_calls(schema: JsonObject) -> None:
+def test_a_schema_that_cannot_be_used_is_no_reason_to_refuse_a_call(schema: JsonObject) -> None:
     verdict = check({}, schema)
-    assert isinstance(verdict, Refusal)
-    assert verdict.violations[0].kind == "bad_schema"
+    assert isinstance(verdict, CheckedCall)
+    assert [w.kind for w in verdict.warnings] == ["unasserted"]
+    assert "'t'" in verdict.warnings[0].message
+
+
+def test_what_is_left_of_such_a_schema_is_asserted() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"user": {"type": "string", "pattern": r"^[\w-\.]+$"}, "n": {"type": "integer"}},
+        "required": ["user"],
+    }
+    right = {"user": "ann-b", "n": 3}
+    verdict = check(right, schema)
+    assert isinstance(verdict, CheckedCall)
+    assert verdict.arguments is right
+    assert "#/properties/user/pattern" in verdict.warnings[0].message
+    repaired = check({"user": "ann-b", "n": "3"}, schema)
+    assert isinstance(repaired, CheckedCall)
+    assert repaired.arguments == right
+    refused = check({"n": 3}, schema)
+    assert isinstance(refused, Refusal)
+    assert refused.violations[0].path == "/user"
 
 
 def test_truncated_arguments_are_refused_as_such_and_never_completed() -> None:

@@ -223,12 +223,10 @@ def test_an_invented_identifier_is_not_asked_about_again() -> None:
     assert verdict is refusal
 
 
-def test_unknown_tools_and_unusable_schemas_are_not_asked_about() -> None:
-    bad = Tool("bad", input_schema={"type": "nope"})
-    for gate, name in ((GATE, "nothing"), (Gate([bad]), "bad")):
-        refusal = gate.check(ToolCall("c", name, {}))
-        assert isinstance(refusal, Refusal)
-        assert play(repair_refusal(refusal, gate, None, always)) == (refusal, [])
+def test_unknown_tools_are_not_asked_about() -> None:
+    refusal = GATE.check(ToolCall("c", "nothing", {}))
+    assert isinstance(refusal, Refusal)
+    assert play(repair_refusal(refusal, GATE, None, always)) == (refusal, [])
 
 
 def test_a_repair_cannot_smuggle_in_an_invented_identifier() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 from callwright.errors import Violation
 from callwright.gate.schema import compile_schema
 from callwright.gate.violations import from_errors, nearest, unknown_tool
@@ -79,11 +81,7 @@ def test_one_place_is_not_blamed_twice_for_the_same_value() -> None:
 
 
 def test_a_refused_value_never_goes_without_a_violation() -> None:
-    schema = {"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}
-    deep: Json = {}
-    for _ in range(40):
-        deep = {"a": deep}
-    assert violations(schema, deep)
+    assert violations({"properties": {"a": {"type": "string"}}}, {"a": b"x"})
     assert violations(False, {})
 
 
@@ -92,3 +90,31 @@ def test_an_unknown_tool_names_the_tools_in_view() -> None:
     assert found.kind == "unknown_tool"
     assert "Did you mean 'get_weather'?" in found.message
     assert nearest("xyz", ["get_weather"]) == ""
+
+
+def test_errors_of_branches_that_multiply_are_not_listed_but_their_place_is_named() -> None:
+    """Each branch that fails holds all errors of its own branches: 122,000 errors at three levels."""
+    branch = {"type": "object", "properties": {"q": {"$ref": "#/$defs/n"}}, "required": ["z"]}
+    schema = {"$defs": {"n": {"anyOf": [branch] * 12}}, "properties": {"p": {"$ref": "#/$defs/n"}}}
+    started = time.process_time()
+    found = violations(schema, {"p": {"q": {"q": {"q": 5}}}})
+    assert time.process_time() - started < 1
+    assert [(v.path, v.keyword) for v in found] == [("/p", "anyOf")]
+
+
+def test_of_a_large_value_the_wrong_members_are_named() -> None:
+    schema = {"properties": {"k": {"items": {"type": "integer"}}, "n": {"type": "integer"}}, "required": ["m"]}
+    value = {"k": [*range(60_000), "x"], "n": "y"}
+    assert {(v.path, v.keyword) for v in violations(schema, value)} == {
+        ("/m", "required"),
+        ("/k/60000", "type"),
+        ("/n", "type"),
+    }
+    assert [v.path for v in violations(schema, {"k": list(range(60_000))})] == ["/m"]
+
+
+def test_no_more_than_a_hundred_errors_are_named_at_a_bounded_cost() -> None:
+    started = time.process_time()
+    found = violations({"properties": {"k": {"items": {"type": "integer"}}}}, {"k": ["x"] * 300_000})
+    assert time.process_time() - started < 2
+    assert 1 <= len(found) <= 100

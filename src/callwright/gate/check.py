@@ -13,10 +13,12 @@ from callwright.errors import Violation
 from callwright.gate import keys, violations
 from callwright.gate.coerce import coerce
 from callwright.gate.grounding import ground
-from callwright.gate.schema import BadSchema, Compiled, compiled_for
+from callwright.gate.schema import Compiled, compiled_for
 from callwright.gate.sources import Sources
-from callwright.jsontext import JsonError, mend, parse
+from callwright.jsontext import JsonError, mend, parse, unwritable
 from callwright.types import SEAL, CheckedCall, Edit, Json, JsonObject, Tool, ToolCall
+
+MAX_DEPTH = 200  # levels of arguments: what walks along them may call itself so often
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,8 @@ class Refusal:
 @dataclass(frozen=True, slots=True)
 class _Entry:
     tool: Tool
-    schema: Compiled | None
+    schema: Compiled
     declared: frozenset[str] | None  # the only keys a call may have, where the schema leaves it open
-    problem: str = ""
 
 
 @dataclass(slots=True)
@@ -77,7 +78,8 @@ class Gate:
         return Gate({**self._tools, tool.name: tool}.values())
 
     def check(self, call: ToolCall, sources: Sources | None = None) -> CheckedCall | Refusal:
-        """Let the call through as it is, or as lossless edits make it, or say why not. Never raises for a call.
+        """Let the call through as it is, or as lossless edits make it, or say why not. Never raises, whatever the
+        call and the tool's schema are. What of the schema could not be asserted is a warning of kind ``unasserted``.
 
         With ``sources``, identifiers must come from somewhere and optional values from anywhere: see
         :mod:`callwright.gate.grounding`.
@@ -85,9 +87,9 @@ class Gate:
         entry = self._entry(call.tool)
         if entry is None:
             return Refusal(call, None, None, (violations.unknown_tool(call.tool, self._tools),))
-        if entry.schema is None:
-            said = f"The schema of tool '{call.tool}' cannot be used, so it cannot be called: {entry.problem}."
-            return Refusal(call, entry.tool, None, (Violation("bad_schema", said),))
+        unreadable = "" if isinstance(call.arguments, str) else unwritable(call.arguments, MAX_DEPTH)
+        if unreadable:
+            return Refusal(call, entry.tool, None, (_unreadable(unreadable),))
         arguments: Json = call.arguments
         edits: tuple[Edit, ...] = ()
         if type(arguments) is not dict or not _exact(entry, arguments):
@@ -96,7 +98,7 @@ class Gate:
                 return found
             arguments, edits = found.arguments, tuple(found.edits)
         if sources is None:
-            return CheckedCall(call.id, entry.tool, arguments, edits, (), call.slot, SEAL)
+            return CheckedCall(call.id, entry.tool, arguments, edits, _notes(entry, arguments), call.slot, SEAL)
         return self._grounded(call, entry, arguments, edits, sources)
 
     def as_written(self, call: ToolCall, *, unchecked: bool = False) -> CheckedCall | Refusal:
@@ -107,8 +109,6 @@ class Gate:
         entry = self._entry(call.tool)
         if entry is None:
             return Refusal(call, None, None, (violations.unknown_tool(call.tool, self._tools),))
-        if entry.schema is None:
-            return self.check(call)
         try:
             arguments = parse(call.arguments) if isinstance(call.arguments, str) else call.arguments
         except JsonError as exc:
@@ -117,7 +117,7 @@ class Gate:
             return Refusal(call, entry.tool, None, (_not_object(arguments),))
         if not (unchecked or entry.schema.accepts(arguments)):
             return Refusal(call, entry.tool, arguments, violations.from_errors(entry.schema, arguments))
-        return CheckedCall(call.id, entry.tool, arguments, (), (), call.slot, SEAL)
+        return CheckedCall(call.id, entry.tool, arguments, (), _notes(entry, arguments), call.slot, SEAL)
 
     def _entry(self, name: str) -> _Entry | None:
         tool = self._tools.get(name)
@@ -130,10 +130,11 @@ class Gate:
 
     def _mended(self, call: ToolCall, entry: _Entry) -> _Draft | Refusal:
         """Everything that may be done to a call which is not right as it stands."""
-        assert entry.schema is not None
         read = _as_object(call.arguments)
         if isinstance(read, Violation):
             return Refusal(call, entry.tool, None, (read,))
+        if isinstance(call.arguments, str) and (unreadable := unwritable(read.arguments, MAX_DEPTH)):
+            return Refusal(call, entry.tool, None, (_unreadable(unreadable),))
         draft = read
         if draft.arguments is not call.arguments and _exact(entry, draft.arguments):
             return draft
@@ -150,26 +151,27 @@ class Gate:
     def _grounded(
         self, call: ToolCall, entry: _Entry, arguments: JsonObject, edits: tuple[Edit, ...], sources: Sources
     ) -> CheckedCall | Refusal:
-        assert entry.schema is not None
         verdict = ground(arguments, entry.tool, sources, entry.schema.accepts)
         edits = (*edits, *verdict.edits)
         if verdict.violations:
             return Refusal(call, entry.tool, verdict.arguments, verdict.violations, edits)
-        return CheckedCall(call.id, entry.tool, verdict.arguments, edits, verdict.warnings, call.slot, SEAL)
+        warnings = (*verdict.warnings, *_notes(entry, verdict.arguments))
+        return CheckedCall(call.id, entry.tool, verdict.arguments, edits, warnings, call.slot, SEAL)
 
 
 def _entry_for(tool: Tool) -> _Entry:
-    try:
-        schema = compiled_for(tool)
-    except BadSchema as exc:
-        return _Entry(tool, None, None, str(exc))
     closed = isinstance(tool.input_schema, dict) and tool.input_schema.get("additionalProperties") is False
-    return _Entry(tool, schema, None if closed else keys.declared_keys(tool.input_schema))
+    return _Entry(tool, compiled_for(tool), None if closed else keys.declared_keys(tool.input_schema))
+
+
+def _notes(entry: _Entry, arguments: JsonObject) -> tuple[Violation, ...]:
+    """That not all of the schema was asserted of the arguments, if so."""
+    parts = entry.schema.unasserted_of(arguments)
+    return (violations.unasserted(entry.tool.name, parts),) if parts else ()
 
 
 def _exact(entry: _Entry, arguments: JsonObject) -> bool:
     """Whether the arguments are right as they stand: valid, and no key that the tool does not know."""
-    assert entry.schema is not None
     if entry.declared is not None and not arguments.keys() <= entry.declared:
         return False
     return entry.schema.accepts(arguments)
@@ -238,6 +240,10 @@ def _from_broken(arguments: str) -> _Draft | Violation:
 
 def _not_json(arguments: Json, error: JsonError) -> Violation:
     return Violation("not_json", f"The arguments are not a JSON object: {error}.", "", "", "object", arguments)
+
+
+def _unreadable(why: str) -> Violation:
+    return Violation("schema", f"The arguments cannot be read: {why}.", "", "", None, None)
 
 
 def _not_object(value: Json) -> Violation:

@@ -7,7 +7,8 @@ Three ways for a stranger's schema to hang a checker: size, depth, and reference
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from callwright.types import Json
@@ -17,6 +18,7 @@ MAX_DEPTH = 100
 MAX_TEXT = 2_000_000
 MAX_CHAIN = 400  # references that lead to references, on one value
 MAX_VISITS = 50_000  # visits of one value or of one path of values
+MAX_PARTS = 10_000_000  # of a value
 _DEEPEST = 200
 
 _HERE_LISTS = ("allOf", "anyOf", "oneOf")  # applied to the same value
@@ -52,13 +54,27 @@ def measure(schema: Json) -> str:
     return ""
 
 
-def deepest_instance(schema: Json) -> int:
-    """How deeply nested a value may be so that checking it stays within MAX_VISITS; at most 200, 0 for never."""
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """How often a checker visits a value. ``counts[d]``: what any subschema causes on a value ``d`` levels deep, the
+    last entry on all deeper ones. ``deepest``: from there on, one path of values takes more than MAX_VISITS."""
+
+    counts: tuple[int, ...]
+    deepest: int
+
+    def at(self, depth: int) -> int:
+        """The most visits on one path of a value of this depth."""
+        return self.counts[min(depth, len(self.counts) - 1)]
+
+
+def visits_of(schema: Json) -> Visits:
+    """The visits that a schema makes, counted without evaluating it; ``deepest`` is 0 where one value is too much."""
     if not isinstance(schema, dict):
-        return _DEEPEST
+        return Visits((1,), _DEEPEST)
     counter = _Visits(schema)
     visits: dict[int, int] = {}
     totals: list[int] = []
+    most: list[int] = []
     for depth in range(_DEEPEST + 1):
         before, visits = visits, {}
         try:
@@ -66,12 +82,20 @@ def deepest_instance(schema: Json) -> int:
             for node in list(counter.reached.values()):
                 counter.count(node, before, visits, [])
         except _Endless:
-            return 0
-        if max(visits.values()) > MAX_VISITS:
-            return depth - 1
-        if visits == before or _grows_evenly(totals):
-            return _DEEPEST
-    return _DEEPEST
+            return Visits((MAX_VISITS,), 0)
+        most.append(max(visits.values()))
+        if most[-1] > MAX_VISITS:
+            return Visits(tuple(most), depth - 1)
+        if visits == before:
+            break
+        if _grows_evenly(totals):
+            return Visits((*most, 2 * most[-1] + (totals[-1] - totals[-2]) * _DEEPEST), _DEEPEST)
+    return Visits(tuple(most), _DEEPEST)
+
+
+def deepest_instance(schema: Json) -> int:
+    """How deeply nested a value may be so that checking it stays within MAX_VISITS; at most 200, 0 for never."""
+    return visits_of(schema).deepest
 
 
 def _grows_evenly(totals: list[int]) -> bool:
@@ -84,17 +108,34 @@ def _grows_evenly(totals: list[int]) -> bool:
 
 def instance_depth(value: Json, stop: int) -> int:
     """Levels of arrays and objects, 1 for one that holds no other, counted only until ``stop`` is passed."""
-    level, depth = [value], 0
-    while level and depth <= stop:
+    return extent(value, stop).depth
+
+
+class Extent(NamedTuple):
+    """How large a value is: the values in it, their levels, and the characters of its longest text."""
+
+    parts: int
+    depth: int
+    longest: int
+
+
+def extent(value: Json, stop: int) -> Extent:
+    """The size of a value, measured without recursion and until ``stop`` levels or MAX_PARTS are passed."""
+    parts, depth, longest = 1, 0, len(value) if isinstance(value, str) else 0
+    level = [value] if isinstance(value, dict | list) else []
+    while level and depth <= stop and parts < MAX_PARTS:
+        depth += 1
         inner: list[Any] = []
         for item in level:
-            if isinstance(item, dict):
-                inner.extend(item.values())
-            elif isinstance(item, list):
-                inner.extend(item)
-        depth += bool(any(isinstance(i, dict | list) for i in level))
-        level = [i for i in inner if isinstance(i, dict | list)]
-    return depth
+            members = item.values() if isinstance(item, dict) else item
+            parts += len(item)
+            for member in members:
+                if isinstance(member, dict | list):
+                    inner.append(member)
+                elif isinstance(member, str) and len(member) > longest:
+                    longest = len(member)
+        level = inner
+    return Extent(parts, depth, longest)
 
 
 class _Endless(Exception):
@@ -122,7 +163,7 @@ class _Visits:
         if len(path) > MAX_CHAIN:
             raise _Endless
         path.append(key)
-        total = 1
+        total = 1 + _compared(node.get("enum"))
         for part in self._same_value(node):
             total += self.count(part, below, here, path)
         path.pop()
@@ -200,3 +241,9 @@ class _Visits:
                 stack.extend(node.values())
             elif isinstance(node, list):
                 stack.extend(node)
+
+
+def _compared(options: Json) -> int:
+    """The options that a value is compared with one by one; texts and numbers are looked up."""
+    listed = isinstance(options, list) and any(isinstance(option, dict | list) for option in options)
+    return len(options) if listed else 0

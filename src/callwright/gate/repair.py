@@ -30,7 +30,7 @@ Repair: TypeAlias = Generator[ChatRequest, Reply, CheckedCall | Refusal]
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
 _MENDABLE = frozenset({"placeholder", "record"})  # of what is ungrounded: a model can look it up in what is known
-_HOPELESS = frozenset({"unknown_tool", "bad_schema"})
+_HOPELESS = frozenset({"unknown_tool"})
 
 
 @dataclass(frozen=True, slots=True)

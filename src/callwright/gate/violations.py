@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from callwright.errors import Violation
-from callwright.gate.schema import Compiled
+from callwright.gate.schema import Compiled, Node
 from callwright.types import Json, canonical
 
 _ORDER = {
@@ -25,21 +26,57 @@ _ORDER = {
     )
     for word in words
 }
-_SHOWN = 12  # allowed values listed in a message
+_SHOWN = 12  # allowed values, or unknown keys, listed
+_MOST = 100
+_LONGEST_NAME = 200  # that may be a slip of another
+_TOO_DEEP = 200
 
 
 def from_errors(schema: Compiled, value: Json) -> tuple[Violation, ...]:
-    """Everything the schema has against the value; never empty for a value it refuses."""
-    found: list[Violation] = []
-    for error in schema.errors(value):
-        found += _from_error(error, schema, value)
+    """What the schema has against the value, at most a hundred errors of it; never empty for a value it refuses."""
+    found = list(islice(_found(schema.root, value, []), _MOST))
     if not found and not schema.accepts(value):
-        message = f"the arguments are nested more than {schema.max_depth} levels deep, or hold what JSON cannot"
+        message = "the arguments hold what JSON cannot say"
         found.append(Violation("schema", message, "", "", None, None))
     options = {v.path for v in found if v.keyword in ("enum", "const")}  # say the type too, by saying the values
     found = [v for v in found if v.keyword != "type" or v.path not in options]
     unique = {(v.path, v.keyword, v.message): v for v in found}
     return tuple(sorted(unique.values(), key=_relevance))
+
+
+def _found(node: Node, value: Json, path: list[str | int]) -> Iterator[Violation]:
+    """All errors where they can be listed at a bounded cost; else what the subschema says of the value by itself and
+    what is wrong with its members, and if that is nothing, that it does not fit."""
+    node = node.resolved()
+    listed = node.lists(value)
+    count = 0
+    for error in node.errors(value) if listed else node.alone().errors(value):
+        yield from _from_error(error, node, path)
+        count += 1
+    if listed or len(path) > _TOO_DEEP:
+        return
+    for key, child, member in _members(node, value):
+        if child is not None and not child.accepts(member):
+            yield from _found(child, member, [*path, key])
+            count += 1
+    if not count and not node.accepts(value):
+        at = _pointer(path)
+        branches = next((k for k in ("anyOf", "oneOf") if node.get(k)), "")
+        many = f"fits none of the {len(node.get(branches))} alternatives of" if branches else "does not fit"
+        yield Violation("schema", f"{_where(at)} {many} its schema.", at, branches, node.schema, value)
+
+
+def _members(node: Node, value: Json) -> Iterator[tuple[str | int, Node | None, Json]]:
+    if isinstance(value, dict):
+        yield from ((key, node.member(key), member) for key, member in value.items())
+    elif isinstance(value, list):
+        yield from ((i, node.item(i), item) for i, item in enumerate(value))
+
+
+def unasserted(tool: str, parts: tuple[str, ...]) -> Violation:
+    """The note that not all of a tool's schema was asserted of a call, and which parts of it were not."""
+    said = f"The schema of tool '{tool}' was not asserted in all its parts: {'; '.join(parts)}."
+    return Violation("unasserted", said, "", "", list(parts), None)
 
 
 def unknown_tool(name: str, known: Iterable[str]) -> Violation:
@@ -54,6 +91,8 @@ def nearest(name: str, known: Iterable[str], least: float = 70) -> str:
     """The most similar of the known names, or "" where none is similar."""
     from rapidfuzz import fuzz, process  # megabytes that a process without such a call need not load
 
+    if len(name) > _LONGEST_NAME:
+        return ""
     hit = process.extractOne(name, list(known), scorer=fuzz.WRatio, score_cutoff=least)
     return hit[0] if hit else ""
 
@@ -62,23 +101,27 @@ def _relevance(violation: Violation) -> tuple[int, int, str]:
     return (_ORDER.get(violation.keyword, 9), violation.path.count("/"), violation.path)
 
 
-def _from_error(error: Any, schema: Compiled, value: Json) -> list[Violation]:
+def _from_error(error: Any, base: Node, above: list[str | int]) -> list[Violation]:
+    """The violations of one error of a subschema, ``above`` being the path of its value."""
     kind = error.kind
     keyword = str(kind.name)
-    path = _pointer(error.instance_path)
+    path = _pointer([*above, *error.instance_path])
     if keyword in ("anyOf", "oneOf") and hasattr(kind, "context"):
         best = _best_branch(kind.context, len(error.instance_path))
         if best:
-            return [v for inner in best for v in _from_error(inner, schema, value)]
-    where = f"'{path[1:].replace('/', '.')}'" if path else "the arguments"
-    node = _schema_at(schema.schema, error.schema_path)
+            return [v for inner in best for v in _from_error(inner, base, above)]
+    node = _schema_at(base, error.schema_path)
     if keyword == "required":
         return [_missing(kind.value, path, node, error.instance)]
     if keyword in ("additionalProperties", "unevaluatedProperties"):
-        return [_unknown(key, path, node, error.instance) for key in kind.value]
+        return [_unknown(key, path, node, error.instance) for key in kind.value[:_SHOWN]]
     expected = _expected(keyword, kind, node)
-    message = _MESSAGES.get(keyword, _other)(where, expected, error)
+    message = _MESSAGES.get(keyword, _other)(_where(path), expected, error)
     return [Violation("schema", message + _hint(node), path, keyword, expected, error.instance)]
+
+
+def _where(path: str) -> str:
+    return f"'{path[1:].replace('/', '.')}'" if path else "the arguments"
 
 
 def _missing(key: str, path: str, node: Any, got: Any) -> Violation:
@@ -176,15 +219,20 @@ def _best_branch(context: list[list[Any]], depth: int) -> list[Any]:
     return ranked[0] if clear and near(ranked[0])[0] == 0 else []
 
 
-def _schema_at(schema: Json, path: list[str | int]) -> Any:
-    """The schema object that holds the failing keyword, references on the way followed where they are local."""
-    node = schema
-    for key in path[:-1]:
+def _schema_at(base: Node, path: list[str | int]) -> Any:
+    """The schema object that holds the failing keyword, references on the way followed where they are local. The
+    path is one from ``base``, or from the whole schema once a reference was followed."""
+    root = base.within.schema
+    for start in (base.schema, root):
+        node = start
         try:
-            node = _local(schema, node["$ref"]) if key == "$ref" else node[key]
+            for key in path[:-1]:
+                node = _local(root, node["$ref"]) if key == "$ref" else node[key]
         except (KeyError, IndexError, TypeError):
-            return {}
-    return node if isinstance(node, dict) else {}
+            continue
+        if isinstance(node, dict) and (path[-1:] == [] or path[-1] in node):
+            return node
+    return {}
 
 
 def _local(schema: Json, reference: str) -> Any:
@@ -220,7 +268,7 @@ def _shown(value: Any) -> str:
 
 
 def _short(text: str, most: int = 200) -> str:
-    text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"\s+", " ", text[: 4 * most]).strip()
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

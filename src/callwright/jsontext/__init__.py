@@ -2,7 +2,7 @@
 
 from callwright.jsontext.broken import MAX_CHARS, Mended, literal, mend, uncut
 from callwright.jsontext.extent import is_deeper, most_values
-from callwright.jsontext.strict import MAX_DEPTH, JsonError, parse, write
+from callwright.jsontext.strict import MAX_DEPTH, JsonError, parse, unwritable, write
 
 __all__ = [
     "MAX_CHARS",
@@ -15,5 +15,6 @@ __all__ = [
     "most_values",
     "parse",
     "uncut",
+    "unwritable",
     "write",
 ]

@@ -15,6 +15,9 @@ from callwright.types import Json, canonical
 MAX_DEPTH = 1024  # arrays and objects inside each other; RFC 8259 section 9 lets a parser set a limit
 _LONG = b"0" * 19  # from so many digits on, an integer may need more than 64 bits
 _ZEROS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))  # digits made zeros: found 10x faster
+_MAX_BITS = 14_000  # of an integer that Python writes in digits: fewer than 4,300
+_CONTAINERS = (dict, list, tuple)
+_OWN_KINDS_ONLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _EXACT = json.JSONDecoder()  # used only on documents that orjson has found correct
 
 
@@ -55,6 +58,35 @@ def write(value: Json) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # integers beyond 64 bits, lone surrogates, keys that are no texts, what is no JSON
         return canonical(value).encode("utf-8", "surrogatepass")
+
+
+def unwritable(value: Json, deepest: int = 200) -> str:
+    """Why a value is not one that JSON can say, or is nested too deep for what walks along it; "" where it is fine.
+
+    Integers may be beyond 64 bits and texts may hold halves of characters; nothing else that JSON lacks passes, in
+    lists and objects of Python's own kinds. Values of more than ``deepest`` levels do not (a few more where plain).
+    """
+    try:
+        orjson.dumps(value, option=_OWN_KINDS_ONLY)
+    except TypeError:
+        return _why_unwritable(value, deepest)
+    return ""
+
+
+def _why_unwritable(value: Json, deepest: int) -> str:
+    level, depth = [value], -1
+    while level and depth < deepest:
+        depth += 1
+        for one in level:
+            if isinstance(one, dict) and not all(isinstance(key, str) for key in one):
+                return "an object has a key that is no text"
+            if isinstance(one, int) and one.bit_length() > _MAX_BITS:
+                return "a number has too many digits"
+            if one is not None and not isinstance(one, dict | list | tuple | str | int | float):
+                return f"{type(one).__name__} is not JSON"
+        inside = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, _CONTAINERS))
+        level = [member for one in inside for member in one]
+    return f"it is nested more than {deepest} levels deep" if level else ""
 
 
 def _exact(text: str) -> Json:

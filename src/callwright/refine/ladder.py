@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from callwright.errors import ConfigError
+from callwright.errors import ConfigError, Violation
+from callwright.jsontext import unwritable
 from callwright.refine.reading import Reading, read
 from callwright.refine.result import Abstention, Refinement, Settings
 from callwright.refine.rules import Ruled, apply_rules
@@ -44,8 +45,11 @@ def refine(
     reading = read(source, tools)
     if not reading.calls:
         return Refinement((), reading.text, dialect=reading.dialect, truncated=reading.truncated)
+    strange = _unreadable(reading)
+    if strange:
+        return replace(_finished(reading, _as_read_calls(reading), None), violations=strange)
     situation = Situation(tools, query, messages, settings)
-    ruled = Ruled(list(reading.calls), list(range(len(reading.calls))))
+    ruled = _as_read_calls(reading)
     if "rules" in rungs:
         ruled = apply_rules(reading.calls, situation)
         if isinstance(source, str | Mapping) and _reads_as_prose(reading, ruled):
@@ -58,6 +62,21 @@ def refine(
     labels = labels_of(labelled, situation.by_name) if any(call.slot for call in ruled.calls) else ()
     ordered = order(ruled.calls, tools, query=asked, labels=labels, unknown=_made_up(ruled))
     return _finished(reading, ruled, _with_slots(ordered, ruled.calls))
+
+
+def _as_read_calls(reading: Reading) -> Ruled:
+    return Ruled(list(reading.calls), list(range(len(reading.calls))))
+
+
+def _unreadable(reading: Reading) -> tuple[Violation, ...]:
+    """Why a reply is left alone: arguments that no JSON can say, or that are nested too deep to be walked along."""
+    found = []
+    for i, call in enumerate(reading.calls):
+        why = "" if isinstance(call.arguments, str) else unwritable(call.arguments)
+        if why:
+            said = f"The arguments of '{call.tool}' cannot be read: {why}. The calls were left as they are."
+            found.append(Violation("schema", said, f"/{i}/arguments"))
+    return tuple(found)
 
 
 def _made_up(ruled: Ruled) -> list[tuple[int, str]]:

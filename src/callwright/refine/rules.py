@@ -174,7 +174,7 @@ def _bare_references(found: Sequence[Reference], calls: Sequence[ToolCall]) -> l
 
 
 def _placed(violation: Violation, position: int) -> Violation:
-    whole = violation.kind in ("unknown_tool", "bad_schema")
+    whole = violation.kind == "unknown_tool"
     return replace(violation, path=f"/{position}/name" if whole else f"/{position}/arguments{violation.path}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from callwright.gate.schema import BadSchema, compiled_for
+from callwright.gate.schema import compiled_for
 from callwright.refine.names import told
 from callwright.refine.situation import Situation
 from callwright.types import JsonObject, Tool, ToolCall
@@ -62,7 +62,5 @@ def _takes(tool: Tool, arguments: JsonObject) -> bool:
     keys = arguments.keys()
     if not keys <= tool.properties.keys() or not keys >= set(tool.required):
         return False
-    try:
-        return compiled_for(tool).accepts(arguments)
-    except BadSchema:
-        return False
+    schema = compiled_for(tool)
+    return schema.accepts(arguments) and not schema.unasserted_of(arguments)
