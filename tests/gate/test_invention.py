@@ -135,8 +135,9 @@ def test_nor_is_a_day_that_was_said(day: Any) -> None:
     assert found(day.isoformat(), DAY, f"On {day.isoformat()}, please.") == []
 
 
-def test_a_schema_that_cannot_be_used_judges_nothing() -> None:
-    assert not inventions({"x": 5}, tool({"type": "number", "pattern": "("}), Sources("Pay it."))
+def test_what_of_a_schema_cannot_be_used_judges_nothing() -> None:
+    assert not inventions({"x": 5}, tool({"type": ["number", "nope"]}), Sources("Pay it."))
+    assert not inventions({"x": "a5"}, tool({"type": "string", "pattern": "("}), Sources("Pay it."))
 
 
 def test_whatever_anybody_said_counts() -> None:

@@ -21,7 +21,7 @@ from callwright.flow import STOP
 from callwright.gate.coerce import pointer_join
 from callwright.gate.grounding import examples_in
 from callwright.gate.keys import words
-from callwright.gate.schema import BadSchema, Node, compiled_for
+from callwright.gate.schema import Node, compiled_for
 from callwright.gate.sources import Sources, squash
 from callwright.gate.spellings import calendar_day
 from callwright.types import Json, JsonObject, Tool, canonical, required_keys
@@ -68,10 +68,7 @@ def inventions(
     ``said``: the user's words, by which it is told whether number words can be read; by default the query. A date is
     known if it lies within ``near`` days of one that was named.
     """
-    try:
-        root = compiled_for(tool).root
-    except BadSchema:
-        return ()
+    root = compiled_for(tool).root
     known = _Known(sources, said or (sources.query,), near)
     leaves = _required(arguments, root, "", "", 0)
     return tuple(
