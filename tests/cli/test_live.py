@@ -34,13 +34,30 @@ def test_everything_that_happened_is_told_as_it_was() -> None:
     for part in (
         "Layer 1/1",
         "city is [missing]",
-        "/n: 5 → 5 (text_to_number)",
+        '/n: "5" → 5 (text_to_number)',
         "[bold]x[/bold]",
         "too slow",
         "not needed",
     ):
         assert part in text
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & {*text}, "what tools say cannot steer the terminal"
+
+
+def test_what_happens_while_somebody_types_is_told_afterwards_in_its_order() -> None:
+    out = io.StringIO()
+    with Live(Console(file=out, width=200, color_system=None)) as live:
+        trace = Trace((live,))
+        with live.paused():
+            before = out.getvalue()
+            live.on_text("some text")
+            for name in ("first", "second"):
+                trace.add("skip", **to_json(Skip(name, "not needed")))
+            assert out.getvalue() == before
+        told = out.getvalue()
+        trace.add("skip", **to_json(Skip("third", "not needed")))
+    assert told.index("first") < told.index("second")
+    assert "third" not in told
+    assert "third" in out.getvalue()
 
 
 def test_a_narrow_terminal_cuts_lines_instead_of_folding_them() -> None:

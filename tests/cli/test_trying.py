@@ -48,7 +48,7 @@ def home(tmp_path: Path) -> Path:
 def test_the_table_shows_both_ranks_and_why(home: Path) -> None:
     done = callwright("tools", "try", QUERY, "--tools", home / "tools.py", "--evidence", home / "e.db", COLUMNS="200")
     assert done.returncode == 0, done.stderr
-    rows = [[cell.strip() for cell in line.split("│")] for line in done.stdout.splitlines() if "│" in line]
+    rows = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
     by_name = {row[2]: row for row in rows}
     assert by_name["city_weather"][1] == "1"
     assert by_name["city_weather"][3] == "success"
@@ -58,6 +58,12 @@ def test_the_table_shows_both_ranks_and_why(home: Path) -> None:
     again = callwright("tools", "try", QUERY, "--tools", home / "tools.py", "--evidence", home / "e.db")
     assert "0 calls" in again.stdout
     assert "remembered" in again.stdout
+
+
+def test_as_many_are_shown_as_were_asked_for(home: Path) -> None:
+    told = callwright("tools", "try", QUERY, "--tools", home / "tools.py", "--no-evidence", "--k", "2").stdout
+    assert [line.split("\t")[1] for line in told.splitlines() if "\t" in line] == ["Final", "1", "2"]
+    assert "--json lists all" in told
 
 
 def test_as_json_it_holds_the_ranking_and_what_was_observed(home: Path) -> None:

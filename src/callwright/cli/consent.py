@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from functools import partial
 
 from callwright.catalog.functions import in_thread
-from callwright.cli.live import Live, plain
+from callwright.cli.live import Live
+from callwright.controls import escape_controls, one_line
 from callwright.execution.consent import Approve, Proposal
 from callwright.types import canonical
 
@@ -20,34 +22,32 @@ def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     always: set[str] = set()
+    one_at_a_time = asyncio.Lock()
 
     async def approve(proposal: Proposal) -> bool:
         tool = proposal.call.tool.name
-        if tool in always:
-            return True
-        with live.paused():
-            said = await in_thread(partial(_typed, shown(proposal), read))  # other calls go on meanwhile
-        if said == "always":
-            always.add(tool)
-            return True
-        return _ANSWERS[said]
+        async with one_at_a_time:
+            if tool in always:
+                return True
+            with live.paused():
+                said = await in_thread(partial(_typed, shown(proposal), read))  # other calls go on meanwhile
+            if said == "always":
+                always.add(tool)
+                return True
+            return _ANSWERS[said]
 
     return approve
 
 
 def shown(proposal: Proposal) -> str:
     """The call as it is put to the user, values from results marked."""
-    lines = [f"\n{_one_line(proposal.call.tool.name)}: {proposal.why}"]
+    lines = [f"\n{one_line(proposal.call.tool.name)}: {proposal.why}"]
     for key, value in proposal.call.arguments.items():
         path = "/" + key.replace("~", "~0").replace("/", "~1")
         told = [of for at, of in proposal.origins.items() if at == path or at.startswith(path + "/")]
         mark = f"   <- not in your request: from {', '.join(dict.fromkeys(told))}" if told else ""
-        lines.append(f"  {_one_line(key)} = {_cut(plain(canonical(value)))}{mark}")
+        lines.append(f"  {one_line(key)} = {_cut(escape_controls(canonical(value)))}{mark}")
     return "\n".join(lines) + "\nMay it be called? [y]es, [N]o, [always] for this tool: "
-
-
-def _one_line(name: str) -> str:
-    return plain(name).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _cut(value: str) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from callwright.controls import one_line
+
 if TYPE_CHECKING:
     from callwright.transcripts import Read
     from callwright.types import JsonObject
@@ -41,7 +43,7 @@ def convert_command(
     rows, refused = _written(found, to.value)
     problems = [*found.left_out, *refused]
     for problem in problems[:10]:
-        print(f"left out: {problem}", file=sys.stderr)
+        print(f"left out: {one_line(problem)}", file=sys.stderr)
     if len(problems) > 10:
         print(f"… and {len(problems) - 10} more", file=sys.stderr)
     if not rows:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from callwright.cli.streams import guard_streams
 from callwright.errors import CallwrightError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -16,7 +17,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 @contextmanager
 def in_a_sentence() -> Iterator[None]:
     """Our own errors become one message and exit code 1, output that does not fit too, an interrupt 130, a reader
-    that has gone 0."""
+    that has gone 0. Whatever the command prints, no text of a stranger steers the terminal."""
+    guard_streams()
     try:
         try:
             yield
@@ -24,7 +26,7 @@ def in_a_sentence() -> Iterator[None]:
             if sys.stdout is not None and not sys.stdout.closed:
                 sys.stdout.flush()  # what does not fit must show while somebody can still say it
     except CallwrightError as error:
-        print(f"error: {error}", *getattr(error, "__notes__", ()), sep="\n  ", file=sys.stderr)
+        print(f"error: {_indented(str(error))}", *getattr(error, "__notes__", ()), sep="\n  ", file=sys.stderr)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
@@ -42,6 +44,12 @@ def in_a_sentence() -> Iterator[None]:
         )
         _let_go()
         raise SystemExit(1) from None
+
+
+def _indented(text: str) -> str:
+    """All lines but the first indented: none that a message of others brings along passes for one of ours."""
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([first, *(line if line.startswith("  ") else f"  {line}" for line in rest)])
 
 
 def _let_go() -> None:

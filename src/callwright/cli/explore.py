@@ -13,6 +13,7 @@ import typer
 
 from callwright.cli.options import Config, Model, Overlay, Profile, Tools
 from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
+from callwright.controls import one_line
 
 if TYPE_CHECKING:
     from callwright.catalog import Catalog
@@ -157,7 +158,7 @@ def _read(paths: Any) -> list[Trajectory]:
     found = [read_files(path) for path in paths]
     problems = [said for one in found for said in one.left_out]
     for said in problems[:10]:
-        print(f"left out: {said}", file=sys.stderr)
+        print(f"left out: {one_line(said)}", file=sys.stderr)
     if len(problems) > 10:
         print(f"… and {len(problems) - 10} more", file=sys.stderr)
     return [transcript.trajectory for one in found for _, transcript in one.transcripts]
@@ -248,7 +249,7 @@ def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
         found += rows
         whole += runs
     for said in unread:
-        print(f"left out: {said}", file=sys.stderr)
+        print(f"left out: {one_line(said)}", file=sys.stderr)
     if len(unread) == len(files):
         raise ConfigError("there is no run to harvest", hint="callwright runs lists journals; --trace writes traces")
     print(f"{len(whole)} runs hold {len(found)} errors that were put right", file=sys.stderr)
@@ -319,7 +320,7 @@ def _write(rows: list[Reflected], wanted: Wanted, out: Path) -> None:
         except ConfigError as error:
             refused.append(f"{row.before.id}: {error.message}")
     for said in refused[:10]:
-        print(f"not written: {said}; another --to has words for it", file=sys.stderr)
+        print(f"not written: {one_line(said)}; another --to has words for it", file=sys.stderr)
     lines.save(out, made)
     held = sum(record["part"] == "test" for record in made)
     print(f"{len(made)} of {len(rows)} rows written to {out}, {held} of them test", file=sys.stderr)

@@ -7,9 +7,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from callwright.cli.console import print_table
+from callwright.controls import one_line
 from callwright.evidence import EvidenceStore, Health, Observation, evidence_file
 from callwright.types import canonical, to_json
 
@@ -39,7 +38,7 @@ def show_health(names: Sequence[str], file: Path | None, as_json: bool) -> None:
         _print(found, bool(names))
     for name in names:
         if name not in {h.tool for h in found}:
-            print(f"nothing is known of {name} ({path})", file=sys.stderr)
+            print(f"nothing is known of {one_line(name)} ({path})", file=sys.stderr)
     if not found and not names:
         print(f"nothing is known of any tool yet ({path})", file=sys.stderr)
 
@@ -47,15 +46,13 @@ def show_health(names: Sequence[str], file: Path | None, as_json: bool) -> None:
 def _print(found: Sequence[Health], examples: bool) -> None:
     if not found:
         return
-    console, now = Console(), time.time()
-    table = Table("Tool", "Success", "Seen", "Latency", "Failures", "Last", "Definition", show_edge=False)
-    for one in found:
-        table.add_row(*_row(one, now))
-    console.print(table)
+    now = time.time()
+    heads = ("Tool", "Success", "Seen", "Latency", "Failures", "Last", "Definition")
+    print_table(heads, (_row(one, now) for one in found))
     if examples:
         for one in found:
             for line in _examples(one):
-                console.print(line, markup=False, highlight=False)
+                print(one_line(line))
 
 
 def _row(one: Health, now: float) -> tuple[str, ...]:

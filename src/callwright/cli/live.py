@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -12,22 +11,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from callwright.cli.console import console as our_console
+from callwright.controls import escape_controls
 from callwright.trace import Event, recovery_text, round_text, shortlist_text, stale_text
 from callwright.types import canonical
 
 _WIDTH = 150
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t, \n
 
 
 class Live:
     """A trace sink that prints. On a pipe the same lines come without colour and without the moving line."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True, highlight=False)
+        self._console = console or our_console(stderr=True)
         if not self._console.is_terminal:
             self._console.width = _WIDTH + 20  # a log file has no edge to fold at
         self._status = Status("starting", console=self._console)
         self._written = 0
+        self._waiting: list[Event] | None = None
         self.run = ""  # the id of the run in its journal, if it has one
 
     def __enter__(self) -> Live:
@@ -41,25 +42,33 @@ class Live:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Without the moving line, while somebody types."""
+        """While somebody reads a question and types: what happens meanwhile is shown afterwards."""
         self._status.stop()
+        self._waiting = []
         try:
             yield
         finally:
+            waiting, self._waiting = self._waiting, None
+            for event in waiting:
+                self(event)
             self._status.start()
 
     def on_text(self, piece: str) -> None:
         """Called with each piece of a reply while the model writes it."""
         self._written += len(piece)
-        self._status.update(f"the model writes … {self._written} characters")
+        if self._waiting is None:
+            self._status.update(f"the model writes … {self._written} characters")
 
     def __call__(self, event: Event) -> None:
+        if self._waiting is not None:
+            self._waiting.append(event)
+            return
         show = getattr(self, "_on_" + event.kind.replace(".", "_"), None)
         if show is not None:
             show(event.data)
 
     def _line(self, text: str) -> None:
-        self._console.print(plain(text), overflow="ellipsis", no_wrap=True, crop=True)
+        self._console.print(escape_controls(text), overflow="ellipsis", no_wrap=True, crop=True)
 
     def _on_run_start(self, data: Mapping[str, Any]) -> None:
         self.run = data["run"]
@@ -116,9 +125,8 @@ class Live:
 
     def _edits(self, edits: list[Mapping[str, Any]]) -> None:
         for edit in edits:
-            change = (
-                f"{edit['path'] or '/'}: {_short(edit['before'], 40)} → {_short(edit['after'], 40)} ({edit['rule']})"
-            )
+            before, after = (_short(canonical(edit[key]), 40) for key in ("before", "after"))
+            change = f"{edit['path'] or '/'}: {before} → {after} ({edit['rule']})"
             self._line(f"  [yellow]edit[/] {escape(change)}")
 
     def _on_result(self, data: Mapping[str, Any]) -> None:
@@ -148,13 +156,7 @@ class Live:
         self._line(f"  [yellow]limit[/] {data['limit']} reached")
 
     def _on_note(self, data: Mapping[str, Any]) -> None:
-        self._console.print(plain(f"  [dim]{escape(data['text'])}[/]"), soft_wrap=True)
-
-
-def plain(text: str) -> str:
-    """A text as a terminal may show it: tools and models say what they like, also what moves its cursor, changes its
-    colours or turns the order of the letters (control characters and Unicode's bidirectional ones)."""
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        self._console.print(escape_controls(f"  [dim]{escape(data['text'])}[/]"), soft_wrap=True)
 
 
 def _short(value: Any, length: int = _WIDTH) -> str:

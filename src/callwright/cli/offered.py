@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-
 from callwright.catalog import Catalog
+from callwright.cli.console import print_table, shortened
 from callwright.cli.opened import opened
+from callwright.controls import one_line
 from callwright.types import Effects, Tool
 from callwright.wire.tools import tool_to_openai
 
@@ -30,15 +29,16 @@ async def _list(sources: Sequence[str], as_json: bool) -> None:
 
 
 def _table(catalog: Catalog) -> None:
-    console = Console()
-    table = Table("Tool", "Arguments", "Effects", "Source", "Description", show_edge=False)
-    for tool in catalog.tools:
-        description = " ".join(tool.description.split())
-        table.add_row(tool.name, _arguments(tool), effects_text(tool.effects), tool.source, description[:90])
-    console.print(table)
-    console.print(f"{len(catalog.tools)} tools")
+    print_table(
+        ("Tool", "Arguments", "Effects", "Source", "Description"),
+        (
+            (tool.name, _arguments(tool), effects_text(tool.effects), tool.source, shortened(tool.description))
+            for tool in catalog.tools
+        ),
+    )
+    print(f"{len(catalog.tools)} tools")
     for problem in catalog.problems[: len(catalog.problems) - len(catalog.unlaid)]:
-        console.print(f"not imported: {problem}", style="yellow", markup=False)
+        print(f"not imported: {one_line(problem)}")
 
 
 def _arguments(tool: Tool) -> str:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from callwright.catalog import Catalog, open_catalog
+from callwright.controls import one_line
 
 
 @asynccontextmanager
@@ -15,8 +16,8 @@ async def opened(sources: Sequence[str], *, problems: bool = False) -> AsyncIter
     could not use as it is, is said, and not only what is of overlays."""
     async with open_catalog(sources) as catalog:
         for said in catalog.unlaid:
-            print(f"warning: {said}", file=sys.stderr)
+            print(f"warning: {one_line(said)}", file=sys.stderr)
         for said in catalog.problems if problems else ():
             if said not in catalog.unlaid:
-                print(said, file=sys.stderr)
+                print(one_line(said), file=sys.stderr)
         yield catalog

@@ -14,6 +14,7 @@ from callwright.cli.jsonl import BadLine, answer_stream
 from callwright.cli.opened import opened
 from callwright.cli.run import prepare
 from callwright.cli.view import write
+from callwright.controls import one_line
 from callwright.errors import ConfigError, MissingExtra, PlanError
 from callwright.execution.render import signatures
 from callwright.models import open_model
@@ -30,10 +31,13 @@ from callwright.viewer import plan_page
 from callwright.wire.tools import tools_from_wire
 
 
-def plan_lines(planner_spec: str | None, encoder: str | None) -> None:
-    """``{"id", "query", "tools"}`` -> ``{"id", "layers": [[name, …], …], "edges": [[from, to], …]}``."""
+def plan_lines(planner_spec: str | None, encoder: str | None) -> int:
+    """``{"id", "query", "tools"}`` -> ``{"id", "layers": [[name, …], …], "edges": [[from, to], …]}``.
+
+    Returns the exit code.
+    """
     planner = open_planner(planner_spec, encoder)
-    answer_stream(lambda row: _plan_row(row, planner))
+    return answer_stream(lambda row: _plan_row(row, planner)).exit_code
 
 
 def _plan_row(row: JsonObject, planner: Planner) -> JsonObject:
@@ -135,7 +139,7 @@ async def _by_model(query: str, tools: Sequence[Tool], spec: str | None, said: R
     finally:
         await model.aclose()
     for problem in draft.problems:
-        print(f"unsound: {problem}", file=sys.stderr)
+        print(f"unsound: {one_line(problem)}", file=sys.stderr)
     if draft.plan is None:
         raise PlanError("the model wrote no plan", hint="another --model, or --strategy edges, which asks none")
     return draft.plan

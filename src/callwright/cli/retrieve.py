@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from callwright.cli.console import print_table, shortened
 from callwright.cli.jsonl import BadLine, answer_stream
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
@@ -28,12 +26,12 @@ def retrieve(
     saved: Path | None = None,
     jsonl: bool = False,
     as_json: bool = False,
-) -> None:
+) -> int:
     """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name", "score"}]}``.
 
     A line may bring its own ``k``. ``cache`` is a file of vectors: what was encoded once is not encoded again.
     ``saved`` is the folder of an index: brought up to date with the sources and kept; without sources, used as it is.
-    Raises ConfigError without sources or query.
+    Returns the exit code. Raises ConfigError without sources or query.
     """
     chosen = mode_named(mode)
     if not sources and not saved:
@@ -43,10 +41,11 @@ def retrieve(
     tools = _tools(sources) if sources else ()
     index = _index(tools, saved, open_encoder(encoder, cache=cache) if needs_encoder(chosen) else None)
     if jsonl:
-        answer_stream(lambda row: _answer(row, index, k, chosen))
-    elif query is not None:
+        return answer_stream(lambda row: _answer(row, index, k, chosen)).exit_code
+    if query is not None:
         hits = index.search(query, k, mode=chosen)
         _print_json(hits) if as_json else _print_table(hits, tools)
+    return 0
 
 
 def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -> ToolIndex:
@@ -97,14 +96,13 @@ def _print_json(hits: Sequence[Hit]) -> None:
 
 
 def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
-    console = Console()
     if not hits:
-        console.print("Nothing speaks for any tool here.")
+        print("Nothing speaks for any tool here.")
         return
     about = {tool.name: tool for tool in tools}
-    table = Table("Tool", "Score", "Source", "Description", show_edge=False)
+    rows = []
     for hit in hits:
         tool = about.get(hit.name, Tool(hit.name))
-        about_it = f"for {hit.needed_by}: {hit.reason}" if hit.needed_by else " ".join(tool.description.split())[:90]
-        table.add_row(hit.name, f"{hit.score:.3f}", tool.source, about_it)
-    console.print(table)
+        about_it = f"for {hit.needed_by}: {hit.reason}" if hit.needed_by else shortened(tool.description)
+        rows.append((hit.name, f"{hit.score:.3f}", tool.source, about_it))
+    print_table(("Tool", "Score", "Source", "Description"), rows)

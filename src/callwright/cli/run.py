@@ -10,8 +10,9 @@ from pathlib import Path
 
 from callwright.cli.consent import in_terminal
 from callwright.cli.evidence import kept
-from callwright.cli.live import Live, plain
+from callwright.cli.live import Live
 from callwright.cli.view import write
+from callwright.controls import one_line
 from callwright.errors import CallwrightError, ConfigError, JournalError
 from callwright.execution.course import Repairing
 from callwright.execution.filling import parse_rules
@@ -154,7 +155,7 @@ def _print_what_was_not_called(run: Run) -> None:
     if planned:
         print("\nDry run; these would be called:")
     for call in planned:
-        print(plain(f"  {call['tool']} {canonical(call['arguments'])}"))
+        print(f"  {one_line(call['tool'])} {canonical(call['arguments'])}")
     alone = dict.fromkeys(call["tool"] for call in asked if call["by"] == "nobody")
     if alone:
         leave = " ".join(f"--allow {shlex.quote(tool)}" for tool in alone)
@@ -168,7 +169,7 @@ def print_run(run: Run, as_json: bool) -> None:
 
         print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
         return
-    print(plain(run.answer.text) if sys.stdout.isatty() else run.answer.text)
+    print(run.answer.text)
     _print_what_was_not_called(run)
     cost = run.cost
     print(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from callwright.catalog import Catalog, open_catalog
 from callwright.catalog.sources import SourceSpec
 from callwright.cli.proxy import bound
+from callwright.controls import one_line
 from callwright.errors import ConfigError, Failure, MissingExtra
 from callwright.execution.recording import Recording, record, start_recording
 from callwright.execution.simulate import Simulator
@@ -126,7 +127,7 @@ def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) 
     host, port = listening.getsockname()[:2]
     shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
     for problem in (*recording.problems, *catalog.problems):
-        print(f"note:     {problem}", file=sys.stderr)
+        print(f"note:     {one_line(problem)}", file=sys.stderr)
     print(
         f"tools:    {len(catalog.tools)}, with {len(recording)} recorded calls\n"
         f"serving:  http://{shown}:{port}/openapi.json  (callwright run --tools URL; StableToolBench: POST /virtual)",

@@ -76,7 +76,9 @@ def try_command(
     query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
     tools: Tools = None,
     overlay: Overlay = None,
-    k: Annotated[int, typer.Option("--k", "-k", help="Trials end where the first so many are settled.", min=1)] = 5,
+    k: Annotated[
+        int, typer.Option("--k", "-k", help="How many to show; trials end where they are settled.", min=1)
+    ] = 5,
     candidates: Annotated[int, typer.Option(help="How many tools that fit are looked at.", min=1)] = 20,
     mode: Annotated[str, typer.Option(help="How they are found; see retrieve --mode.")] = "lexical",
     trials: Annotated[

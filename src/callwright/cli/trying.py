@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from callwright.catalog import Catalog
+from callwright.cli.console import print_table
 from callwright.cli.opened import opened
+from callwright.controls import one_line
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
 from callwright.evidence import EvidenceStore, known
@@ -54,9 +52,9 @@ def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> in
         told = {"query": wanted.query, **made.to_dict()}
         print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
     else:
-        _print(made)
+        _print(made, wanted.policy.k)
     for problem in made.problems:
-        print(problem, file=sys.stderr)
+        print(one_line(problem), file=sys.stderr)
     return 0 if any(one.works for one in made.ranking) else 3
 
 
@@ -86,17 +84,16 @@ def _hits(wanted: Wanted, catalog: Catalog, evidence: EvidenceStore | None) -> t
     return index.search(wanted.query, wanted.candidates, mode=wanted.mode, known=rates)
 
 
-def _print(made: Trials) -> None:
-    console = Console()
+def _print(made: Trials, k: int) -> None:
+    """The first ``k``."""
     if not made.ranking:
-        console.print("Nothing speaks for any tool here.")
+        print("Nothing speaks for any tool here.")
         return
-    table = Table("Initial", "Final", "Tool", "Outcome", "Latency", "Justification", show_edge=False)
-    for one in made.ranking:
-        table.add_row(*_row(one))
-    console.print(table)
+    rows = map(_row, made.ranking[:k])
+    print_table(("Initial", "Final", "Tool", "Outcome", "Latency", "Justification"), rows)
     again = f", {made.remembered} remembered" if made.remembered else ""
-    console.print(f"{made.tried} of {len(made.ranking)} tried, {made.calls} calls{again}, {made.seconds:.1f} s")
+    rest = f"; --json lists all {len(made.ranking)}" if len(made.ranking) > k else ""
+    print(f"{made.tried} of {len(made.ranking)} tried, {made.calls} calls{again}, {made.seconds:.1f} s{rest}")
 
 
 def _row(one: Ranked) -> tuple[str, ...]:
@@ -105,4 +102,4 @@ def _row(one: Ranked) -> tuple[str, ...]:
     why = said if head.isupper() else one.justification  # the outcome has a column of its own
     seconds = "" if one.seconds is None else f"{one.seconds:.2f} s"
     shown = "simulated" if one.simulated else outcome
-    return str(one.initial), str(one.final), escape(one.name), shown, seconds, escape(why)
+    return str(one.initial), str(one.final), one.name, shown, seconds, why

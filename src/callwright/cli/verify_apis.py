@@ -173,10 +173,11 @@ def _conclude(made: Any, tools: Any, wanted: dict[str, Any], apply: Path | None,
 
 
 def _print_lines(lines: Any) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    from callwright.cli.console import console as our_console
+
+    console = our_console()
     styles = {"-": "red", "+": "green", "!": "yellow", "@": "bold", "~": "dim"}
     for line in lines:
         console.print(Text(line, style=styles.get(line[0], "")), soft_wrap=True)

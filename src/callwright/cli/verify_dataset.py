@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from callwright.cli.verifying import Anew, AsJson, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
+from callwright.controls import one_line
 
 if TYPE_CHECKING:
     from callwright.cli.verifying import Extent
@@ -45,7 +46,7 @@ def verify_dataset(
 
     found = read_files(source, layout)
     for problem in found.left_out[:10]:
-        print(f"left out: {problem}", file=sys.stderr)
+        print(f"left out: {one_line(problem)}", file=sys.stderr)
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
     made = asyncio.run(_verified(found, model or [], strict, extent))
     tell(made, extent, lambda: _report(source.stem, found, made, extent))

@@ -13,6 +13,7 @@ import typer
 
 from callwright.cli.options import Config, Model, Overlay, Profile, Tools
 from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
+from callwright.controls import one_line
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -221,7 +222,7 @@ def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
 
     found = read_files(source, layout)
     for problem in found.left_out[:10]:
-        print(f"left out: {problem}", file=sys.stderr)
+        print(f"left out: {one_line(problem)}", file=sys.stderr)
     if len(found.left_out) > 10:
         print(f"… and {len(found.left_out) - 10} more", file=sys.stderr)
     rows = []

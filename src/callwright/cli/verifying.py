@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from callwright.controls import one_line
 from callwright.types import JsonObject, digest
 
 if TYPE_CHECKING:
@@ -159,16 +160,17 @@ def recording_of(paths: Sequence[Path]) -> Recording:
 
     recording = Recording.read(*paths)
     for problem in recording.problems:
-        print(f"note: {problem}", file=sys.stderr)
+        print(f"note: {one_line(problem)}", file=sys.stderr)
     return recording
 
 
 @contextmanager
 def _progress(stage: str, rows: int) -> Iterator[_Progress]:
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
+    from callwright.cli.console import console as our_console
+
+    console = our_console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*columns, TextColumn("{task.fields[said]}"), console=console, disable=not console.is_terminal)
     with bar:
@@ -198,35 +200,23 @@ class _Progress:
 
 
 def _print_table(made: Sweep) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
+    from callwright.cli.console import print_table, shortened
     from callwright.verify.report import counted, summary
 
-    console = Console()
-    table = Table("Verdict", "Category", "Rows", "Share", "For example", show_edge=False)
-    for line in counted(made.findings):
-        example = " ".join(line.example.split())
-        table.add_row(
-            line.verdict, escape(line.category or "—"), str(line.rows), f"{line.share:.1%}", escape(example[:160])
-        )
-    if made.findings:
-        console.print(table)
-    console.print(summary(made), markup=False, highlight=False)
+    rows = [
+        (one.verdict, one.category or "—", str(one.rows), f"{one.share:.1%}", shortened(one.example, 160))
+        for one in counted(made.findings)
+    ]
+    if rows:
+        print_table(("Verdict", "Category", "Rows", "Share", "For example"), rows)
+    print(summary(made))
 
 
 def _print_any(told: Table) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table as Shown
+    from callwright.cli.console import print_table
 
-    console = Console()
-    table = Shown(*told.heads, title=told.title, title_justify="left", show_edge=False)
-    for row in told.rows:
-        table.add_row(*map(escape, row))
-    console.print(table)
-    console.print(told.note, "", sep="\n", markup=False, highlight=False)
+    print_table(told.heads, told.rows, title=told.title)
+    print(f"{told.note}\n")
 
 
 def _print_lines(made: Sweep) -> None:

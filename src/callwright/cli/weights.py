@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -16,9 +15,9 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
-from rich.table import Table
 
 from callwright import weights
+from callwright.cli.console import console, print_table
 
 
 @contextmanager
@@ -31,7 +30,7 @@ def bars() -> Iterator[weights.Progress]:
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=console(stderr=True)) as progress:
         tasks: dict[str, TaskID] = {}
 
         def update(done: int, total: int, label: str) -> None:
@@ -57,7 +56,10 @@ def show_weights(names: Sequence[str]) -> None:
     for name in names:
         print(fetch(name))
     if not names:
-        table = Table("Name", "Size", "Here", show_edge=False)
-        for name, entry in weights.REGISTRY.items():
-            table.add_row(name, f"{entry.size / 1e6:.0f} MB", str(weights.find(name) or "no"))
-        Console().print(table)
+        print_table(
+            ("Name", "Size", "Here"),
+            (
+                (name, f"{entry.size / 1e6:.0f} MB", str(weights.find(name) or "no"))
+                for name, entry in weights.REGISTRY.items()
+            ),
+        )
