@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.endpoint import endpoint
@@ -135,6 +136,58 @@ def test_check_of_one_call_exits_by_its_verdict(tools: Path) -> None:
     bad = callwright("check", "-", "--tools", tools, stdin='{"tool": "order", "arguments": {"article": "saw"}}')
     assert (good.returncode, bad.returncode) == (0, 1)
     assert json.loads(bad.stdout)["violations"][0]["keyword"] == "required"
+
+
+FORMS = [
+    {"id": "c1", "type": "function", "function": {"name": "stock", "arguments": '{"article": "saw"}'}},
+    {"tool_calls": [{"id": "c1", "function": {"name": "stock", "arguments": '{"article": "saw"}'}}]},
+    [{"id": "c1", "type": "function", "function": {"name": "stock", "arguments": '{"article": "saw"}'}}],
+    {"role": "assistant", "tool_calls": [{"function": {"name": "stock", "arguments": {"article": "saw"}}}]},
+    {"type": "tool_use", "id": "c1", "name": "stock", "input": {"article": "saw"}},
+    {"type": "function_call", "call_id": "c1", "name": "stock", "arguments": '{"article": "saw"}'},
+    {"name": "stock", "arguments": {"article": "saw"}},
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form)[:40] if isinstance(form, dict) else "list")
+def test_check_takes_a_call_as_any_provider_writes_it(form: Any, tools: Path) -> None:
+    done = callwright("check", json.dumps(form), "--tools", tools)
+    assert json.loads(done.stdout)["arguments"] == {"article": "saw"}, done.stderr
+    assert done.returncode == 0
+
+
+def test_check_of_several_calls_is_accepted_where_all_are(tools: Path) -> None:
+    calls = [{"name": "stock", "arguments": {"article": "saw"}}, {"name": "order", "arguments": {"article": "saw"}}]
+    done = callwright("check", "-", "--tools", tools, stdin=json.dumps({"tool_calls": calls}))
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["accepted"]) == (1, False)
+    assert [(one["tool"], one["accepted"]) for one in told["calls"]] == [("stock", True), ("order", False)]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("not json", "the call is not JSON: "),
+        ("5", "must be a JSON object"),
+        ('{"a": 1}', "there is no call in this"),
+        ('[{"no": "name"}]', "call 0 names no tool"),
+        ('{"tool": "stok", "arguments": {}}', 'did you mean "stock"?'),
+        ('{"name": "stok", "arguments": {}}', 'did you mean "stock"?'),
+        ('{"tool": "stock"}', '"arguments" must be'),
+    ],
+)
+def test_what_is_no_call_is_one_message_that_says_how_to_write_one(
+    call: str, said: str, tools: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, shown = refused(capsys, monkeypatch, "check", call, "--tools", str(tools))
+    assert code == 1
+    assert shown.startswith("error: ")
+    assert said in shown
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "refine"])
+def test_a_stream_of_which_no_line_could_be_answered_ends_with_1(command: str) -> None:
+    assert callwright(command, "--jsonl", stdin='{"id": 1}\n{').returncode == 1
 
 
 def test_tools_lists_names_effects_and_an_openai_list(tools: Path) -> None:

@@ -39,6 +39,11 @@ def test_every_line_is_answered_in_order_whatever_happens_to_the_others() -> Non
     assert "look again" in found[3]["error"]["message"]
 
 
+@pytest.mark.parametrize(("lines", "code"), [(b"", 0), (b'{"id":1}\n', 0), (b"{\n{}\n", 0), (b"{\n[]\n", 1)])
+def test_a_stream_of_which_no_line_could_be_answered_has_failed(lines: bytes, code: int) -> None:
+    assert answer_stream(lambda row: {}, io.BytesIO(lines), io.BytesIO()).exit_code == code
+
+
 def test_the_id_comes_back_as_it_was_given() -> None:
     for key in ("x", 7, None, [1], {"a": 1}, 10**30):
         assert _answers([json.dumps({"id": key}).encode()])[0]["id"] == key

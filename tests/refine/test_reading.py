@@ -38,6 +38,29 @@ def test_messages_keep_their_text_and_calls(message: dict[str, object]) -> None:
     assert [c.tool for c in found.calls] == ["f"]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        CALL,
+        {"name": "f", "arguments": {"a": 1}},
+        {"type": "tool_use", "id": "x", "name": "f", "input": {"a": 1}},
+        {"type": "function_call", "id": "fc_1", "call_id": "x", "name": "f", "arguments": '{"a": 1}'},
+        {"output": [{"type": "reasoning", "summary": []}, {"type": "function_call", "call_id": "x", "name": "f"}]},
+        {"function_call": {"name": "f", "arguments": "{}"}},
+    ],
+)
+def test_one_call_is_read_in_the_form_of_any_provider(call: dict[str, object]) -> None:
+    found = read(call, TOOLS)
+    assert [(c.tool, c.id in ("x", "call_1")) for c in found.calls] == [("f", True)]
+    assert found.dialect == "native"
+
+
+def test_the_text_of_a_responses_answer_is_kept_beside_its_calls() -> None:
+    text = {"type": "message", "content": [{"type": "output_text", "text": "hi"}]}
+    found = read({"output": [text, {"type": "function_call", "name": "f", "arguments": "{}"}]}, TOOLS)
+    assert (found.text, [c.tool for c in found.calls]) == ("hi", ["f"])
+
+
 def test_a_message_without_calls_has_its_text_read() -> None:
     found = read({"content": '```json\n{"name": "f", "arguments": {"a": 1}}\n```', "tool_calls": None}, TOOLS)
     assert [c.arguments for c in found.calls] == [{"a": 1}]

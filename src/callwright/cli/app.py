@@ -275,7 +275,7 @@ def plan(
     settings = effective({**given, **more}, config=config, profile=profile).announced(*asked)
     taken = settings.take("only", "planner", "encoder", "model", "mode", "shortlist", "retrieval")
     if jsonl:
-        plan_lines(taken.get("planner"), taken.get("encoder"))
+        raise typer.Exit(plan_lines(taken.get("planner"), taken.get("encoder")))
     else:
         form, chosen = format_.value, strategy.value if strategy else "layered"
         print_plan(query, settings.sources(), form, chosen, html=html, every=every, **taken)
@@ -296,9 +296,8 @@ def check(
 
     sources = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile).sources()
     if jsonl:
-        check_lines(sources)
-    else:
-        raise typer.Exit(check_one(call, sources))
+        raise typer.Exit(check_lines(sources))
+    raise typer.Exit(check_one(call, sources))
 
 
 @app.command("retrieve")
@@ -329,7 +328,8 @@ def retrieve_command(
     from callwright.cli.settings import effective
 
     sources = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile).sources()
-    retrieve(query, sources, k, mode, encoder=encoder, cache=cache, saved=saved, jsonl=jsonl, as_json=as_json)
+    code = retrieve(query, sources, k, mode, encoder=encoder, cache=cache, saved=saved, jsonl=jsonl, as_json=as_json)
+    raise typer.Exit(code)
 
 
 @app.command("refine")
@@ -350,7 +350,9 @@ def refine_command(
 
     if not jsonl:
         raise ConfigError("refine reads JSON lines", hint="callwright refine --jsonl < replies.jsonl")
-    refine_lines(leave_out=leave_out, rungs=[r for r in rungs.split(",") if r], model=model_rung, prompt=prompt)
+    raise typer.Exit(
+        refine_lines(leave_out=leave_out, rungs=[r for r in rungs.split(",") if r], model=model_rung, prompt=prompt)
+    )
 
 
 @app.command("config")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import BinaryIO
 
+from callwright.controls import escape_controls
 from callwright.errors import CallwrightError
 from callwright.jsontext import JsonError, parse
 from callwright.types import Json, JsonObject, canonical
@@ -13,12 +15,25 @@ from callwright.types import Json, JsonObject, canonical
 Handler = Callable[[JsonObject], JsonObject]
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How many lines there were, and how many of them were answered with an ``error``."""
+
+    lines: int
+    errors: int
+
+    @property
+    def exit_code(self) -> int:
+        """1 where no line could be answered, though there were some."""
+        return int(0 < self.lines == self.errors)
+
+
 class BadLine(Exception):
     """A line that is JSON but not the object the command takes; its text becomes the ``error``."""
 
 
-def answer_stream(handle: Handler, source: BinaryIO | None = None, target: BinaryIO | None = None) -> int:
-    """Answer every line of ``source`` on ``target`` as it comes. Returns the number of ``error`` answers."""
+def answer_stream(handle: Handler, source: BinaryIO | None = None, target: BinaryIO | None = None) -> Answered:
+    """Answer every line of ``source`` on ``target`` as it comes."""
     if source is None and sys.stdin.isatty():
         print("reading JSON lines from the keyboard; Ctrl-D ends them", file=sys.stderr)
     source, target = source or sys.stdin.buffer, target or sys.stdout.buffer
@@ -30,7 +45,7 @@ def answer_stream(handle: Handler, source: BinaryIO | None = None, target: Binar
         target.flush()
     if errors:
         print(f'{errors} of {lines} lines could not be answered: their answers have an "error"', file=sys.stderr)
-    return errors
+    return Answered(lines, errors)
 
 
 def answers(lines: Iterable[bytes], handle: Handler) -> Iterator[JsonObject]:
@@ -70,10 +85,11 @@ def _error(number: int, row: Json, message: str) -> JsonObject:
 
 
 def canonical_line(value: JsonObject) -> bytes:
-    """The object as one line of UTF-8, keys in their given order."""
+    """The object as one line of UTF-8, keys in their given order; no character in it steers a terminal."""
     import orjson
 
     try:
-        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE).decode()
     except (TypeError, orjson.JSONEncodeError):  # integers beyond 64 bits, lone surrogates
-        return canonical(value).encode("utf-8", "backslashreplace") + b"\n"
+        line = canonical(value) + "\n"
+    return escape_controls(line).encode()

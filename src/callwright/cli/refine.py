@@ -22,21 +22,21 @@ def refine_lines(
     rungs: Sequence[str] = ("rules", "sequence"),
     model: str = "",
     prompt: str = "paper",
-) -> None:
+) -> int:
     """``{"id", "text" | "message" | "tool_calls", "tools", "query"?}`` -> ``{"id", "tool_calls", "text", "edits",
     "dialect", "violations", "abstained", "confidence"}``, a line each.
 
     A call that bears a label (NESTFUL, NesTools) keeps it as "label". ``messages`` (OpenAI style, the conversation
     before the reply) may stand beside or instead of ``query``. ``model``: also the model rung, asked of it with the
-    refiner's ``prompt`` of that name; a line it cannot be asked about is answered with an error.
+    refiner's ``prompt`` of that name; a line it cannot be asked about is answered with an error. Returns the exit
+    code.
     """
     settings = Settings(leave_out=leave_out)
     refine("", (), rungs=rungs)  # names a rung that there is not, once and not with every line
     if not model:
-        answer_stream(lambda row: refine_row(row, settings, rungs))
-        return
+        return answer_stream(lambda row: refine_row(row, settings, rungs)).exit_code
     with ModelRung(open_model(model), prompt_named(prompt)) as rung:
-        answer_stream(lambda row: refine_row(row, settings, rungs, rung))
+        return answer_stream(lambda row: refine_row(row, settings, rungs, rung)).exit_code
 
 
 def refine_row(

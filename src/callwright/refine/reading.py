@@ -13,8 +13,10 @@ from callwright.types import Json, Tool, ToolCall, canonical
 
 FORMS = (
     "a text, an OpenAI message ({'content', 'tool_calls'}), an Anthropic message ({'content': [blocks]}), "
-    "a list of tool calls, or a list of ToolCall"
+    "a Responses answer ({'output': [items]}), one tool call or a list of them, or a list of ToolCall"
 )
+
+_CALLS = ("tool_use", "function_call")  # types of what is a call in a list of other things
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +54,38 @@ def _from_message(message: Mapping[str, Any], tools: Sequence[Tool]) -> Reading:
         return _from_message(message["choices"][0].get("message") or {}, tools)
     if isinstance(message.get("message"), Mapping):
         return _from_message(message["message"], tools)
-    content = message.get("content")
+    if _is_call(message):
+        return Reading((_call(message, 0),), "", "native")
+    content = message["output"] if isinstance(message.get("output"), list) else message.get("content")
     text, blocks = (content, []) if isinstance(content, str) else _parts(content)
     listed = message.get("tool_calls")
     native = [*(listed if isinstance(listed, list) else []), *blocks]
     if isinstance(message.get("function_call"), Mapping):
         native.append(message["function_call"])
-    if not native and "name" in message and ("arguments" in message or "parameters" in message):
-        native = [message]
     if native:
         return Reading(tuple(_call(c, i) for i, c in enumerate(native)), text, "native")
     return _from_text(text, tools)
 
 
+def _is_call(item: Mapping[str, Any]) -> bool:
+    """Whether this is one call: of ``tool_calls``, a block of Anthropic's, an item of Responses, or a plain one."""
+    if isinstance(item.get("function"), Mapping) or item.get("type") in _CALLS:
+        return True
+    return "name" in item and any(key in item for key in ("arguments", "parameters", "input", "args"))
+
+
 def _parts(content: Any) -> tuple[str, list[Any]]:
-    """Text and tool-use blocks of a content list."""
+    """Text and calls of a content list, or of the items of a Responses answer."""
     texts, blocks = [], []
     for part in content if isinstance(content, list) else []:
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, Mapping) and part.get("type") == "tool_use":
+        elif isinstance(part, Mapping) and part.get("type") in _CALLS:
             blocks.append(part)
+        elif isinstance(part, Mapping) and part.get("type") == "message":
+            text, inner = _parts(part.get("content"))
+            texts.append(text)
+            blocks += inner
         elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
             texts.append(part["text"])
     return "".join(texts), blocks
@@ -91,4 +104,4 @@ def _call(raw: Any, place: int) -> ToolCall:
     given: Json = next((inner[k] for k in ("arguments", "parameters", "input", "args") if k in inner), {})
     arguments = {} if given is None else given if isinstance(given, dict | str) else canonical(given)
     slot = label_of(dict(raw))
-    return ToolCall(str(raw.get("id") or slot or f"call_{place + 1}"), name, arguments, slot)
+    return ToolCall(str(raw.get("call_id") or raw.get("id") or slot or f"call_{place + 1}"), name, arguments, slot)
