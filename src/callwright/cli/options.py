@@ -91,7 +91,8 @@ Retrieval = Annotated[
 Strategy = Annotated[
     str | None,
     typer.Option(
-        help="layered (default), dag, edges, compiler, react, dfsdt, code or toolmvr; docs/concepts.md has them all."
+        help="layered (default), layered-second-pass, dag, edges, compiler, react, dfsdt, code or toolmvr; "
+        "docs/concepts.md has them all."
     ),
 ]
 Repair = Annotated[
