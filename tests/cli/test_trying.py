@@ -110,7 +110,9 @@ def test_a_run_retrieves_tries_and_answers_as_one_flow_and_can_be_resumed(home: 
     assert "weather_report" not in found
     assert "city_weather" in (home / "run.html").read_text()
     [journal] = (home / "runs").glob("*.run")
-    again = callwright("resume", journal, "--evidence", home / "e.db")  # nobody is there to be asked
+    again = callwright(
+        "resume", journal.stem, "--journal", home / "runs", "--evidence", home / "e.db"
+    )  # nobody is there to be asked
     assert "7 degrees" in again.stdout
     health = [
         json.loads(row)
