@@ -564,7 +564,7 @@ def test_a_stream_under_another_content_type_is_read_as_one() -> None:
 
 def test_a_whole_answer_too_long_to_be_read_passes_byte_for_byte() -> None:
     answer = whole("x" * 5000)
-    book = Playbook(Settings(guided="off", budget=Budget(waiting_bytes=3000))).ask(body(False))
+    book = Playbook(Settings(guided="off", budget=Budget(read_bytes=3000))).ask(body(False))
     book.answer(answer, {**JSON, "content-length": str(len(answer))}, cut=4000)
     assert book.out == answer
     assert book.head is not None

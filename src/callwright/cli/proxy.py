@@ -23,6 +23,9 @@ from callwright.proxy.access import Access
 from callwright.proxy.app import Proxy
 from callwright.proxy.events import Probed
 from callwright.proxy.keeping import Keeper
+from callwright.proxy.lane import restrictions
+from callwright.proxy.meter import process_meter
+from callwright.proxy.placement import warm_up
 from callwright.proxy.settings import Guided, Settings
 
 if TYPE_CHECKING:
@@ -53,13 +56,6 @@ def start(upstream: str | None, **given: Any) -> None:
     server(checked, given["host"], given["port"])
     told = json.dumps({"upstream": upstream, **given})
     os.execv(sys.executable, [sys.executable, "-P", *restrictions(), "-c", _RESTARTED, _PACKAGES, told])
-
-
-def restrictions() -> list[str]:
-    """The options of this process's Python that limit what it reads. Whatever replaces the process has them too."""
-    letters = {"isolated": "-I", "ignore_environment": "-E", "no_user_site": "-s", "no_site": "-S"}
-    letters["dont_write_bytecode"] = "-B"
-    return [letter for name, letter in letters.items() if getattr(sys.flags, name)]
 
 
 def serve(
@@ -229,6 +225,8 @@ def unreachable(base: str) -> str:
 
 def _run(proxy: Proxy, listening: socket.socket, warning: str = "") -> None:
     host, port = listening.getsockname()[:2]
+    warm_up(proxy.settings)
+    proxy.meter = process_meter()
     made = server(proxy, host, port)
     # What was loaded lives as long as the process: the collector need not look through it again with every few
     # hundred objects of a request, of which reference counting leaves it next to nothing.

@@ -43,12 +43,15 @@ from callwright.proxy.events import (
     UpstreamFailed,
     UpstreamHead,
 )
-from callwright.proxy.faults import fault_of
+from callwright.proxy.faults import OVER_BUDGET, fault_of
 from callwright.proxy.headers import joined
 from callwright.proxy.keeping import Keeper
+from callwright.proxy.lane import Lane
+from callwright.proxy.meter import Meter, Unmetered
 from callwright.proxy.pages import answer
-from callwright.proxy.session import Session
+from callwright.proxy.placement import Placement
 from callwright.proxy.settings import Settings
+from callwright.proxy.worker import Setup
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -69,6 +72,7 @@ class Proxy:
     """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or with ``aclose``.
 
     ``warn`` is told what a user should know, a sentence each, once: what of ``overlay`` fits no tool of a request.
+    ``meter`` ends what takes too long on the event loop; a process that is the proxy's alone has one.
     """
 
     def __init__(
@@ -84,6 +88,7 @@ class Proxy:
         keeper: Keeper | None = None,
         warn: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
+        meter: Meter | None = None,
     ) -> None:
         self.upstream = Upstream(upstream)
         self.settings = replace(settings or Settings(), keep=keeper is not None)
@@ -100,6 +105,8 @@ class Proxy:
         self.capability = Capability(self.upstream.base, self.client, known=known, memory=memory)
         self.toolsets = Toolsets(overlay=overlay, tell=warn)
         self.local = local
+        self.meter = meter or Unmetered()
+        self.lane = Lane(Setup(self.settings, overlay, local))
         self.clock = clock
         self._number = 0
         self._run = secrets.token_hex(3)
@@ -131,14 +138,18 @@ class Proxy:
     def fault(self, fault: Faulted) -> None:
         """Count and log a fault of our own."""
         self.counters.faults[fault.kind] += 1
-        _LOG.warning("request %s: the proxy failed (%s); it passed on as it came", fault.request, fault.kind)
+        if fault.kind == OVER_BUDGET:
+            _LOG.info("request %s passed as it came: over the budget (%s)", fault.request, fault.detail)
+            return
+        _LOG.warning("request %s passed as it came: the proxy failed over it (%s)", fault.request, fault.kind)
         _LOG.debug("%s", fault.detail)
 
     def _page(self, scope: Scope) -> tuple[int, Sequence[tuple[str, str]], bytes]:
         return answer(scope["method"], scope["path"], self.counters, self.upstream.base)
 
     async def aclose(self) -> None:
-        """Close every upstream connection."""
+        """Close every upstream connection, and end the worker process."""
+        await self.lane.aclose()
         await self.client.aclose()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
@@ -156,8 +167,10 @@ class Proxy:
         if isinstance(body, int):
             return await _refuse(send, body, _REFUSED[body]) if body else None
         self._number += 1
-        session = Session(self.settings, self.toolsets, f"{self._run}-{self._number}", local=self.local)
-        session.record.created = int(time.time())
+        number, created = f"{self._run}-{self._number}", int(time.time())
+        session = Placement(
+            self.settings, self.toolsets, self.lane, self.meter, number, local=self.local, created=created
+        )
         line = _Line(self, session, send)
         self.counters.active += 1
         watching: list[asyncio.Task[None]] = []
@@ -216,7 +229,7 @@ class _Gone(Exception):
 class _Line:
     """One session at work: its commands done, its upstream read, its client watched."""
 
-    def __init__(self, proxy: Proxy, session: Session, send: Send) -> None:
+    def __init__(self, proxy: Proxy, session: Placement, send: Send) -> None:
         self._proxy = proxy
         self._session = session
         self._send = send
@@ -240,7 +253,7 @@ class _Line:
         try:
             return await self._proxy.capability.of(probe.model, probe.headers)
         except Exception as error:
-            self._proxy.fault(fault_of(error, self._session.record.id))
+            self._proxy.fault(fault_of(error, self._session.number))
             return FREE
 
     async def watch(self, receive: Receive) -> None:
@@ -260,7 +273,7 @@ class _Line:
     async def event(self, event: Event) -> None:
         """Tell the session, and do what it says, before anything else is told to it."""
         async with self._one_at_a_time:
-            for command in self._session.handle(event, self._proxy.clock()):
+            for command in await self._session.handle(event, self._proxy.clock()):
                 await self._do(command)
         if self._alarm is not None and self._session.wake != self._wake and not self._alarm.expired():
             self._wake = self._session.wake
@@ -313,7 +326,7 @@ class _Line:
         try:
             self._proxy.remember(command)
         except Exception as error:
-            self._proxy.fault(fault_of(error, self._session.record.id))
+            self._proxy.fault(fault_of(error, self._session.number))
 
 
 def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -26,9 +26,28 @@ class Budget:
     answer_bytes: int = _limit(256_000_000, "bytes", "answer of the upstream", "the answer breaks off")
     waiting_bytes: int = _limit(32_000_000, "bytes", "one answer held back for repair", "passes unread")
     stalled_seconds: float = _limit(60.0, "seconds", "a client takes no byte of its answer", "both ends are closed")
-    inline_bytes: int = _limit(256_000, "bytes", "text read on the event loop", "is read beside it")
-    items: int = _limit(20_000, "items", "tools, messages, calls and schema parts read", "passes unread")
-    cpu_seconds: float = _limit(2.0, "seconds", "computing time for the repair of one request", "passes unread")
+    inline_bytes: int = _limit(128_000, "bytes", "request read on the event loop", "goes to the worker process")
+    inline_items: int = _limit(
+        2_000, "items", "tools, messages, calls and parts read on the event loop", "goes to the worker process"
+    )
+    inline_seconds: float = _limit(
+        0.15,
+        "seconds",
+        "processor time of one step on the event loop",
+        "goes to the worker process, or passes untouched",
+    )
+    worker_bytes: int = _limit(4_000_000, "bytes", "request read by the worker process", "passes untouched")
+    worker_items: int = _limit(
+        20_000, "items", "tools, messages, calls and parts read by the worker process", "passes untouched"
+    )
+    worker_seconds: float = _limit(
+        2.0, "seconds", "processor time of one step in the worker process", "passes untouched"
+    )
+    worker_wait_seconds: float = _limit(3.0, "seconds", "a request waits for the worker process", "passes untouched")
+    worker_load_bytes: int = _limit(
+        32_000_000, "bytes", "requests in the worker process at one time", "the next one passes untouched"
+    )
+    read_bytes: int = _limit(1_000_000, "bytes", "answer that is not streamed", "passes untouched")
     cache_bytes: int = _limit(16_000_000, "bytes", "tool lists remembered between requests", "the oldest are dropped")
     kept_requests: int = _limit(200, "requests", "requests on the requests page", "the oldest are dropped")
     kept_bytes: int = _limit(16_000_000, "bytes", "all requests on the requests page", "the oldest are dropped")
@@ -48,3 +67,31 @@ def _shown(limit: Any, unit: str) -> str:
     if unit != "bytes":
         return f"{limit:,g} {unit}"
     return f"{limit / 1_000_000:g} MB" if limit >= 1_000_000 else f"{limit / 1_000:g} KB"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What reading one request may take in one process. ``final``: what takes more passes untouched; else it is for
+    the worker process, unless its answer has begun."""
+
+    items: int
+    seconds: float
+    final: bool
+
+    @classmethod
+    def inline(cls, budget: Budget) -> Allowance:
+        """On the event loop that serves everybody."""
+        return cls(budget.inline_items, budget.inline_seconds, final=False)
+
+    @classmethod
+    def worker(cls, budget: Budget) -> Allowance:
+        """In the worker process."""
+        return cls(budget.worker_items, budget.worker_seconds, final=True)
+
+
+def items_of(body: Mapping[str, Any]) -> int:
+    """The tools, messages, calls and content parts of a chat request."""
+    tools, messages = body.get("tools"), body.get("messages")
+    messages = messages if isinstance(messages, list) else []
+    parts = (m.get(key) for m in messages if isinstance(m, dict) for key in ("tool_calls", "content"))
+    return len(messages) + sum(len(found) for found in (tools, *parts) if isinstance(found, list))

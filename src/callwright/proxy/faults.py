@@ -4,8 +4,26 @@ from __future__ import annotations
 
 import traceback
 from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
 
-from callwright.proxy.events import Faulted, UpstreamHead
+from callwright.proxy.events import (
+    CloseUpstream,
+    Command,
+    Event,
+    Faulted,
+    Finish,
+    SendHead,
+    SendUpstream,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamFailed,
+    UpstreamHead,
+)
+
+UnderWay = Literal["", "own", "question"]
+"""What the upstream is answering: nothing, the client's own request, or a question of ours."""
 
 OVER_BUDGET = "over-budget"
 """The kind of what is no mistake but would cost more than one request may."""
@@ -13,13 +31,21 @@ OVER_BUDGET = "over-budget"
 _FRAMES = 30  # of a traceback, from where it was raised
 
 
-class OverBudget(Exception):
-    """Reading this request, or its answer, costs more than the budget allows. The message says which limit."""
+class OverBudget(BaseException):
+    """Reading this request, or its answer, costs more than the budget allows. The message says which limit.
+
+    No Exception: it may be raised at any place of the code, where a library may catch those. ``everywhere``: the
+    worker process allows no more than the event loop.
+    """
+
+    def __init__(self, message: str, *, everywhere: bool = False) -> None:
+        super().__init__(message)
+        self.everywhere = everywhere
 
 
 def is_fault(error: BaseException) -> bool:
     """Whether an exception is a fault of ours, also where a library in Rust raises its panic beside Exception."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    return isinstance(error, Exception | OverBudget) or type(error).__name__ == "PanicException"
 
 
 def kind_of(error: BaseException) -> str:
@@ -47,6 +73,10 @@ class Tape:
         self._size = 0
         self._gone = 0  # of the first piece
         self._trimmed = False
+
+    @property
+    def size(self) -> int:
+        return self._size
 
     @property
     def complete(self) -> bool:
@@ -87,3 +117,42 @@ class Tape:
             return b""
         first, *others = self._pieces
         return b"".join([first[self._gone :], *others])
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far one request has come, as its events and commands show: what is needed to go on without its session.
+
+    ``head_was_sent`` and ``was_under_way`` are as they were before the event at hand.
+    """
+
+    tape: Tape = field(default_factory=Tape)
+    under_way: UnderWay = ""
+    was_under_way: UnderWay = ""
+    head_sent: bool = False
+    head_was_sent: bool = False
+    over: bool = False
+
+    def note(self, event: Event) -> None:
+        """An event has come. What is the upstream's answer to the client's own request is kept."""
+        self.head_was_sent, self.was_under_way = self.head_sent, self.under_way
+        match event:
+            case UpstreamHead() if self.under_way == "own":
+                self.tape.begin(event)
+            case UpstreamData(data) if self.under_way == "own":
+                self.tape.add(data)
+            case UpstreamEnd() | UpstreamFailed():
+                self.under_way = ""
+
+    def commit(self, commands: Iterable[Command], *, own: bool) -> None:
+        """These commands are carried out. ``own``: what they send upstream is the client's own request."""
+        for command in commands:
+            match command:
+                case SendUpstream():
+                    self.under_way = "own" if own else "question"
+                case CloseUpstream():
+                    self.under_way = ""
+                case SendHead():
+                    self.head_sent = True
+                case Finish():
+                    self.over = True

@@ -15,6 +15,7 @@ from typing import Literal
 
 from callwright.errors import Failure
 from callwright.proxy import again, compose, context, guided, headers, history
+from callwright.proxy.budget import Allowance, items_of
 from callwright.proxy.collected import Collected
 from callwright.proxy.context import Context, Toolsets
 from callwright.proxy.events import (
@@ -32,15 +33,15 @@ from callwright.proxy.events import (
     Request,
     SendBody,
     SendHead,
-    SendUpstream,
     Tick,
     UpstreamData,
     UpstreamEnd,
     UpstreamFailed,
     UpstreamHead,
 )
-from callwright.proxy.faults import Tape, fault_of, is_fault, kind_of
+from callwright.proxy.faults import OVER_BUDGET, OverBudget, Progress, fault_of, is_fault, kind_of
 from callwright.proxy.fronts import ANSWERS, FRONTS, Front, Plain, Writer
+from callwright.proxy.meter import Meter, Unmetered
 from callwright.proxy.outbound import CHAT, Outbound
 from callwright.proxy.record import Record
 from callwright.proxy.settings import Settings
@@ -72,10 +73,14 @@ class Session:
         *,
         local: bool = False,
         fronts: Mapping[str, Front] = FRONTS,
+        meter: Meter | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         self._settings = settings
         self._toolsets = toolsets
         self._fronts = fronts
+        self._meter = meter or Unmetered()
+        self._allowance = allowance or Allowance.worker(settings.budget)
         self._local = local
         self._phase: Phase = "start"
         self._request = Request("GET", "/")
@@ -87,7 +92,7 @@ class Session:
         self._settling: Settling | None = None
         self._decision: Settled | None = None
         self._whole: Whole | None = None
-        self._collected = Collected(settings.budget.waiting_bytes)
+        self._collected = Collected(settings.budget.read_bytes)
         self._reply = Reply("")
         self._again: Command | None = None  # the question under way, sent once more if its connection breaks
         self._refused = False  # whether the upstream refused the client's own request
@@ -97,14 +102,9 @@ class Session:
         self._headers: Mapping[str, str] = {}
         self._cookies: Headers = ()
         self._stream = False
-        self._head_sent = False
         self._started = self._quiet_since = 0.0
-        self._tape = Tape()
+        self._at = Progress()
         self._bare = self._outbound.unchanged()  # the client's request with nothing done to it
-        self._under_way: Literal["", "own", "question"] = ""  # what the upstream is answering
-        self._was_under_way: Literal["", "own", "question"] = ""  # before the event at hand
-        self._over = False  # whether the client has its whole answer
-        self._head_was_sent = False  # before the event at hand
         self._emitted: list[Command] = []  # for the client, by the event under way
         self.record = Record(number, "")
 
@@ -120,43 +120,49 @@ class Session:
 
     def handle(self, event: Event, now: float) -> list[Command]:
         """What is to be done about an event. Raises nothing but what ends the process."""
-        self._emitted, self._head_was_sent = [], self._head_sent
-        self._note(event)
+        self._emitted = []
+        self._at.note(event)
         try:
-            commands = self._handle(event, now)
+            commands = self._metered(event, now)
         except BaseException as error:
+            self._meter.stop()
             if not is_fault(error):
                 raise
+            if self._is_for_the_worker(error):
+                self._at.head_sent = False  # if it was, then by commands that nobody carries out
+                raise
             commands = self._pass_on(error, event, now)
-        self._commit(commands)
-        if commands and self._head_sent:
+        self._at.commit(commands, own=self.asks_own)
+        if commands and self._at.head_sent:
             self._quiet_since = now
             self.record.first_byte = self.record.first_byte or now - self._started
         return commands
 
-    def _note(self, event: Event) -> None:
-        """Keep what comes of the answer to the client's own request until it has gone out."""
-        self._was_under_way = self._under_way
-        match event:
-            case Request():
-                self._request, self._outbound = event, Outbound(event)
-                self._bare = self._outbound.unchanged()
-            case UpstreamHead() if self._under_way == "own":
-                self._tape.begin(event)
-            case UpstreamData(data) if self._under_way == "own":
-                self._tape.add(data)
-            case UpstreamEnd() | UpstreamFailed():
-                self._under_way = ""
+    @property
+    def progress(self) -> Progress:
+        """How far it has come."""
+        return self._at
 
-    def _commit(self, commands: list[Command]) -> None:
-        for command in commands:
-            match command:
-                case SendUpstream():
-                    self._under_way = "own" if self._phase in ("answer", "pass") else "question"
-                case CloseUpstream():
-                    self._under_way = ""
-                case Finish():
-                    self._over = True
+    @property
+    def asks_own(self) -> bool:
+        """Whether the upstream is asked what the client asked, and not a question of ours."""
+        return self._phase in ("answer", "pass")
+
+    @property
+    def held(self) -> int:
+        """How many of the last bytes of the answer to the client's own request have not gone out."""
+        return self._at.tape.size
+
+    def _metered(self, event: Event, now: float) -> list[Command]:
+        self._meter.start(self._allowance.seconds)
+        try:
+            return self._handle(event, now)
+        finally:
+            self._meter.stop()
+
+    def _is_for_the_worker(self, error: BaseException) -> bool:
+        moves = isinstance(error, OverBudget) and not error.everywhere
+        return moves and not self._allowance.final and not self._at.head_was_sent and self._at.tape.complete
 
     def _handle(self, event: Event, now: float) -> list[Command]:
         match event:
@@ -169,6 +175,7 @@ class Session:
             case UpstreamEnd():
                 return self._end(now)
             case Request():
+                self._take(event)
                 return self._begin(event, now)
             case Probed():
                 return self._probed(event)
@@ -184,7 +191,7 @@ class Session:
         """Whether a streaming client waits for something that cannot be said yet."""
         waits = self._phase == "question" or (self._streamed is not None and self._streamed.holding)
         waits = waits or (self._front is not None and self._phase in ("answer", "pass"))  # it may leave thoughts out
-        return waits and self._head_sent and self._stream and bool(self._writer.keep_alive)
+        return waits and self._at.head_sent and self._stream and bool(self._writer.keep_alive)
 
     @property
     def _can_do_without_tools(self) -> bool:
@@ -192,9 +199,13 @@ class Session:
         known = self._context
         return known is not None and known.schema and not known.native and not self._refused
 
+    def _take(self, request: Request) -> None:
+        self._request, self._outbound = request, Outbound(request)
+        self._bare = self._outbound.unchanged()
+        self.record.path = request.path
+
     def _begin(self, request: Request, now: float) -> list[Command]:
         self._started = now
-        self.record.path = request.path
         self._phase = "pass"
         self._front = self._fronts.get(request.path) if request.method == "POST" else None
         self._outbound = Outbound(request, self._front is not None)
@@ -217,6 +228,8 @@ class Session:
             body = self._front.request(body)
             raw = json_bytes(body)
             self._writer, self._bare = writer, self._outbound.chat(raw)
+        if (items := items_of(body)) > self._allowance.items:
+            raise OverBudget(f"{items} items")
         body = self._toolsets.laid(body)
         mended, edits = history.paired(body.get("messages"))
         if edits:
@@ -280,7 +293,7 @@ class Session:
         self._status, self._again = status, None
         if self._phase == "answer" and status in _UNSUPPORTED and self._can_do_without_tools:
             self._phase, self._refused = "refused", True
-            self._tape.forget()
+            self._at.tape.forget()
         if self._phase in ("guided", "question", "refused"):
             return []
         self.record.status = status
@@ -295,7 +308,7 @@ class Session:
         return [self._send_head()]
 
     def _send_head(self, length: int | None = None) -> SendHead:
-        self._head_sent = True
+        self._at.head_sent = True
         plain = self._phase == "pass" and self._front is None
         kept = headers.downstream(self._headers, length=plain)
         if self._front is not None:
@@ -318,8 +331,7 @@ class Session:
             self._headers = {**self._headers, "content-type": "text/event-stream"}
             return [*self._head(self._status, self._headers, now), *self._data(self._collected.take(), now)]
         if self._phase == "answer" and self._collected.too_long:
-            self._phase = "pass"
-            return [self._send_head(), *self._body(self._collected.take())]
+            raise OverBudget("the answer is too long to be read", everywhere=True)
         return []
 
     def _body(self, data: bytes, held: int = 0) -> list[Command]:
@@ -328,7 +340,7 @@ class Session:
         made: list[Command] = [SendBody(data)] if data else []
         self._emitted += made
         if data or self._front is None:  # else its translation waits for more of it
-            self._tape.keep(held)
+            self._at.tape.keep(held)
         return made
 
     def _stream_out(self, streamed: Streamed, ready: bytes) -> list[Command]:
@@ -466,7 +478,7 @@ class Session:
             return self._step(Reply(""), now)
         self.record.outcome = "failed"
         self.record.notes.append(failure.message)
-        if not self._head_sent:
+        if not self._at.head_sent:
             return self._refuse(504 if failure.kind == "timeout" else 502, f"upstream: {failure.message}")
         if self._stream:
             rest = self._body(self._streamed.end() if self._streamed is not None else b"")
@@ -492,6 +504,41 @@ class Session:
 
     # faults of our own
 
+    def take_over(
+        self, request: Request, at: Progress, event: Event, now: float, why: BaseException | None = None
+    ) -> list[Command]:
+        """Go on untouched in the place of a session that is lost, or that must not be: ``at`` is how far it had come
+        with ``event``, which it has not answered. Another API is still translated where nothing has gone out."""
+        self._at, self._started, self._emitted = at, now, []
+        self._take(request)
+        front = self._fronts.get(request.path) if request.method == "POST" else None
+        if front is not None and at.head_sent:
+            self.record.fault, self.record.outcome, self._phase = OVER_BUDGET, "failed", "over"
+            return [CloseUpstream(), Finish(broken=True), Log(self.record)]
+        self._phase = "pass"
+        try:
+            if front is not None:
+                self._translate_only(front)
+            raise why or OverBudget("the worker process was lost")
+        except BaseException as error:
+            if not is_fault(error) and not isinstance(error, BadRequest):
+                raise
+            commands = self._pass_on(error, event, now)
+        at.commit(commands, own=True)
+        return commands
+
+    def _translate_only(self, front: Front) -> None:
+        """Read another API's request and nothing of what it asks."""
+        self._meter.start(self._allowance.seconds)
+        try:
+            body = json_object(self._request.body) or {}
+            writer, sent = front.writer(body), json_bytes(front.request(body))
+        finally:
+            self._meter.stop()
+        self._front, self._writer = front, writer
+        self._outbound = Outbound(self._request, translated=True)
+        self._bare = self._outbound.chat(sent)
+
     def _pass_on(self, error: BaseException, event: Event, now: float) -> list[Command]:
         """The request, or its answer, as it came, because we failed over it."""
         self.record.fault, self.record.outcome = kind_of(error), "passed"
@@ -510,17 +557,17 @@ class Session:
         done to it. Another API is still translated."""
         left_out = self._streamed.left_out() if self._streamed is not None else b""
         self._context = self._streamed = self._whole = self._settling = self._again = None
-        close: list[Command] = [CloseUpstream()] if self._under_way else []
-        self._phase = "over" if self._over or isinstance(event, ClientGone) else "pass"
+        close: list[Command] = [CloseUpstream()] if self._at.under_way else []
+        self._phase = "over" if self._at.over or isinstance(event, ClientGone) else "pass"
         if self._phase == "over":
             return close
-        if self._tape.head is None:
+        if self._at.tape.head is None:
             return self._ask_untouched(event, close, now)
-        self._answer_untouched(self._tape.head, left_out)
+        self._answer_untouched(self._at.tape.head, left_out)
         made = list(self._emitted)
-        if self._under_way == "own":
+        if self._at.under_way == "own":
             return made
-        if isinstance(event, UpstreamFailed) and self._was_under_way == "own":
+        if isinstance(event, UpstreamFailed) and self._at.was_under_way == "own":
             return [*made, *self._failed(event.failure, now)]
         return [*made, *close, *self._finish(now)]
 
@@ -528,18 +575,18 @@ class Session:
         self._status, self._headers = answer.status, answer.headers
         self._cookies = tuple(("set-cookie", value) for value in answer.cookies)
         self._stream = answer.headers.get("content-type", "").startswith("text/event-stream")
-        if not self._head_sent:
+        if not self._at.head_sent:
             self._send_head()
-        rest = self._tape.rest()
+        rest = self._at.tape.rest()
         self._body(left_out, len(rest))
         self._body(rest)
 
     def _ask_untouched(self, event: Event, close: list[Command], now: float) -> list[Command]:
-        if self._head_sent:  # an answer of our own making
+        if self._at.head_sent:  # an answer of our own making
             return [*self._emitted, *close, *self._finish(now)]
-        if self._under_way == "own":
+        if self._at.under_way == "own":
             return []
-        if isinstance(event, UpstreamFailed) and self._was_under_way == "own":
+        if isinstance(event, UpstreamFailed) and self._at.was_under_way == "own":
             return self._failed(event.failure, now)
         self.record.edits.clear()
         return [*close, self._bare]
@@ -547,12 +594,12 @@ class Session:
     def _untranslated(self, event: Event, now: float) -> list[Command]:
         """The same where the translation into the client's API is what fails. Of an answer that has begun in that API
         no more can be told than that it broke off."""
-        if not self._head_was_sent and self._tape.complete:
-            self._front, self._writer, self._head_sent = None, Plain(), False
+        if not self._at.head_was_sent and self._at.tape.complete:
+            self._front, self._writer, self._at.head_sent = None, Plain(), False
             self._emitted = []
             self._outbound = Outbound(self._request)
             self._bare = self._outbound.unchanged()
             return self._untouched(event, now)
         self._phase = "over"
-        close: list[Command] = [CloseUpstream()] if self._under_way else []
+        close: list[Command] = [CloseUpstream()] if self._at.under_way else []
         return [*self._emitted, *close, Finish(broken=True), Log(self.record)]
