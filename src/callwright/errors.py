@@ -80,8 +80,9 @@ FailureKind = Literal[
 class Failure:
     """The outside world did not do what it was asked.
 
-    ``retryable``: the same call may succeed later. ``outcome_unknown``: the request may have taken effect, so
-    a call that may write must not be repeated unless it is idempotent.
+    ``retryable``: the same call may succeed later. ``not_done``: the source knows that the call did nothing (it never
+    left, or was refused before anything was done). ``outcome_unknown``: the request may have taken effect, so a call
+    that may write must not be repeated unless it is idempotent; :mod:`callwright.gate.outcome` sets it for writes.
     """
 
     kind: FailureKind
@@ -90,6 +91,7 @@ class Failure:
     outcome_unknown: bool = False
     status: int | None = None
     detail: Any = None
+    not_done: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -99,6 +101,7 @@ class Failure:
             "outcome_unknown": self.outcome_unknown,
             "status": self.status,
             "detail": self.detail,
+            "not_done": self.not_done,
         }
 
 

@@ -85,10 +85,23 @@ class Run:
     limit: str = ""
     id: str = ""  # in the journal
     stale: tuple[str, ...] = ()  # ids of results that no longer counted when the answer was given
+    in_doubt: tuple[str, ...] = ()  # ids of writes that failed and may have happened all the same
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON, without its trace."""
-        shown = ("query", "strategy", "status", "answer", "plan", "results", "skips", "cost", "limit", "stale")
+        shown = (
+            "query",
+            "strategy",
+            "status",
+            "answer",
+            "plan",
+            "results",
+            "skips",
+            "cost",
+            "limit",
+            "stale",
+            "in_doubt",
+        )
         return {name: to_json(getattr(self, name)) for name in shown}
 
 
@@ -288,6 +301,7 @@ async def _run(
         ledger=ledger,
         consent=setup._consent,
         freeze=freeze,
+        sandbox=sandbox,
     )
     executor.skip(Skip(t.name, "destructive, and the request does not speak of it: not shown") for t in kept_back)
     job = Job(
@@ -306,8 +320,7 @@ async def _run(
     )
     limit = await _ended_by(setup._strategy, job)
     trace.note(*(f"what this run shows of its tools is not kept: {error.message}" for error in lost))
-    answer = await _answer(job)
-    return _finished(setup, job, answer, budget, limit)
+    return _finished(setup, job, await _answer(job), budget, limit)
 
 
 async def _ended_by(strategy: Strategy, job: Job) -> str:
@@ -385,8 +398,10 @@ async def _answer(job: Job) -> Answer:
 
 def _with_certain(answer: Answer, executor: Executor) -> Answer:
     """The answer, and under what is missing what must be said for certain, whatever the model says: the writes that
-    rested on a value which was wrong, and the calls that were not given leave."""
-    left = (s for s in (*executor.outdated, *executor.denied) if not any(s.reason in part for part in answer.missing))
+    rested on a value which was wrong, those that may or may not have happened, and the calls that were not given
+    leave."""
+    certain = (*executor.outdated, *executor.in_doubt, *executor.denied)
+    left = (s for s in certain if not any(s.reason in part for part in answer.missing))
     told = tuple(f"{s.tool}: {s.reason}" for s in left)
     if not told:
         return answer
@@ -402,7 +417,8 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
     status: Status = "abstained" if not found else "partial" if answer.missing or limit else "answered"
     cost = Cost(budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs))
     job.trace.add("answer", **to_json(answer))
-    job.trace.add("run.end", status=status, limit=limit, cost=cost)
+    in_doubt = tuple(executor.doubted)
+    job.trace.add("run.end", status=status, limit=limit, cost=cost, in_doubt=in_doubt)
     return Run(
         query=job.query,
         strategy=setup._strategy.name,
@@ -416,4 +432,5 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
         limit=limit,
         id=job.ledger.run,
         stale=tuple(r.id for r in executor.came if r.id in executor.stale),
+        in_doubt=in_doubt,
     )

@@ -93,8 +93,9 @@ def digest(value: Any) -> str:
 class Effects:
     """What a call may do to the world. The defaults are MCP's worst case: what is unknown counts as a write.
 
-    ``keyed``: the tool takes an idempotency key and carries out the calls of one key once. ``declared``: somebody
-    said so of this tool; otherwise these are the worst that is assumed of it.
+    ``keyed``: the tool takes an idempotency key and carries out the calls of one key once. ``atomic``: a call that
+    the tool reports as failed has changed nothing, so it may be repaired and made again. ``declared``: somebody said
+    so of this tool; otherwise these are the worst that is assumed of it.
     """
 
     read_only: bool = False
@@ -103,6 +104,7 @@ class Effects:
     open_world: bool = True
     keyed: bool = False
     declared: bool = field(default=True, compare=False)
+    atomic: bool = False
 
     @property
     def may_write(self) -> bool:
@@ -139,7 +141,10 @@ class Tool:
     @cached_property
     def digest(self) -> str:
         """Changes whenever anything that the model or the gate sees changes."""
-        return digest([self.name, self.description, self.input_schema, self.output_schema, self.effects])
+        effects = to_json(self.effects)
+        if not self.effects.atomic:  # as digests were before tools could declare it: journals and evidence hold them
+            del effects["atomic"]
+        return digest([self.name, self.description, self.input_schema, self.output_schema, effects])
 
     @property
     def properties(self) -> JsonObject:

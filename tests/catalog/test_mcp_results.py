@@ -15,7 +15,6 @@ from callwright.catalog.mcp_results import (
     failure_of,
     output_of,
 )
-from callwright.types import DESTRUCTIVE, READ
 
 
 def result(*content: dict[str, Any], **more: Any) -> CallToolResult:
@@ -78,15 +77,14 @@ def test_an_error_result_is_a_failure_with_the_servers_words() -> None:
 
 
 @pytest.mark.parametrize(("code", "kind"), [(CONNECTION_CLOSED, "unavailable"), (REQUEST_TIMEOUT, "timeout")])
-def test_a_lost_answer_leaves_the_outcome_unknown_unless_the_tool_only_reads(code: int, kind: str) -> None:
-    assert failure_of(code, "gone", DESTRUCTIVE, lost=True).to_dict()["outcome_unknown"] is True
-    read = failure_of(code, "gone", READ, lost=True)
-    assert (read.kind, read.outcome_unknown, read.retryable) == (kind, False, True)
+def test_a_lost_answer_leaves_the_outcome_unknown(code: int, kind: str) -> None:
+    lost = failure_of(code, "gone", lost=True)
+    assert (lost.kind, lost.outcome_unknown, lost.not_done, lost.retryable) == (kind, True, False, True)
 
 
-def test_an_answer_that_cannot_be_read_leaves_the_outcome_unknown_unless_the_tool_only_reads() -> None:
-    assert failure_of(UNREADABLE, "too long", DESTRUCTIVE).outcome_unknown
-    assert not failure_of(UNREADABLE, "too long", READ).outcome_unknown
+def test_an_answer_that_cannot_be_read_leaves_the_outcome_unknown() -> None:
+    assert failure_of(UNREADABLE, "too long").outcome_unknown
+    assert not failure_of(UNREADABLE, "too long").not_done
 
 
 def test_a_result_without_an_end_to_its_depth_is_a_failure() -> None:
@@ -99,12 +97,13 @@ def test_a_result_without_an_end_to_its_depth_is_a_failure() -> None:
 
 @pytest.mark.parametrize("code", [CONNECTION_CLOSED, REQUEST_TIMEOUT])
 def test_a_servers_own_error_is_the_tools_whatever_its_code(code: int) -> None:
-    failure = failure_of(code, "no such city", DESTRUCTIVE)
+    failure = failure_of(code, "no such city")
     assert (failure.kind, failure.retryable, failure.detail) == ("tool_error", False, {"code": code})
 
 
 def test_other_errors_are_the_tools_own() -> None:
-    failure = failure_of(-32602, "unknown tool", DESTRUCTIVE)
-    assert (failure.kind, failure.outcome_unknown, failure.detail) == ("tool_error", False, {"code": -32602})
-    assert failure_of(-32603, "bad request", READ, status=400).kind == "tool_error"
-    assert failure_of(-32603, "slow down", READ, status=429).retryable
+    failure = failure_of(-32602, "unknown tool")
+    assert (failure.kind, failure.not_done, failure.detail) == ("tool_error", True, {"code": -32602})
+    assert not failure_of(-32603, "internal error").not_done
+    assert failure_of(-32603, "bad request", status=400).not_done
+    assert failure_of(-32603, "slow down", status=429).retryable

@@ -14,7 +14,7 @@ from callwright.errors import Failure, Violation
 from callwright.gate import Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
 from callwright.gate.reflection import Reflecting, Reflection, Tried, reflection_schema
 from callwright.models.grammar import decodable
-from callwright.types import CheckedCall, Reply, Tool, ToolCall, ToolResult
+from callwright.types import READ, CheckedCall, Reply, Tool, ToolCall, ToolResult
 
 WEATHER = Tool(
     "weather",
@@ -25,6 +25,7 @@ WEATHER = Tool(
         "required": ["station"],
         "additionalProperties": False,
     },
+    effects=READ,
 )
 QUERY = "Weather at the airport of Oslo (OSL, also ENGM)?"
 NO = "this code is not understood here: give the longer one"

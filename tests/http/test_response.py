@@ -15,8 +15,8 @@ from callwright.http import HttpResponse, failure_for_status, retry_after
         (408, "timeout", True, False),
         (429, "rate_limit", True, False),
         (500, "unavailable", True, True),
-        (501, "unavailable", False, False),
-        (503, "unavailable", True, False),
+        (501, "unavailable", False, True),
+        (503, "unavailable", True, True),
         (504, "timeout", True, True),
     ],
 )

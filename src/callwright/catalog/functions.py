@@ -272,7 +272,7 @@ def _signature(function: Any) -> inspect.Signature:
 
 
 def _failed(message: str) -> ToolOutput:
-    return ToolOutput(failure=Failure("tool_error", message[:_MESSAGE_CHARS]))
+    return ToolOutput(failure=Failure("tool_error", message[:_MESSAGE_CHARS], not_done=True))
 
 
 def _is_async(function: Any) -> bool:

@@ -51,6 +51,5 @@ class ListSource:
 
 def not_executable(tool: Tool) -> ToolOutput:
     """The answer of a tool that nobody here can run."""
-    return ToolOutput(
-        failure=Failure("not_executable", f"{tool.name} is known by its description only ({tool.source or 'a list'})")
-    )
+    said = f"{tool.name} is known by its description only ({tool.source or 'a list'})"
+    return ToolOutput(failure=Failure("not_executable", said, not_done=True))

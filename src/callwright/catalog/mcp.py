@@ -140,21 +140,21 @@ class _Connection:
         try:
             client = await self._connected()
         except CatalogError as error:
-            return ToolOutput(failure=Failure("unavailable", error.message, retryable=True))
+            return ToolOutput(failure=Failure("unavailable", error.message, retryable=True, not_done=True))
         self._status = None
         try:
             return output_of(await client.call_tool(tool.name, arguments))
         except MCPError as error:
             lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error.message)
-            found = failure_of(error.code, error.message, tool.effects, status=self._status, lost=lost)
+            found = failure_of(error.code, error.message, status=self._status, lost=lost)
             return ToolOutput(failure=found)
         except ValidationError as error:  # an answer of another shape than the protocol's
             said = f"it is malformed: {error.errors(include_url=False, include_input=False)[0]['msg'][:200]}"
-            return ToolOutput(failure=failure_of(UNREADABLE, said, tool.effects))
+            return ToolOutput(failure=failure_of(UNREADABLE, said))
         except Exception as error:  # whatever the SDK makes of a broken stream
             self._lose(client)
             said = f"{type(error).__name__}: {error}"[:500]
-            return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, tool.effects, lost=True))
+            return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, lost=True))
 
     def _is_lost(self, client: Client, message: str) -> bool:
         """Whether an error is the SDK's, of a lost answer, and not the server's own: both may have one code. A

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from callwright.errors import Failure
+from callwright.http import failure_for_status
 from callwright.jsontext import JsonError, is_deeper, parse
-from callwright.types import Effects, Json, JsonObject, ToolOutput
+from callwright.types import Json, JsonObject, ToolOutput
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -15,6 +16,7 @@ CONNECTION_CLOSED = -32000  # the SDK's code for a connection that ended
 REQUEST_TIMEOUT = -32001
 UNREADABLE = -32700  # JSON-RPC's parse error: of the transports, for an answer that they cannot read
 _INTERNAL_ERROR = -32603
+_REFUSED = frozenset({-32600, -32601, -32602})  # JSON-RPC 2.0, 5.1: what was sent could not be run
 _ERROR_CHARS = 2_000
 _MOST_LEVELS = 200
 
@@ -42,32 +44,21 @@ def content_of(result: CallToolResult) -> Json:
     return parts[0] if len(parts) == 1 else parts or None
 
 
-def failure_of(
-    code: int, message: str, effects: Effects, *, status: int | None = None, lost: bool = False
-) -> Failure:
-    """A JSON-RPC error -> Failure. ``lost``: the answer will not come. Then, and where it cannot be read, a tool that
-    may write may have written. A server may use any code, those of the SDK too, for errors of its own."""
+def failure_of(code: int, message: str, *, status: int | None = None, lost: bool = False) -> Failure:
+    """A JSON-RPC error -> Failure. ``lost``: the answer will not come; ``status``: of the HTTP response that came
+    instead. A server may use any code, those of the SDK too, for errors of its own."""
     if lost:
         kind: Literal["timeout", "unavailable"] = "timeout" if code == REQUEST_TIMEOUT else "unavailable"
         said = f"the MCP server did not answer: {message}"[:_ERROR_CHARS]
-        return Failure(kind, said, retryable=True, outcome_unknown=effects.may_write)
+        return Failure(kind, said, retryable=True, outcome_unknown=True)
     if code == UNREADABLE:
         said = f"the MCP server's answer cannot be used: {message}"[:_ERROR_CHARS]
-        return Failure("unavailable", said, outcome_unknown=effects.may_write)
+        return Failure("unavailable", said, outcome_unknown=True)
     if code == _INTERNAL_ERROR and status is not None:
-        return _of_status(status, message, effects)
-    return Failure("tool_error", message[:_ERROR_CHARS] or f"MCP error {code}", detail={"code": code})
-
-
-def _of_status(status: int, message: str, effects: Effects) -> Failure:
-    said = f"the MCP server answered HTTP {status}: {message}"[:_ERROR_CHARS]
-    if status in (401, 403):
-        return Failure("auth", said, status=status)
-    if status == 429:
-        return Failure("rate_limit", said, retryable=True, status=status)
-    if status >= 500:
-        return Failure("unavailable", said, retryable=True, outcome_unknown=effects.may_write, status=status)
-    return Failure("tool_error", said, status=status)
+        said = f"the MCP server answered HTTP {status}: {message}"[:_ERROR_CHARS]
+        return failure_for_status(status, said)
+    said = message[:_ERROR_CHARS] or f"MCP error {code}"
+    return Failure("tool_error", said, detail={"code": code}, not_done=code in _REFUSED)
 
 
 def _parsed(text: str) -> Json:

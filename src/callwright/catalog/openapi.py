@@ -116,11 +116,11 @@ class OpenAPISource:
         """Send the request. What goes wrong is in the output's failure."""
         binding = self._bindings.get(tool.name)
         if binding is None:
-            return _failed("not_executable", f"{self._name} has no operation behind the tool {tool.name!r}")
+            return ToolOutput(failure=_not_sent(f"{self._name} has no operation behind the tool {tool.name!r}"))
         try:
             request = build(binding, arguments)
         except BadArgument as exc:
-            return _failed("tool_error", str(exc))
+            return ToolOutput(failure=Failure("tool_error", str(exc), not_done=True))
         base = self._base(binding)
         if isinstance(base, Failure):
             return ToolOutput(failure=base)
@@ -202,12 +202,10 @@ class OpenAPISource:
         if not urlsplit(url).scheme:
             document_url = _as_url(self._given)
             if not document_url:
-                return Failure("not_executable", f"{self._name} does not say where its server is: set base_url")
+                return _not_sent(f"{self._name} does not say where its server is: set base_url")
             url = urljoin(document_url, url)
         if "?" in url or "#" in url:
-            return Failure(
-                "not_executable", f"the server's URL of {self._name} has a query or fragment: set base_url"
-            )
+            return _not_sent(f"the server's URL of {self._name} has a query or fragment: set base_url")
         return url.rstrip("/")
 
     def place(self, tool: Tool) -> str:
@@ -226,8 +224,8 @@ class OpenAPISource:
         return found
 
 
-def _failed(kind: Any, message: str) -> ToolOutput:
-    return ToolOutput(failure=Failure(kind, message))
+def _not_sent(message: str) -> Failure:
+    return Failure("not_executable", message, not_done=True)
 
 
 def _as_url(document: Any) -> str:
@@ -290,10 +288,10 @@ def _filled(server: JsonObject, values: Mapping[str, str]) -> str | Failure:
         rule = rule if isinstance(rule, Mapping) else {}
         value = values.get(name, rule.get("default"))
         if value is None:
-            return Failure("not_executable", f"the server variable {name!r} has no value: set server_variables")
+            return _not_sent(f"the server variable {name!r} has no value: set server_variables")
         choices = rule.get("enum")
         if isinstance(choices, list) and choices and str(value) not in map(str, choices):
-            return Failure("not_executable", f"the server variable {name!r} must be one of {choices}")
+            return _not_sent(f"the server variable {name!r} must be one of {choices}")
         url = url.replace(f"{{{name}}}", str(value))
     return url
 

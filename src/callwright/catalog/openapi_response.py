@@ -59,7 +59,8 @@ def _failure(response: HttpResponse, what: str, secrets: Sequence[str], now: flo
     if not said and response.content_type in ("text/plain", ""):
         said = redacted(response.text.strip(), secrets)
     text = f"{what} answered {response.status}" + (f": {_cut(said)}" if said else "")
-    failure = failure_for_status(response.status, text, retry_after=retry_after(response.headers, now))
+    waits = retry_after(response.headers, now)
+    failure = failure_for_status(response.status, text, retry_after=waits, acted=response.acted)
     return failure if body is None or failure.detail is not None else replace(failure, detail=body)
 
 

@@ -67,7 +67,7 @@ def credentials_for(
         complete = len(known) == len(alternative)
         if complete and all(environment.get(v) for s in known for v in s.variables):
             return _credentials(known, environment)
-    return Failure("auth", _missing(alternatives, schemes, environment))
+    return Failure("auth", _missing(alternatives, schemes, environment), not_done=True)
 
 
 def secrets_of(schemes: Mapping[str, Scheme], environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def failure_of(error: BaseException, function: Callable[..., Any], arguments: Js
     about these, else "crashed". The traceback is nobody's business."""
     raised = error.by if isinstance(error, Ended) else error
     if isinstance(raised, ToolError):
-        return Failure("tool_error", (str(raised) or "the tool refused the call")[:_MESSAGE_CHARS])
+        return Failure("tool_error", (str(raised) or "the tool refused the call")[:_MESSAGE_CHARS], not_done=True)
     name = type(raised).__name__
     message = f"{name}: {raised}" if str(raised) else name
     kind: FailureKind = "tool_error" if _is_refusal(raised, function, arguments) else "crashed"

@@ -32,7 +32,8 @@ from callwright.viewer import page
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A run in the list. ``status``: running, interrupted, in doubt, damaged, or how it ended."""
+    """A run in the list. ``status``: running, interrupted, in doubt, damaged, or how it ended. ``in_doubt``: the
+    writes of which nobody knows whether they happened: a resume waits for word of them, or the run has ended so."""
 
     run: str
     started: float
@@ -199,6 +200,11 @@ def _listed(path: Path) -> Listed:
         return Listed(path.stem, 0.0, "damaged")
     start: Any = next((e.data for e in events if e.kind == "run.start"), {"query": ""})
     ended = [e.data["status"] for e in events if e.kind == "run.end"]
-    doubts = tuple(f"{d['id']}: {d['tool']} {d['arguments']}" for d in Ledger(events).doubts)
+    left = [e.data for e in events if e.kind == "run.end"][-1:]
+    failed = {one for data in left for one in data.get("in_doubt", ())}
+    open_ = (
+        [e.data for e in events if e.kind == "result" and e.data["id"] in failed] if left else Ledger(events).doubts
+    )
+    doubts = tuple(dict.fromkeys(f"{d['id']}: {d['tool']} {d['arguments']}" for d in open_))
     status = ended[-1] if ended else "running" if owned(path) else "in doubt" if doubts else "interrupted"
-    return Listed(path.stem, meta["created"], status, start["query"], () if ended or status == "running" else doubts)
+    return Listed(path.stem, meta["created"], status, start["query"], () if status == "running" else doubts)

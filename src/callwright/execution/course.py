@@ -10,7 +10,7 @@ replayed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -24,6 +24,7 @@ from callwright.execution.invoke import Caller, idempotency_key, invoke
 from callwright.execution.ledger import Answer, Ledger, in_doubt
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
+from callwright.gate.outcome import may_repeat
 from callwright.gate.reflection import Reflecting, Tried
 from callwright.gate.repair import PLAIN, Asks, Repair
 from callwright.jsontext import write
@@ -56,6 +57,10 @@ class Shared:
     repairs: dict[str, int] = field(default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0})
     seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
     unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
+    sandbox: bool = False  # what calls change is thrown away: a failed one leaves nothing behind
+    in_doubt: dict[str, str] = field(
+        default_factory=dict
+    )  # tool -> id of a write of which nobody knows if it happened
     mends: bool = True  # whether calls are mended at all
     as_written: bool = False  # calls leave as the model wrote them, or fail as a tool's own do
     unchecked: bool = False  # ... and what their schema says decides nothing
@@ -96,6 +101,7 @@ class Course:
     unmended: str = ""
     own: Sources | None = None  # where its values may come from, if it does not see all that the run does
     said: JsonObject = field(default_factory=dict)  # arguments that are a plan's own
+    beside: Container[str] = ()  # ids of the calls that were written with it: in one reply, plan or program
     tried: list[Tried] = field(default_factory=list)  # what was refused or failed, and what was said of it
 
     @property
@@ -130,18 +136,34 @@ class Course:
         self.result = ToolResult(call.id, call.tool, verdict.arguments or {}, None, failure, slot=call.slot)
 
     async def once(self, call: CheckedCall) -> None:
-        """Run a checked call unless the very same one was made before in this run, and this is no retry of it."""
+        """Run a checked call, unless the same call or one of which the outcome is unknown forbids it."""
         key = _key(call)
         if told := self.shared.ledger.next(self.id, "skip"):
             self.same = told.get("same", "")  # journals of earlier versions do not say
-            self._note_skip(Skip(told["tool"], told["reason"], told["slot"]), told["turn"])
-        elif self.by != "retry" and key in self.shared.seen and not self.shared.ledger.ahead(self.id):
-            self.same = self.shared.seen[key]
-            reason = f"the same call was already made as {self.same}"
-            self._note_skip(Skip(call.tool.name, reason, call.slot), self.shared.ledger.turn(self.id))
+            refused = told.get("refused", False)
+            self._note_skip(Skip(told["tool"], told["reason"], told["slot"], refused=refused), told["turn"])
+        elif not self.shared.ledger.ahead(self.id) and (skip := self._why_not_again(call, key)) is not None:
+            self._note_skip(skip, self.shared.ledger.turn(self.id))
         else:
             self.shared.seen[key] = self.id
             self.result = await self._run(call)
+
+    def _why_not_again(self, call: CheckedCall, key: bytes) -> Skip | None:
+        """The skip of a call that another one of this run forbids, None for a call that may be made.
+
+        A tool that has a write in doubt is not called again in the run: other arguments would be a second write, if
+        the first one happened. Writes that were written together are all meant, even if they are equal.
+        """
+        tool = call.tool
+        doubt = self.shared.in_doubt.get(tool.name)
+        if doubt is not None:
+            why = f"not called: whether {doubt} was done is not known, and this could do it a second time"
+            return Skip(tool.name, why, call.slot, refused=True)
+        same = self.shared.seen.get(key, "")
+        if not same or self.by == "retry" or (tool.effects.may_write and same in self.beside):
+            return None
+        self.same = same
+        return Skip(tool.name, f"the same call was already made as {same}", call.slot)
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
         trace = self.shared.trace
@@ -306,9 +328,9 @@ class Course:
         told = self.shared.ledger.next(self.id, "result")
         result = _recorded(told) if told else self._without_secrets(await self._leave(call, attempt))
         turn = told["turn"] if told else self.shared.ledger.turn(self.id)
-        diagnosis = diagnose(result, call.tool)
+        diagnosis = diagnose(result, _atomic(call.tool) if self.shared.sandbox else call.tool)
         judged = result.ok and diagnosis.failure is not None  # status 200 with an error inside, or nothing at all
-        if judged:
+        if diagnosis.failure is not result.failure:
             result = replace(result, failure=diagnosis.failure)
         self.shared.trace.add("result", **members(result), judged=judged, actor=self.id, turn=turn)
         return result, diagnosis
@@ -356,7 +378,7 @@ class Course:
     async def _again(self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis) -> CheckedCall | None:
         """The call to execute next after a failure, or None where the failure stands."""
         failure = result.failure
-        if failure is None or not self.shared.mends or (failure.outcome_unknown and not call.tool.effects.may_repeat):
+        if failure is None or not self.shared.mends or not may_repeat(failure, call.tool.effects):
             return None
         if diagnosis.points_at_arguments:
             frozen = self.shared.freeze.arguments
@@ -402,13 +424,17 @@ class Course:
 
     def _note_skip(self, skip: Skip, turn: int | None = None) -> None:
         self.skips.append(skip)
-        named = {} if turn is None else {"actor": self.id, "turn": turn, "same": self.same}
+        named = {} if turn is None else {"actor": self.id, "turn": turn, "same": self.same, "refused": skip.refused}
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
 
 
 def _key(call: CheckedCall) -> bytes:
     """What two equal calls have in common."""
     return write([call.tool.name, call.arguments])
+
+
+def _atomic(tool: Tool) -> Tool:
+    return replace(tool, effects=replace(tool.effects, atomic=True))
 
 
 def _recorded(told: Answer) -> ToolResult:
@@ -421,7 +447,7 @@ def _recorded(told: Answer) -> ToolResult:
 
 def _resolved(call: CheckedCall, attempt: int, said: Answer) -> ToolResult:
     """The result of a call in doubt, as it was found out or said."""
-    failure = Failure("tool_error", said["message"]) if said["outcome"] == "failed" else None
+    failure = Failure("tool_error", said["message"], not_done=True) if said["outcome"] == "failed" else None
     return ToolResult(
         call.id, call.tool.name, call.arguments, said.get("content"), failure, slot=call.slot, attempt=attempt
     )

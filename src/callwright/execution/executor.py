@@ -22,6 +22,7 @@ from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
 from callwright.execution.stream import Late, Step, Stream
 from callwright.gate import Gate, Refusal, Sources
+from callwright.gate.outcome import is_in_doubt
 from callwright.limits import Budget
 from callwright.trace import Trace
 from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical
@@ -60,6 +61,7 @@ class Executor:
         ledger: Ledger | None = None,
         consent: Consent | None = None,
         freeze: Freeze | None = None,
+        sandbox: bool = False,
     ) -> None:
         self.came: list[ToolResult] = []  # every result, stale ones too
         self.stale: set[str] = set()  # ids of those that no longer count
@@ -68,15 +70,17 @@ class Executor:
         self.skips: list[Skip] = []
         self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
         self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
+        self._beside: dict[str, Container[str]] = {}  # held call -> ids of the calls that were written with it
         self._outlived: set[str] = set()  # ids of writes that rested on what no longer counts
         self._denied: list[tuple[tuple[str, str], Skip]] = []  # in whatever branch: what was not done stays undone
+        self._in_doubt: dict[str, ToolResult] = {}  # in whatever branch: what may have been done stays so
         self._gate = gate
         self._trace = trace
         names = tuple(tool.name for tool in gate.tools)
         given = (ledger or Ledger(), names, consent or Consent())
         self.freeze = freeze or Freeze()  # what the run's plan allows, where it is frozen
         self.freeze.filling.know(gate.tools)
-        self._shared = Shared(caller, sources, questions, budget, trace, *given, freeze=self.freeze)
+        self._shared = Shared(caller, sources, questions, budget, trace, *given, freeze=self.freeze, sandbox=sandbox)
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
@@ -97,6 +101,20 @@ class Executor:
         return [Skip(r.tool, f"{r.id} {told}", r.slot, refused=True) for r in self.came if r.id in self._outlived]
 
     @property
+    def doubted(self) -> list[str]:
+        """Ids of the writes that are in doubt, in call order."""
+        return [*self._in_doubt]
+
+    @property
+    def in_doubt(self) -> list[Skip]:
+        """Writes that failed and may have happened all the same, each once, in call order."""
+        told = "failed, and may have been done all the same: find out before it is made again"
+        return [
+            Skip(r.tool, f"{r.id} {told} ({r.failure.message if r.failure else ''})", r.slot, refused=True)
+            for r in self._in_doubt.values()
+        ]
+
+    @property
     def denied(self) -> list[Skip]:
         """Calls that were not given leave and were not made after all, each once."""
         made = {(r.tool, canonical(r.arguments)) for r in self.came if r.ok}
@@ -109,7 +127,7 @@ class Executor:
         found = self.succeeded
         good = found | self.made_good
         missing = (s for s in self.skips if not found or (s.refused and s.tool not in good))
-        return (*missing, *self.outdated)
+        return (*missing, *self.outdated, *self.in_doubt)
 
     @property
     def sources(self) -> Sources:
@@ -218,14 +236,21 @@ class Executor:
         self._shared.seen = {key: id_ for key, id_ in seen.items() if id_ not in calls}
 
     async def settle(
-        self, calls: Sequence[ToolCall], allowed: Iterable[str], *, patient: Container[str] = (), by: str = "model"
+        self,
+        calls: Sequence[ToolCall],
+        allowed: Iterable[str],
+        *,
+        patient: Container[str] = (),
+        by: str = "model",
+        beside: Iterable[str] = (),
     ) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by construction.
 
         A call of a ``patient`` tool with a number or date from nowhere is held instead of executed: a later result
         may give it. ``by``: who wrote the calls, ``model``, or ``analogy``, ``retry`` or ``substitute``; what the
         gate refuses of those is dropped, and a retry may be a call that was made before. Tools whose call was held
-        or refused for a made-up value are in ``postponed``.
+        or refused for a made-up value are in ``postponed``. ``beside``: ids of earlier calls that were written
+        together with these, as those of one program are.
         """
         if self.freeze.on:
             refused = self.freeze.refused(calls, planned=False)
@@ -233,14 +258,22 @@ class Executor:
             calls = [] if self.freeze.arguments else [c for c in calls if c.tool in self.freeze.tools([c.tool])]
         gate = self._gate.only(frozenset(allowed))
         numbered = [self._number(call) for call in calls]
-        courses = [Course(call.id, call.tool, call.slot, self._shared, gate, by=by) for call in numbered]
+        together = frozenset([*(call.id for call in numbered), *beside])
+        courses = [
+            Course(call.id, call.tool, call.slot, self._shared, gate, by=by, beside=together) for call in numbered
+        ]
         ways = [course.settle(call, call.tool in patient) for call, course in zip(numbered, courses, strict=True)]
         return await self._together(courses, ways)
 
     async def release(self, tools: Iterable[str]) -> list[ToolResult]:
         """Execute the held calls of these tools after all: nothing that came since gave their value."""
         calls = [call for tool in tools for call in self.held.pop(tool, ())]
-        courses = [Course(call.id, call.tool.name, call.slot, self._shared, self._gate) for call in calls]
+        courses = [
+            Course(
+                call.id, call.tool.name, call.slot, self._shared, self._gate, beside=self._beside.get(call.id, ())
+            )
+            for call in calls
+        ]
         return await self._together(courses, [course.once(call) for call, course in zip(calls, courses, strict=True)])
 
     async def _together(
@@ -325,7 +358,25 @@ class Executor:
         for result in results:
             if result.ok:
                 self.sources.add_result(result)
+        self._note_writes(results)
         return results
+
+    def _note_writes(self, results: Sequence[ToolResult]) -> None:
+        """After a write the same reads may say something else; after one in doubt its tool is not called again."""
+        tools = {tool.name: tool for tool in self._gate.tools}
+        wrote = False
+        for result in results:
+            tool = tools.get(result.tool)
+            if tool is None or not tool.effects.may_write:
+                continue
+            doubtful = is_in_doubt(result, tool) and not self._shared.sandbox
+            wrote = wrote or result.ok or doubtful
+            if doubtful:
+                self._in_doubt[result.id] = result
+                if not tool.effects.idempotent:
+                    self._shared.in_doubt.setdefault(result.tool, result.id)
+        if wrote:
+            self.reopen({r.id for r in self.came if r.tool in tools and tools[r.tool].effects.read_only})
 
     def _merge(self, course: Course) -> None:
         """What one call changed for the run."""
@@ -339,6 +390,7 @@ class Executor:
             self._denied.append(((call.tool.name, canonical(call.arguments)), skip))
         if course.held is not None:
             self.held.setdefault(course.tool, []).append(course.held)
+            self._beside[course.held.id] = course.beside
         if course.unmended:
             self._shared.unmended.add(course.unmended)
         if course.taught is not None:

@@ -44,10 +44,10 @@ async def invoke(
     except TimeoutError:
         output = ToolOutput(failure=_timed_out(call, timeout))
     except ToolError as exc:
-        output = ToolOutput(failure=Failure("tool_error", str(exc)))
+        output = ToolOutput(failure=Failure("tool_error", str(exc), not_done=True))
     except Exception as exc:
         message = f"{type(exc).__name__}: {exc}"
-        output = ToolOutput(failure=Failure("tool_error", message, outcome_unknown=call.tool.effects.may_write))
+        output = ToolOutput(failure=Failure("tool_error", message))
     content, failure = _within(output.content, output.failure, max_bytes)
     return ToolResult(
         id=call.id,
@@ -72,7 +72,7 @@ def _timed_out(call: CheckedCall, timeout: float) -> Failure:
         "timeout",
         f"{call.tool.name} gave no result within {timeout:g} s",
         retryable=True,
-        outcome_unknown=call.tool.effects.may_write,
+        outcome_unknown=True,
     )
 
 

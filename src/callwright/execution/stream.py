@@ -208,7 +208,15 @@ class Stream:
         for call in calls:
             numbered = ToolCall(self._next_id(step), call.tool, call.arguments, call.slot)
             course = Course(
-                numbered.id, call.tool, call.slot, self._shared, self._gate, by=by, own=sources, said=said or {}
+                numbered.id,
+                call.tool,
+                call.slot,
+                self._shared,
+                self._gate,
+                by=by,
+                own=sources,
+                said=said or {},
+                beside=self._owners,
             )
             step.courses.append(course)
             courses.append((course, numbered))

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from callwright.errors import Failure, FailureKind
+from callwright.gate.outcome import with_outcome
 from callwright.gate.overlay import SchemaOverlay, overlay_from_error
 from callwright.jsontext import JsonError, mend
 from callwright.types import Json, JsonObject, Tool, ToolResult, canonical
@@ -99,6 +100,7 @@ def diagnose(result: ToolResult, tool: Tool) -> Diagnosis:
     failure = result.failure or failure_in(result.content)
     if failure is None or (result.failure is None and failure.kind == "empty" and tool.effects.may_write):
         return _FINE  # a tool that changes something may well have nothing to say about it
+    failure = with_outcome(failure, tool.effects)
     text = _text(failure)
     overlay = overlay_from_error(text, tool, result.arguments) if failure.kind not in _BLAMELESS else None
     path = f"/{overlay.changes[0].key}" if overlay else ""

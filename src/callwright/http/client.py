@@ -117,10 +117,13 @@ class HttpClient:
         limits = _timeout(timeout, self.timeout)
         deadline = _deadline(limits)
         policy = self.retry if repeat else NEVER
-        attempt = 0
+        attempt, acted = 0, False
         while True:
             attempt += 1
             result = await self._once(outgoing, limits, deadline, self.max_bytes if max_bytes is None else max_bytes)
+            if acted:
+                result = _acted_before(result)
+            acted = not (isinstance(result, Failure) and result.not_done)
             asked = retry_after(result.headers, self._now()) if isinstance(result, HttpResponse) else None
             wait = policy.wait(attempt, result, asked, self._chance())
             if wait is None or (deadline is not None and asyncio.get_running_loop().time() + wait >= deadline):
@@ -169,15 +172,19 @@ class HttpClient:
         try:
             if outgoing.method != "HEAD" and (exchange.announced or 0) > max_bytes:
                 return too_large(max_bytes)
-            return await exchange.stream(max_bytes).read()
+            result = await exchange.stream(max_bytes).read()
+            return _acted_before(result) if exchange.redirected else result
         finally:
             exchange.close()
 
     async def _follow(self, outgoing: Outgoing, limits: Timeout, deadline: float | None) -> Exchange | Failure:
         """Send the request and whatever redirects make of it, each hop checked anew."""
-        for _ in range(self.max_redirects + 1):
+        for hop in range(self.max_redirects + 1):
             exchange = await self._hop(outgoing, limits, deadline)
-            if isinstance(exchange, Failure) or exchange.status not in STATUSES:
+            if isinstance(exchange, Failure):
+                return replace(exchange, not_done=exchange.not_done and hop == 0)
+            exchange.redirected = hop > 0
+            if exchange.status not in STATUSES:
                 return exchange
             location = exchange.headers.get("location")
             if location is None:
@@ -185,11 +192,12 @@ class HttpClient:
             exchange.close()
             following = redirected(outgoing, exchange.target, exchange.status, location)
             if isinstance(following, Failure):
-                return following
+                return replace(following, not_done=False)  # who redirects may have acted first (RFC 9110, 15.4.4)
             if self.egress.anywhere and not following.url.startswith(exchange.target.origin + "/"):
-                return refused("redirect to another origin not followed: enter that address instead")
+                said = "redirect to another origin not followed: enter that address instead"
+                return replace(refused(said), not_done=False)
             outgoing = following
-        return refused(f"more than {self.max_redirects} redirects")
+        return replace(refused(f"more than {self.max_redirects} redirects"), not_done=False)
 
     async def _hop(self, outgoing: Outgoing, limits: Timeout, deadline: float | None) -> Exchange | Failure:
         target = self.egress.check(outgoing.url)
@@ -228,6 +236,13 @@ class HttpClient:
             body = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
             merged.setdefault("content-type", "application/json")
         return Outgoing(method.upper(), with_params(url, params), merged, body)
+
+
+def _acted_before(result: HttpResponse | Failure) -> HttpResponse | Failure:
+    """A result that does not tell what an earlier sending of the same request did."""
+    if isinstance(result, Failure):
+        return replace(result, not_done=False)
+    return replace(result, acted=True)
 
 
 def with_params(url: str, params: Params | None) -> str:

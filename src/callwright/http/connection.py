@@ -155,6 +155,7 @@ class Exchange:
         self.target = target
         self.status = response.status
         self.headers = _headers(response)
+        self.redirected = False  # whether another answer has led here
         self._response = response
         self._deadline = deadline
 
@@ -199,15 +200,16 @@ def failure_of(exc: Exception, target: Target) -> Failure:
     if isinstance(exc, Refused):
         return exc.failure
     if isinstance(exc, aiohttp.ConnectionTimeoutError):
-        return Failure("timeout", f"{where} did not accept a connection in time", retryable=True)
+        return Failure("timeout", f"{where} did not accept a connection in time", retryable=True, not_done=True)
     if isinstance(exc, TimeoutError):
         return Failure("timeout", f"{where} did not answer in time", retryable=True, outcome_unknown=True)
     if isinstance(exc, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
-        return Failure("unavailable", f"no trusted TLS connection to {where}: {_reason(exc)}")
+        return Failure("unavailable", f"no trusted TLS connection to {where}: {_reason(exc)}", not_done=True)
     if isinstance(exc, aiohttp.ClientConnectorDNSError):
-        return Failure("unavailable", f"the name of {where} cannot be resolved: {_reason(exc)}", retryable=True)
+        said = f"the name of {where} cannot be resolved: {_reason(exc)}"
+        return Failure("unavailable", said, retryable=True, not_done=True)
     if isinstance(exc, aiohttp.ClientConnectorError):
-        return Failure("unavailable", f"cannot connect to {where}: {_reason(exc)}", retryable=True)
+        return Failure("unavailable", f"cannot connect to {where}: {_reason(exc)}", retryable=True, not_done=True)
     if isinstance(exc, aiohttp.ClientResponseError | aiohttp.InvalidURL):
         return Failure("unavailable", f"{where} did not answer in HTTP", outcome_unknown=True)
     return Failure("unavailable", f"the connection to {where} broke", retryable=True, outcome_unknown=True)

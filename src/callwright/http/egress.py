@@ -49,7 +49,7 @@ class Target:
 
 
 def refused(message: str, detail: str = "") -> Failure:
-    return Failure("egress", message, detail=detail or None)
+    return Failure("egress", message, detail=detail or None, not_done=True)
 
 
 @lru_cache(256)  # a client asks for the same few addresses over and over

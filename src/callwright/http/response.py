@@ -11,7 +11,9 @@ from email.utils import parsedate_to_datetime
 from callwright.errors import Failure, FailureKind
 
 _CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
-_NOT_ACTED_ON = frozenset({501, 503, 505})
+_REFUSED = frozenset({400, 401, 403, 404, 405, 407, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451})
+"""Statuses that say that a request was not carried out (RFC 9110 section 15.5; RFC 6585). Not among them: 408, 409,
+425 and 429, which proxies and queues also answer for a request that went through, and every 5xx."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +21,15 @@ class HttpResponse:
     """A response read to its end. Header names are in lower case; repeated headers are joined with ``, ``.
 
     ``url`` is the address that answered after redirects; it may hold secrets in its query, so errors do not name it.
+    ``acted``: an earlier sending of the same request (a retry, a redirect) may have been carried out, whatever this
+    answer says.
     """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     url: str = ""
+    acted: bool = False
 
     @property
     def ok(self) -> bool:
@@ -45,11 +50,14 @@ class HttpResponse:
             return self.body.decode("utf-8", "replace")
 
 
-def failure_for_status(status: int, message: str, *, retry_after: float | None = None) -> Failure:
+def failure_for_status(
+    status: int, message: str, *, retry_after: float | None = None, acted: bool = False
+) -> Failure:
     """The Failure of an HTTP error status (RFC 9110 section 15; RFC 6585 for 429).
 
     ``detail`` keeps Retry-After's seconds as ``retry_after``.
-    ``outcome_unknown`` for 5xx that may come after the work was done: 501, 503 and 505 say that it was not.
+    ``not_done`` for the 4xx that refuse the request, unless it was ``acted`` on before (see :class:`HttpResponse`).
+    ``outcome_unknown`` for 5xx: a gateway answers 503 for a server that has done the work, too.
     """
     kind: FailureKind = "tool_error"
     if status in (401, 403, 407):
@@ -64,9 +72,10 @@ def failure_for_status(status: int, message: str, *, retry_after: float | None =
         kind,
         message,
         retryable=status in (408, 425, 429, 500, 502, 503, 504),
-        outcome_unknown=status >= 500 and status not in _NOT_ACTED_ON,
+        outcome_unknown=status >= 500,
         status=status,
         detail=None if retry_after is None else {"retry_after": retry_after},
+        not_done=status in _REFUSED and not acted,
     )
 
 

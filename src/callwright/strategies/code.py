@@ -258,6 +258,7 @@ class _Calls:
         self.made: list[JsonObject] = []
         self.returned: list[Json] = []
         self.found = 0  # results that no earlier call had brought
+        self._ids: list[str] = []
 
     async def call(self, name: str, args: tuple[Json, ...], kwargs: dict[str, Json]) -> Json:
         return await self.make(bound(self._functions[name], args, kwargs))
@@ -267,8 +268,10 @@ class _Calls:
         number = len(job.plan.slots) + 1
         self.made.append({"tool": call.tool, "arguments": call.arguments, "slot": step_id(call, number)})
         before = len(job.executor.came)
-        self.found += len(await job.step(call, number, {tool.name for tool in job.tools}))
+        allowed = {tool.name for tool in job.tools}
+        self.found += len(await job.step(call, number, allowed, beside=self._ids))
         came = job.executor.came[before:]
+        self._ids += [result.id for result in came]
         value = value_of(came[0]) if came else self._not_made(call)
         self.returned.append(value)
         return value

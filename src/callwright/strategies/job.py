@@ -123,14 +123,17 @@ class Job:
             self.executor.freeze.fix(self.plan)
         self.record_plan(actor="", turn=turn)
 
-    async def step(self, call: ToolCall, number: int, allowed: Collection[str]) -> list[ToolResult]:
+    async def step(
+        self, call: ToolCall, number: int, allowed: Collection[str], *, beside: Iterable[str] = ()
+    ) -> list[ToolResult]:
         """One call behind all others: the plan grows by its slot, unless its tool is none of those ``allowed``.
-        Returns what it brought; of calls as written, what no earlier call had brought in the same words."""
+        ``beside``: ids of earlier calls of the same program. Returns what it brought; of calls as written, what no
+        earlier call had brought in the same words."""
         slot = Slot(step_id(call, number), call.tool, frozenset(s.id for s in self.plan.slots[-1:]))
         if call.tool in allowed:
             self.plan = self.plan.grown(slot)
         known = {_told(result) for result in self.executor.came} if self.as_written else ()
-        results = await self.executor.settle([replace(call, slot=slot.id)], allowed)
+        results = await self.executor.settle([replace(call, slot=slot.id)], allowed, beside=beside)
         return [result for result in results if _told(result) not in known]
 
     def finish(self) -> Generator[ChatRequest, Reply, Answer]:
