@@ -77,10 +77,12 @@ def test_what_a_write_says_of_itself_never_makes_its_arguments_to_blame(effects:
 def test_a_refusal_or_an_atomic_tools_error_may_be_repaired() -> None:
     refused = ToolResult("r1", "book", {"guest": "Ann"}, failure=failure_for_status(422, "guest: unknown"))
     assert diagnose(refused, Tool("book", effects=WRITE)).points_at_arguments
-    said = ToolResult("r1", "book", {"guest": "Ann"}, {"error": "invalid guest 'Ann'"})
+    said = ToolResult("r1", "book", {"guest": "Ann"}, failure=Failure("error_payload", "invalid guest 'Ann'"))
     assert diagnose(said, Tool("book", effects=replace(WRITE, atomic=True))).points_at_arguments
     assert not is_in_doubt(refused, Tool("book", effects=WRITE))
-    assert is_in_doubt(said, Tool("book", effects=UNKNOWN)), "failed in its own words, and nobody declared what it does"
+    assert is_in_doubt(said, Tool("book", effects=UNKNOWN)), (
+        "failed in its own words, and nobody declared what it does"
+    )
     assert not is_in_doubt(said, Tool("look_up", effects=READ))
 
 

@@ -328,12 +328,16 @@ class Course:
         told = self.shared.ledger.next(self.id, "result")
         result = _recorded(told) if told else self._without_secrets(await self._leave(call, attempt))
         turn = told["turn"] if told else self.shared.ledger.turn(self.id)
-        diagnosis = diagnose(result, _atomic(call.tool) if self.shared.sandbox else call.tool)
+        diagnosis = diagnose(result, self._here(call.tool))
         judged = result.ok and diagnosis.failure is not None  # status 200 with an error inside, or nothing at all
         if diagnosis.failure is not result.failure:
             result = replace(result, failure=diagnosis.failure)
         self.shared.trace.add("result", **members(result), judged=judged, actor=self.id, turn=turn)
         return result, diagnosis
+
+    def _here(self, tool: Tool) -> Tool:
+        """The tool with its effects in this run: in a sandbox what a failed call left behind is thrown away."""
+        return replace(tool, effects=replace(tool.effects, atomic=True)) if self.shared.sandbox else tool
 
     async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
         """Send the call. One that may write leaves only after its intent is on the disk."""
@@ -378,7 +382,7 @@ class Course:
     async def _again(self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis) -> CheckedCall | None:
         """The call to execute next after a failure, or None where the failure stands."""
         failure = result.failure
-        if failure is None or not self.shared.mends or not may_repeat(failure, call.tool.effects):
+        if failure is None or not self.shared.mends or not may_repeat(failure, self._here(call.tool).effects):
             return None
         if diagnosis.points_at_arguments:
             frozen = self.shared.freeze.arguments
@@ -431,10 +435,6 @@ class Course:
 def _key(call: CheckedCall) -> bytes:
     """What two equal calls have in common."""
     return write([call.tool.name, call.arguments])
-
-
-def _atomic(tool: Tool) -> Tool:
-    return replace(tool, effects=replace(tool.effects, atomic=True))
 
 
 def _recorded(told: Answer) -> ToolResult:

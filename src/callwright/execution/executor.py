@@ -269,9 +269,7 @@ class Executor:
         """Execute the held calls of these tools after all: nothing that came since gave their value."""
         calls = [call for tool in tools for call in self.held.pop(tool, ())]
         courses = [
-            Course(
-                call.id, call.tool.name, call.slot, self._shared, self._gate, beside=self._beside.get(call.id, ())
-            )
+            Course(call.id, call.tool.name, call.slot, self._shared, self._gate, beside=self._beside.get(call.id, ()))
             for call in calls
         ]
         return await self._together(courses, [course.once(call) for call, course in zip(calls, courses, strict=True)])

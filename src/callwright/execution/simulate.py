@@ -24,7 +24,6 @@ from callwright.types import (
     Json,
     JsonObject,
     Reply,
-    Simulated,
     Tool,
     ToolCall,
     ToolOutput,
@@ -83,9 +82,8 @@ class Simulator:
     async def _imitated(self, tool: Tool, arguments: JsonObject, query: str, error: Failure | None) -> ToolOutput:
         model = self._model
         if model is None:
-            return _failed(
-                "not_executable", f"{tool.name}: no reply to this call is on record, and no model imitates it"
-            )
+            said = f"{tool.name}: no reply to this call is on record, and no model imitates it"
+            return ToolOutput(failure=Failure("not_executable", said, not_done=True), simulated="recorded")
         key = (tool.digest, canonical(arguments))
         if key not in self._made:
             constrained = (await model.capabilities()).json_schema
@@ -151,7 +149,7 @@ def imitation(
         output = _read(reply.text)
         if output is not None:
             return output
-    return _failed("unavailable", f"the model that imitates {tool.name} gave no JSON object", "model")
+    return _failed("unavailable", f"the model that imitates {tool.name} gave no JSON object")
 
 
 def documentation(tool: Tool) -> str:
@@ -194,7 +192,7 @@ def _arguments(call: ToolCall | CheckedCall, tool: Tool) -> tuple[JsonObject, To
     checked = Gate([tool]).check(ToolCall(call.id, tool.name, call.arguments))
     if isinstance(checked, Refusal):
         given = call.arguments if isinstance(call.arguments, dict) else checked.arguments or {}
-        return given, _failed("tool_error", checked.message)
+        return given, ToolOutput(failure=Failure("tool_error", checked.message, not_done=True), simulated="recorded")
     return checked.arguments, None
 
 
@@ -225,7 +223,7 @@ def _read(text: str) -> ToolOutput | None:
         return ToolOutput(value, simulated="model")  # the answer without its wrapping
     said = value.get("error")
     if isinstance(said, str) and said.strip():
-        return _failed("tool_error", said.strip(), "model")
+        return _failed("tool_error", said.strip())
     return ToolOutput(_unwrapped(value.get("response")), simulated="model")
 
 
@@ -239,5 +237,5 @@ def _unwrapped(response: Json) -> Json:
     return response
 
 
-def _failed(kind: FailureKind, message: str, simulated: Simulated = "recorded") -> ToolOutput:
-    return ToolOutput(failure=Failure(kind, message), simulated=simulated)
+def _failed(kind: FailureKind, message: str) -> ToolOutput:
+    return ToolOutput(failure=Failure(kind, message), simulated="model")
