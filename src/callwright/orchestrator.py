@@ -125,7 +125,8 @@ class Orchestrator:
     ``shortlist`` shows a run only so many of the tools, those found for its request by ``retrieval`` (a mode of
     :mod:`callwright.retrieval`); it may find more where these fall short. ``trials`` has them tried before: ``off``,
     ``read-only``, or ``sandbox`` (whatever any tool does is thrown away). ``evidence`` is a store of what is known of
-    tools: every real call of every run goes into it, and it is a prior on which tools are found.
+    tools: every real call of every run goes into it, and it is a prior on which tools are found. ``strict=False``
+    goes on without the tool sources that cannot be opened.
     """
 
     def __init__(
@@ -151,8 +152,10 @@ class Orchestrator:
         shortlist: int | None = None,
         trials: Trying = "off",
         retrieval: Mode | None = None,
+        strict: bool = True,
     ) -> None:
         self._sources = tools
+        self._strict = strict
         self._model_spec = model
         self._strategy = open_strategy(strategy)
         self._planner = planner
@@ -175,7 +178,7 @@ class Orchestrator:
 
     async def __aenter__(self) -> Orchestrator:
         async with AsyncExitStack() as stack:
-            self._catalog = await stack.enter_async_context(open_catalog(self._sources))
+            self._catalog = await stack.enter_async_context(open_catalog(self._sources, strict=self._strict))
             self._model = open_model(self._model_spec)
             if self._model is not self._model_spec:
                 stack.push_async_callback(self._model.aclose)
@@ -282,7 +285,7 @@ async def _run(
         known=rates,
         **_identity(setup, tools, model),
     )
-    trace.note(*(f"warning: {said}" for said in catalog.unlaid))
+    trace.note(*(f"warning: {said}" for said in (*catalog.unopened, *catalog.unlaid)))
     await settle_doubts(ledger, catalog.outcome, trace)
     reserve = None
     if listing is not None:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callwright.catalog import Catalog, SchemaLimits, open_catalog
 from callwright.errors import CatalogError
+from callwright.overlay import Overlay, ToolOverlay
 from callwright.types import JsonObject, Tool, ToolOutput
 
 
@@ -167,3 +169,46 @@ async def test_who_answers_a_tool_is_told_where_its_source_knows() -> None:
         assert catalog.place("fetch") == ""
     async with open_catalog([outdoors["indoors"]]) as catalog:
         assert catalog.place("indoors") == "", "code that stands in no file"
+
+
+async def test_a_source_that_cannot_be_opened_is_left_out_where_that_is_asked_for(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('[{"name": ')
+    dead, good = Source("dead", fail=True), Source("good", "f")
+    async with open_catalog([dead, good, broken], strict=False) as catalog:
+        assert [t.name for t in catalog] == ["f"]
+        assert len(catalog.unopened) == 2
+        assert "dead cannot be read" in " ".join(catalog.unopened)
+        assert "broken.json is not JSON" in " ".join(catalog.unopened)
+        assert set(catalog.unopened) <= set(catalog.problems)
+    assert (dead.closed, good.closed) == (1, 1)
+    for sources in ([dead, good], [broken, good]):
+        with pytest.raises(CatalogError):
+            await names(*sources)
+
+
+async def test_where_no_source_opens_all_reasons_are_told() -> None:
+    with pytest.raises(CatalogError, match=r"^one cannot be read") as error:
+        await names(Source("one", fail=True), strict=False)
+    assert error.value.hint == "try again"
+    overlay = Overlay({"f": ToolOverlay("x")})
+    with pytest.raises(CatalogError, match=r"no tool source can be opened: one cannot be read; two cannot be read"):
+        await names(Source("one", fail=True), Source("two", fail=True), overlay, strict=False)
+
+
+@pytest.mark.parametrize("spec", ["no such thing", "missing.json", "no_such_module_"])
+async def test_a_spec_that_names_nothing_is_an_error_all_the_same(spec: str) -> None:
+    with pytest.raises(CatalogError):
+        await names(Source("good", "f"), spec, strict=False)
+
+
+async def test_a_reason_is_one_line_that_steers_no_terminal() -> None:
+    class Shouting(Source):
+        async def open(self) -> Sequence[Tool]:
+            raise CatalogError("a\n  b\x1b[31m" + "c" * 1000)
+
+    async with open_catalog([Source("good", "f"), Shouting("s")], strict=False) as catalog:
+        (said,) = catalog.unopened
+        assert said.isprintable()
+        assert len(said) < 400
+        assert said.startswith("left out: a b")

@@ -280,6 +280,23 @@ async def test_a_missing_command_and_a_dead_port_are_named(unused_tcp_port: int)
             pass
 
 
+async def test_a_server_whose_settings_cannot_be_used_costs_only_itself() -> None:
+    config = {
+        "odd": {"command": "x", "env": {"A": "${NO_SUCH_VARIABLE_}"}},
+        "neither": {},
+        "off": {"command": "x", "disabled": True},
+        "peer": {"command": sys.executable, "args": [PEER], "trusted": True},
+    }
+    sources = sources_from_config(config)
+    assert [source.name for source in sources] == ["odd", "neither", "peer"]
+    async with open_catalog(sources, strict=False) as catalog:
+        assert "pid" in catalog
+        assert len(catalog.unopened) == 2
+    with pytest.raises(CatalogError, match=r"NO_SUCH_VARIABLE_|needs either"):
+        async with open_catalog(sources_from_config(config)):
+            pass
+
+
 async def test_a_silent_server_is_given_up() -> None:
     silent = Server("silent", command=sys.executable, args=("-c", "import sys; sys.stdin.read()"), seconds=0.5)
     with pytest.raises(CatalogError, match=r"did not answer within 0\.5 seconds"):

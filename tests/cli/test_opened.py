@@ -87,3 +87,44 @@ def test_a_file_that_is_not_there_is_a_sentence_with_what_to_do_next(command: tu
     assert f"is it written right? It was looked for from {folder}" in done.stderr
     assert "missing.jsonl" in done.stderr
     assert "Errno" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tools", "tools.py", "mcp.json", "broken.json", "http://127.0.0.1:9/openapi.json"),
+        ("check", '{"tool": "weather", "arguments": {"city": "Oslo"}}', "--tools", "tools.py", "--tools", "mcp.json"),
+        ("plan", "weather in Oslo", "--tools", "tools.py", "--tools", "mcp.json"),
+        ("retrieve", "weather in Oslo", "--tools", "tools.py", "--tools", "broken.json"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_source_that_cannot_be_opened_is_a_warning_and_under_strict_an_error(
+    command: tuple[str, ...], folder: Path
+) -> None:
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"dead": {"command": "no-such-server"}}}))
+    (folder / "broken.json").write_text('[{"name": ')
+    sources = len({"mcp.json", "broken.json", "http://127.0.0.1:9/openapi.json"} & set(command))
+    done = callwright(*command, folder=folder)
+    assert (done.returncode, done.stderr.count("warning: left out: ")) == (0, sources), done.stderr
+    assert "weather" in done.stdout or '"accepted": true' in done.stdout
+    strict = callwright(*command, "--strict", folder=folder)
+    assert (strict.returncode, strict.stdout) == (1, "")
+    assert strict.stderr.startswith("error: ")
+
+
+def test_a_run_goes_on_without_a_source_that_cannot_be_opened(folder: Path) -> None:
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"dead": {"command": "no-such-server"}}}))
+    command = ("run", "weather in Oslo", "--tools", "tools.py", "--tools", "mcp.json", "--model", NOWHERE)
+    done = callwright(*command, "--mode", "text", folder=folder)
+    assert done.stderr.count("warning: left out: MCP server 'dead' cannot be used") == 1, done.stderr
+    assert "127.0.0.1:9" in done.stderr, "it came as far as the model"
+    strict = callwright(*command, "--mode", "text", "--strict", folder=folder)
+    assert strict.stderr.startswith("error: MCP server 'dead' cannot be used"), strict.stderr
+
+
+def test_where_no_source_is_left_the_command_ends(folder: Path) -> None:
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"dead": {"command": "no-such-server"}}}))
+    done = callwright("tools", "mcp.json", folder=folder)
+    assert done.returncode == 1
+    assert "no-such-server" in done.stderr

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from callwright.catalog.json_document import BrokenDocument
 from callwright.catalog.overlays import OverlaySource
 from callwright.catalog.schemas import SchemaLimits, admit
 from callwright.catalog.sources import SourceSpec, sources_of
-from callwright.errors import CatalogError
+from callwright.controls import one_line
+from callwright.errors import CallwrightError, CatalogError
 from callwright.overlay import Laid, ToolOverlay
 from callwright.protocols import NotDone, ToolSource
 from callwright.types import JsonObject, Tool, ToolOutput, digest
@@ -32,15 +34,23 @@ class _Entry:
 class Catalog:
     """Tools from one or more open sources. Made by :func:`open_catalog`; usable while that block is open.
 
-    ``problems``: what could not be used as it is, and why; ``unlaid`` those of them that are of overlays.
+    ``problems``: what could not be used as it is, and why; ``unlaid`` those of them that are of overlays,
+    ``unopened`` those of sources that could not be opened, each on one line.
     ``overlays``: what these say of the tools, by name; of tools that have changed since they say nothing.
     """
 
-    def __init__(self, entries: Sequence[_Entry], problems: Sequence[str] = (), laid: Sequence[Laid] = ()) -> None:
+    def __init__(
+        self,
+        entries: Sequence[_Entry],
+        problems: Sequence[str] = (),
+        laid: Sequence[Laid] = (),
+        unopened: Sequence[str] = (),
+    ) -> None:
         self._entries = {entry.tool.name: entry for entry in entries}
         self.tools: tuple[Tool, ...] = tuple(entry.tool for entry in entries)
         self.unlaid: tuple[str, ...] = tuple(one.problem for one in laid if one.problem)
-        self.problems: tuple[str, ...] = (*problems, *self.unlaid)
+        self.unopened = tuple(unopened)
+        self.problems: tuple[str, ...] = (*self.unopened, *problems, *self.unlaid)
         self.overlays: Mapping[str, ToolOverlay] = {k: v for one in laid for k, v in one.fitting.items()}
 
     def __getitem__(self, name: str) -> Tool:
@@ -105,6 +115,7 @@ async def open_catalog(
     exclude: Sequence[str] = (),
     prefix: bool = False,
     limits: SchemaLimits | None = None,
+    strict: bool = True,
 ) -> AsyncIterator[Catalog]:
     """Open every source and put its tools under one name each. Sources are closed when the block ends.
 
@@ -114,26 +125,72 @@ async def open_catalog(
     ``<source>_<name>_2`` and so on. Every such renaming stands in ``catalog.problems``. ``prefix=True`` puts the
     source's name before every name. ``include`` and ``exclude`` are shell patterns (``get_*``) on the final names.
 
-    Raises CatalogError where a source cannot be opened. A single tool that cannot be used is left out, its reason in
+    Raises CatalogError where a source cannot be opened; with ``strict=False`` it is left out, its reason in
+    ``catalog.unopened``, as long as another one opens. A single tool that cannot be used is left out, its reason in
     ``catalog.problems``.
     """
     specs: list[Any] = list(sources) if isinstance(sources, list | tuple) else [sources]
-    opened = [source for spec in specs for source in sources_of(spec)]
+    opened, errors = _made(specs, strict)
     async with AsyncExitStack() as stack:
         for source in opened:
             stack.push_async_callback(source.aclose)
-        offers = await _open(opened)
-        yield _merged(offers, include, exclude, prefix, limits or SchemaLimits())
+        offers, failed = await _open(opened, strict)
+        _require_one(offers, [*errors, *failed])
+        yield _merged(offers, include, exclude, prefix, limits or SchemaLimits(), [*errors, *failed])
 
 
-async def _open(sources: Sequence[ToolSource]) -> list[tuple[ToolSource, Sequence[Tool]]]:
-    """Open all at once: servers take seconds to start. The first failure is raised, the rest are cancelled."""
+def _made(specs: Sequence[Any], strict: bool) -> tuple[list[ToolSource], list[CallwrightError]]:
+    """The sources of all specs, and of the documents that make none why. A spec that names nothing is raised."""
+    made: list[ToolSource] = []
+    errors: list[CallwrightError] = []
+    for spec in specs:
+        try:
+            made += sources_of(spec)
+        except BrokenDocument as error:
+            if strict:
+                raise
+            errors.append(error)
+    return made, errors
+
+
+async def _open(
+    sources: Sequence[ToolSource], strict: bool
+) -> tuple[list[tuple[ToolSource, Sequence[Tool]]], list[CallwrightError]]:
+    """Open all at once: servers take seconds to start. Where all must open, the first failure is raised and the rest
+    are cancelled; else those that opened are returned, and the errors of the others."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(source.open()) for source in sources]
+            tasks = [group.create_task(_opened(source, strict)) for source in sources]
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
-    return [(source, task.result()) for source, task in zip(sources, tasks, strict=True)]
+    found = [(source, task.result()) for source, task in zip(sources, tasks, strict=True)]
+    offers = [(source, offer) for source, offer in found if not isinstance(offer, CallwrightError)]
+    return offers, [offer for _, offer in found if isinstance(offer, CallwrightError)]
+
+
+async def _opened(source: ToolSource, strict: bool) -> Sequence[Tool] | CallwrightError:
+    try:
+        return await source.open()
+    except CallwrightError as error:
+        if strict:
+            raise
+        return error
+
+
+def _require_one(offers: Sequence[tuple[ToolSource, Sequence[Tool]]], errors: Sequence[CallwrightError]) -> None:
+    """Raise where sources failed and none is left that offers tools."""
+    if not errors or any(not isinstance(source, OverlaySource) for source, _ in offers):
+        return
+    if len(errors) == 1:
+        raise errors[0]
+    said = "; ".join(_cut(error.message) for error in errors)
+    raise CatalogError(f"no tool source can be opened: {said}", hint=errors[0].hint)
+
+
+def _cut(text: str, most: int = 300) -> str:
+    """A text on one line and cut."""
+    line = one_line(text)
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -149,6 +206,7 @@ def _merged(
     exclude: Sequence[str],
     prefix: bool,
     limits: SchemaLimits,
+    errors: Sequence[CallwrightError],
 ) -> Catalog:
     problems: list[str] = []
     entries: dict[str, _Entry] = {}
@@ -173,7 +231,7 @@ def _merged(
         if isinstance(source, OverlaySource):
             laid.append(source.overlay.apply(entry.tool for entry in made))
             made = _overlaid(made, laid[-1], limits, problems)
-    return Catalog(made, problems, laid)
+    return Catalog(made, problems, laid, [_cut(f"left out: {error.message}") for error in errors])
 
 
 def _overlaid(entries: Sequence[_Entry], laid: Laid, limits: SchemaLimits, problems: list[str]) -> tuple[_Entry, ...]:

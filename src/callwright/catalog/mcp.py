@@ -16,7 +16,7 @@ from callwright.catalog.mcp_pages import MAX_PAGES, ToolPages
 from callwright.catalog.mcp_results import CONNECTION_CLOSED, UNREADABLE, failure_of, output_of
 from callwright.catalog.mcp_stdio import stdio
 from callwright.catalog.mcp_streams import watched
-from callwright.catalog.servers import Server, servers_from_config
+from callwright.catalog.servers import Server, enabled, servers_from_config
 from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra
 from callwright.redaction import in_every_form, redacted
 from callwright.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
@@ -33,8 +33,18 @@ _NOWHERE = logging.NullHandler()
 def sources_from_config(
     servers: Mapping[str, Any], *, folder: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> tuple[MCPSource, ...]:
-    """One source per server of an ``mcpServers`` object (:func:`~callwright.catalog.servers.servers_from_config`)."""
-    return tuple(MCPSource(server) for server in servers_from_config(servers, folder=folder, environ=environ))
+    """One source per server of an ``mcpServers`` object (:func:`~callwright.catalog.servers.servers_from_config`).
+
+    A server whose settings cannot be used is a source that cannot be opened: the others are none the worse for it.
+    """
+    made = []
+    for name in enabled(servers):
+        try:
+            (server,) = servers_from_config({name: servers[name]}, folder=folder, environ=environ)
+            made.append(MCPSource(server))
+        except CatalogError as error:
+            made.append(MCPSource(Server(name), refused=error))
+    return tuple(made)
 
 
 class MCPSource:
@@ -44,9 +54,10 @@ class MCPSource:
     lost is made again by the next call.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, *, refused: CatalogError | None = None) -> None:
         self.server = server
         self.problems: tuple[str, ...] = ()
+        self._refused = refused
         self._connection = _Connection(server)
 
     @classmethod
@@ -71,6 +82,8 @@ class MCPSource:
         return self.server.secrets
 
     async def open(self) -> Sequence[Tool]:
+        if self._refused is not None:
+            raise self._refused
         listed = await self._connection.start()
         tools: list[Tool] = []
         problems = [f"{self.name}: {problem}" for problem in self._connection.pages.problems]

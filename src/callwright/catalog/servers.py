@@ -66,14 +66,15 @@ def servers_from_config(
     default one are in ``folder``, the configuration's own. Raises CatalogError naming the server and the setting.
     """
     known = os.environ if environ is None else environ
-    made = [
-        _server(name, raw, folder, known)
-        for name, raw in servers.items()
-        if not (isinstance(raw, Mapping) and raw.get("disabled") is True)
-    ]
-    if not made:
+    return tuple(_server(name, servers[name], folder, known) for name in enabled(servers))
+
+
+def enabled(servers: Mapping[str, Any]) -> list[str]:
+    """The names of the servers that are not disabled. Raises CatalogError where there is none."""
+    found = [name for name, raw in servers.items() if not (isinstance(raw, Mapping) and raw.get("disabled") is True)]
+    if not found:
         raise CatalogError("the configuration names no MCP server", hint=HINT)
-    return tuple(made)
+    return found
 
 
 def _server(name: str, raw: Any, folder: Path | None, environ: Mapping[str, str]) -> Server:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from callwright.catalog.functions import FunctionSource, functions_of
-from callwright.catalog.json_document import json_value, read_bytes
+from callwright.catalog.json_document import BrokenDocument, json_value, read_bytes
 from callwright.catalog.lists import ListSource
 from callwright.catalog.modules import attribute, load_file, load_module
 from callwright.catalog.overlays import OverlaySource
@@ -183,6 +183,13 @@ def _of_document(path: Path) -> list[ToolSource]:
     raw = _read(path)
     if is_overlay(raw):
         return [OverlaySource(Overlay.of_json(raw, path.name))]
+    try:
+        return _of_json(raw, path)
+    except CatalogError as error:
+        raise BrokenDocument(f"{path}: {error.message}", hint=error.hint) from None
+
+
+def _of_json(raw: Any, path: Path) -> list[ToolSource]:
     if isinstance(raw, Mapping):
         if "openapi" in raw or "swagger" in raw:
             return [_openapi(path)]

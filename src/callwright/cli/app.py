@@ -41,6 +41,7 @@ from callwright.cli.options import (
     Tools,
     Trials,
     limited,
+    strictly,
 )
 from callwright.cli.serving import proxy_command, simulate_command
 from callwright.cli.tools import catalogue
@@ -90,6 +91,7 @@ def root(
 
 
 @app.command("run")
+@strictly
 @limited
 def run_command(
     query: Annotated[str, typer.Argument(help="What to find out or do.")],
@@ -174,6 +176,7 @@ def runs_command(
 
 
 @app.command("resume")
+@strictly
 def resume_command(
     run: Annotated[str, typer.Argument(help="Its id, the end of its id, or the path of its journal.")],
     tools: Tools = None,
@@ -236,6 +239,7 @@ def demo(
 
 
 @app.command()
+@strictly
 def plan(
     query: Annotated[str | None, typer.Argument(help="The request to plan for.")] = None,
     tools: Tools = None,
@@ -282,6 +286,7 @@ def plan(
 
 
 @app.command()
+@strictly
 def check(
     call: Annotated[str | None, typer.Argument(help='The call: {"tool": …, "arguments": …}, or - for stdin.')] = None,
     tools: Tools = None,
@@ -301,6 +306,7 @@ def check(
 
 
 @app.command("retrieve")
+@strictly
 def retrieve_command(
     query: Annotated[str | None, typer.Argument(help="What the tools are wanted for.")] = None,
     tools: Tools = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from callwright.cli.options import Config, Model, Overlay, Profile, Tools
+from callwright.cli.options import Config, Model, Overlay, Profile, Tools, strictly
 from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
 from callwright.controls import one_line
 
@@ -88,6 +88,7 @@ Each = Annotated[int | None, typer.Option(help="Write so many rows of each error
 Held = Annotated[float, typer.Option(help="Share of requests whose rows are marked as test.", min=0, max=1)]
 
 
+@strictly
 def explore_command(
     trajectories: Verified = None,
     runs: Runs = None,

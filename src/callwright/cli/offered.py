@@ -37,7 +37,8 @@ def _table(catalog: Catalog) -> None:
         ),
     )
     print(f"{len(catalog.tools)} tools")
-    for problem in catalog.problems[: len(catalog.problems) - len(catalog.unlaid)]:
+    warned = {*catalog.unopened, *catalog.unlaid}
+    for problem in (said for said in catalog.problems if said not in warned):
         print(f"not imported: {one_line(problem)}")
 
 

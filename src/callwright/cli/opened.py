@@ -1,4 +1,4 @@
-"""The tools of a command: its sources opened, and what of an overlay fits none of them said at once, on stderr."""
+"""The tools of a command: its sources opened, and at once, on stderr, what cannot be opened or laid over any tool."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from callwright.catalog import Catalog, open_catalog
+from callwright.cli.options import EVERY_SOURCE
 from callwright.controls import one_line
 
 
 @asynccontextmanager
 async def opened(sources: Sequence[str], *, problems: bool = False) -> AsyncIterator[Catalog]:
-    """The catalogue of these sources, as :func:`callwright.catalog.open_catalog` makes it. ``problems``: all that it
-    could not use as it is, is said, and not only what is of overlays."""
-    async with open_catalog(sources) as catalog:
-        for said in catalog.unlaid:
+    """The catalogue of these sources, as :func:`callwright.catalog.open_catalog` makes it, without those that cannot
+    be opened; under ``--strict`` they end the command. ``problems``: all that it could not use as it is, is said, and
+    not only what is of overlays and of such sources."""
+    async with open_catalog(sources, strict=EVERY_SOURCE.get()) as catalog:
+        said_anyway = (*catalog.unopened, *catalog.unlaid)
+        for said in said_anyway:
             print(f"warning: {one_line(said)}", file=sys.stderr)
         for said in catalog.problems if problems else ():
-            if said not in catalog.unlaid:
+            if said not in said_anyway:
                 print(one_line(said), file=sys.stderr)
         yield catalog

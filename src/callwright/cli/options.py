@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -134,30 +135,59 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", help="Settings from this file instead of the project's callwright.toml."),
 ]
+_STRICT = Annotated[
+    bool, typer.Option("--strict", help="End where a tool source cannot be opened, instead of going on without it.")
+]
 Profile = Annotated[str | None, typer.Option("--profile", help="The [profiles.NAME] of callwright.toml to use.")]
+
+
+EVERY_SOURCE: ContextVar[bool] = ContextVar("every_source", default=False)  # set by --strict while its command runs
 
 
 def limited(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command one option for each limit of a run; those that were given come as its ``limits``, by name."""
-    hints = get_type_hints(command, include_extras=True)
-    own = [
-        p.replace(annotation=hints[p.name])
-        for p in inspect.signature(command).parameters.values()
-        if p.name != "limits"
-    ]
-    made = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(name))
-        for name in LIMITS
-    ]
 
-    @wraps(command)
     def with_limits(**given: Any) -> None:
         limits = {name: given.pop(name) for name in LIMITS}
         command(**given, limits={f"limits.{name}": value for name, value in limits.items()})
 
-    with_limits.__signature__ = inspect.Signature([*own, *made])  # type: ignore[attr-defined]  # what typer reads
-    with_limits.__annotations__ = {p.name: p.annotation for p in (*own, *made)}
-    return with_limits
+    return _with_options(command, with_limits, {name: (None, _option(name)) for name in LIMITS}, without=("limits",))
+
+
+def strictly(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command ``--strict``: where a tool source cannot be opened, it ends instead of going on without it."""
+
+    def with_strict(**given: Any) -> None:
+        before = EVERY_SOURCE.set(given.pop("strict"))
+        try:
+            command(**given)
+        finally:
+            EVERY_SOURCE.reset(before)
+
+    return _with_options(command, with_strict, {"strict": (False, _STRICT)})
+
+
+def _with_options(
+    command: Callable[..., None],
+    replacing: Callable[..., None],
+    options: Mapping[str, tuple[Any, Any]],
+    without: Sequence[str] = (),
+) -> Callable[..., None]:
+    """``replacing`` with the signature of ``command`` and further options: name -> default and annotation."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        p.replace(annotation=hints[p.name])
+        for p in inspect.signature(command).parameters.values()
+        if p.name not in without
+    ]
+    made = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (default, annotation) in options.items()
+    ]
+    wrapped = wraps(command)(replacing)
+    wrapped.__signature__ = inspect.Signature([*own, *made])  # type: ignore[attr-defined]  # what typer reads
+    wrapped.__annotations__ = {p.name: p.annotation for p in (*own, *made)}
+    return wrapped
 
 
 def _option(name: str) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 from callwright.cli.consent import in_terminal
 from callwright.cli.evidence import kept
 from callwright.cli.live import Live
+from callwright.cli.options import EVERY_SOURCE
 from callwright.cli.view import write
 from callwright.controls import one_line
 from callwright.errors import CallwrightError, ConfigError, JournalError
@@ -95,6 +96,7 @@ def run_query(
             shortlist=shortlist,
             trials=trials,
             retrieval=mode_named(retrieval) if retrieval else None,
+            strict=EVERY_SOURCE.get(),
         )
         run = orchestrator.run_sync(query)
     print_run(run, as_json)

@@ -15,6 +15,7 @@ from typing import Any
 from callwright.cli.consent import in_terminal
 from callwright.cli.evidence import kept
 from callwright.cli.live import Live
+from callwright.cli.options import EVERY_SOURCE
 from callwright.cli.run import prepare, print_run, resumable
 from callwright.cli.view import write
 from callwright.errors import ConfigError, JournalError, TrustError
@@ -146,6 +147,7 @@ def resume_run(
             approve=in_terminal(live),
             allow=allow,
             evidence=stack.enter_context(kept(evidence)),
+            strict=EVERY_SOURCE.get(),
         )
         done = orchestrator.resume_sync(path, changed=changed)
     print_run(done, as_json)

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from callwright.cli.options import Config, Overlay, Profile, Tools
+from callwright.cli.options import Config, Overlay, Profile, Tools, strictly
 
 
+@strictly
 def simulate_command(
     tools: Tools = None,
     recorded: Annotated[

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from callwright.catalog import Catalog, open_catalog
 from callwright.catalog.sources import SourceSpec
+from callwright.cli.options import EVERY_SOURCE
 from callwright.cli.proxy import bound
 from callwright.controls import one_line
 from callwright.errors import ConfigError, Failure, MissingExtra
@@ -71,7 +72,7 @@ def simulate(served: Served, host: str = "127.0.0.1", port: int = 8788) -> None:
 async def _serve(served: Served, recording: Recording, listening: socket.socket, key: str) -> None:
     async with AsyncExitStack() as stack:
         sources: list[SourceSpec] = [*served.tools] or [*recording.tools.values()]
-        catalog = await stack.enter_async_context(open_catalog(sources))
+        catalog = await stack.enter_async_context(open_catalog(sources, strict=EVERY_SOURCE.get()))
         model = open_model(served.model) if served.model else None
         if model is not None:
             stack.push_async_callback(model.aclose)

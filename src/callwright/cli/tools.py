@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from callwright.cli.options import Config, Evidence, NoEvidence, Overlay, Profile, Tools, TrialModes
+from callwright.cli.options import Config, Evidence, NoEvidence, Overlay, Profile, Tools, TrialModes, strictly
 
 _OFFERED = "list"
 
@@ -32,6 +32,7 @@ catalogue = typer.Typer(
 
 
 @catalogue.command(_OFFERED)
+@strictly
 def list_command(
     sources: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
     overlay: Overlay = None,
@@ -72,6 +73,7 @@ class RankBy(StrEnum):
 
 
 @catalogue.command("try")
+@strictly
 def try_command(
     query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
     tools: Tools = None,

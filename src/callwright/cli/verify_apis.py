@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from callwright.cli.options import Config, Evidence, NoEvidence, Profile, Tools
+from callwright.cli.options import Config, Evidence, NoEvidence, Profile, Tools, strictly
 from callwright.cli.verifying import Anew, AsJson, Calls, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
 
 
+@strictly
 def verify_apis(
     tools: Tools = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="Only these tools, like find_*.")] = None,

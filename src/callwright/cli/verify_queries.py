@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from callwright.cli.options import Config, Overlay, Profile, Tools
+from callwright.cli.options import Config, Overlay, Profile, Tools, strictly
 from callwright.cli.verifying import Anew, AsJson, Concurrency, JournalFile, Minutes, ModelCalls, ReportFile
 
 
+@strictly
 def verify_queries(
     requests: Annotated[
         Path,
