@@ -10,6 +10,7 @@ import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+import aiohttp
 import openai
 import pytest
 from tests.proxy.playbook import JSON, SSE, body, chunk, cut_at, native_stream, text_stream, whole
@@ -18,6 +19,8 @@ from tests.proxy.upstream import Asked, Reply, proxy, upstream
 from callwright.cli.proxy import server
 from callwright.errors import Failure
 from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.models.secret import Secret
+from callwright.proxy.access import Access
 from callwright.proxy.app import Proxy
 from callwright.proxy.budget import Budget
 from callwright.proxy.settings import Settings
@@ -214,12 +217,68 @@ async def test_no_key_reaches_a_page_a_metric_a_log_or_a_disk(
     assert KEY not in "".join(shown) + caplog.text + out.out + out.err + stored
 
 
-async def test_the_pages_are_not_shown_to_other_names(http: HttpClient) -> None:
-    async with proxy("http://127.0.0.1:9/v1") as (address, _):
-        for path in ("/callwright", "/metrics"):
-            given = await http.request("GET", address + path, headers={"host": "evil.example"})
-            assert isinstance(given, HttpResponse)
-            assert given.status == 403
+async def status(http: HttpClient, method: str, url: str, **headers: str) -> int:
+    given = await http.request(method, url, headers=headers)
+    assert isinstance(given, HttpResponse)
+    return given.status
+
+
+async def test_nothing_is_served_under_other_names(http: HttpClient) -> None:
+    access = Access(upstream_key=Secret("ours"))
+    async with upstream(replies(Reply([b"{}"], headers=JSON))) as up, proxy(up.url, access=access) as (address, _):
+        for path in ("/callwright", "/metrics", "/healthz", "/v1/models", "/api/tags", "/"):
+            assert await status(http, "GET", address + path, host="evil.example:8787") == 403
+        assert await status(http, "GET", f"{address}/v1/models", origin="http://[") == 400
+        assert await status(http, "TRACE", f"{address}/v1/models") == 405
+        assert not up.asked
+        assert await status(http, "GET", f"{address}/v1/models") == 200
+
+
+@pytest.mark.parametrize(
+    "path", [b"/v1/../x", b"/v1/%2e%2E/x", b"/v1/..;a=b/x", b"/v1/.%252e/x", b"/a%5c..%2fb", b"/a\\b"]
+)
+async def test_paths_that_lead_elsewhere_are_refused(path: bytes) -> None:
+    async with upstream(replies(Reply([b"{}"], headers=JSON))) as up, proxy(up.url) as (address, _):
+        host, port = address.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET %b HTTP/1.1\r\nhost: localhost\r\n\r\n" % path)
+        assert (await reader.readline()).split()[1] == b"400"
+        writer.close()
+        assert not up.asked
+
+
+async def test_the_pages_open_with_the_proxys_key() -> None:
+    """As a browser does it: the page, the form, the cookie. Programs send the key as a bearer token."""
+    key, html = "k" * 16, {"accept": "text/html"}
+    async with (
+        proxy("http://127.0.0.1:9/v1", access=Access(Secret(key))) as (address, _),
+        aiohttp.ClientSession(address, cookie_jar=aiohttp.CookieJar(unsafe=True)) as browser,
+    ):
+
+        async def ask(method: str, path: str, **given: Any) -> tuple[int, str]:
+            async with browser.request(method, path, **given) as answer:
+                return answer.status, await answer.text()
+
+        status, page = await ask("GET", "/callwright", headers=html)
+        assert (status, 'type="password"' in page) == (401, True)
+        assert (await ask("GET", "/callwright/requests.json"))[0] == 401
+        assert (await ask("GET", "/metrics", headers={"authorization": f"Bearer {key}"}))[0] == 200
+        assert (await ask("POST", "/callwright/login", headers=html, data={"key": "no"}))[0] == 401
+        assert (await ask("GET", "/callwright", headers=html))[0] == 401
+        status, page = await ask("POST", "/callwright/login", headers=html, data={"key": key})
+        assert (status, "newest first" in page) == (200, True)
+        assert await ask("GET", "/callwright/requests.json") == (200, "[]")
+        assert (await ask("GET", "/v1/models"))[0] == 401
+
+
+async def test_a_browser_is_shown_what_this_is_and_programs_the_upstreams_root(http: HttpClient) -> None:
+    async with upstream(replies(Reply([b"{}"], headers=JSON))) as up, proxy(up.url) as (address, _):
+        page = await http.request("GET", f"{address}/", headers={"accept": "text/html"})
+        assert isinstance(page, HttpResponse)
+        assert (page.status, f"{address}/v1" in page.text) == (200, True)
+        given = await http.request("GET", f"{address}/", headers={"accept": "application/json"})
+        assert isinstance(given, HttpResponse)
+        assert given.body == b"{}"
 
 
 @pytest.mark.parametrize("whole_answer", [False, True])
@@ -233,7 +292,9 @@ async def test_a_client_that_reads_nothing_holds_the_upstream_back_and_is_cut_of
         host, port = address.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as client:
             path = b"/v1/files/1/content" if whole_answer else b"/v1/chat/completions"
-            client.sendall(b"POST %b HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % (path, len(sent)) + sent)
+            client.sendall(
+                b"POST %b HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n" % (path, len(sent)) + sent
+            )
             async with asyncio.timeout(20):
                 await up.went.wait()
             assert up.written < 20_000_000
@@ -245,7 +306,7 @@ async def test_a_client_that_reads_nothing_holds_the_upstream_back_and_is_cut_of
 async def raw(address: str, head: bytes, body: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n" + head + b"\r\n\r\n" + body)
+    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n" + head + b"\r\n\r\n" + body)
     return reader, writer
 
 

@@ -243,6 +243,16 @@ async def test_a_request_that_offers_an_upgrade_is_answered_as_any_other() -> No
     assert [a.method for a in asked] == ["POST", "POST", *["GET"] * 21]
 
 
+@pytest.mark.parametrize("target", [b"http://evil.example/v1/x", b"@evil.example/x", b":80@evil.example/x", b"*"])
+@pytest.mark.parametrize("method", [b"GET", b"OPTIONS", b"CONNECT"])
+async def test_a_target_that_names_a_server_is_refused(method: bytes, target: bytes) -> None:
+    async with served() as (address, asked), connected(address) as client:
+        await client.send(b"%b %b HTTP/1.1\r\nhost: localhost\r\n\r\n" % (method, target))
+        assert (await client.answer())[0] == 400
+        assert await client.is_closed()
+    assert not asked
+
+
 async def test_what_is_no_http_is_refused() -> None:
     async with served() as (address, _), connected(address) as client:
         await client.send(b"\x16\x03\x01\x02\x00\x01\x00")  # the beginning of TLS

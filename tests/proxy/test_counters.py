@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from callwright.errors import Violation
+from callwright.proxy.budget import Budget
 from callwright.proxy.counters import Counters
 from callwright.proxy.record import Record
 from callwright.types import Edit, ToolCall
 
 
 def test_what_was_done_is_counted_and_the_last_requests_are_kept() -> None:
-    counters = Counters(2)
+    counters = Counters(Budget(kept_requests=2))
     for n in range(3):
         record = Record(str(n), "/v1/chat/completions", outcome="edited", dialect="hermes")
         record.edits.append(Edit("/0", None, None, "loop"))
@@ -24,3 +25,12 @@ def test_what_was_done_is_counted_and_the_last_requests_are_kept() -> None:
         "callwright_active 0",
     ):
         assert line in text.splitlines()
+
+
+def test_what_is_remembered_is_bounded_in_bytes_and_the_oldest_goes() -> None:
+    counters = Counters(Budget(kept_bytes=100_000, kept_chars=30_000))
+    for number in range(20):
+        counters.add(Record(str(number), "/x", raw="x" * 8_000_000))
+    assert [record.id for record in counters.records] == ["19", "18", "17"]
+    assert counters.requests["passed"] == 20
+    assert sum(len(record.raw) for record in counters.records) < 100_000

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from callwright.proxy.page import page
+from callwright.proxy.page import front, login, page, row
 from callwright.proxy.record import Record
 from callwright.types import Edit, ToolCall
 
@@ -10,7 +10,7 @@ def test_the_page_shows_raw_parsed_edits_and_sent_escaped() -> None:
     record.parsed, record.sent = (ToolCall("a", "Get", {"x": 1}),), (ToolCall("a", "get", {"x": 1}),)
     record.edits.append(Edit("/0/name", "Get", "get", "case"))
     record.notes.append("a note")
-    made = page([record], "http://h/v1")
+    made = page([row(record)], "http://h/v1")
     assert "<script>" not in made
     assert "&lt;script&gt;alert(1)" in made
     for said in ("Raw", "Parsed", "Edits", "Sent", "a note", "&lt;m&gt;", "http://h/v1", "case"):
@@ -21,6 +21,12 @@ def test_a_page_without_requests_says_so() -> None:
     assert "No request" in page([], "http://h/v1")
 
 
+def test_the_front_page_says_what_to_enter_where() -> None:
+    made = front("localhost:8787", "http://h/v1")
+    assert "http://localhost:8787/v1" in made
+    assert 'href="/callwright"' in made
+
+
 def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
     hostile = '"><meta http-equiv=refresh content="0;url=http://evil.example/"><script>alert(1)</script>'
     call = ToolCall(hostile, hostile, {hostile: hostile})
@@ -28,7 +34,7 @@ def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
     record.parsed, record.sent = (call,), (call,)
     record.edits.append(Edit(hostile, hostile, hostile, hostile))
     record.notes.append(hostile)
-    made = page([record], hostile)
-    assert made.count("<meta") == 4, "ours"
-    assert "<script" not in made
-    assert "default-src 'none'" in made
+    for made in (page([row(record)], hostile, hostile), front(hostile, hostile), login(hostile, hostile)):
+        assert made.count("<meta") == 4, "ours"
+        assert "<script" not in made
+        assert "default-src 'none'" in made

@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from callwright.errors import ConfigError, MissingExtra
 from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.overlay import Overlay
-from callwright.proxy.access import Access
+from callwright.proxy.access import Access, host_name
 from callwright.proxy.app import Proxy
 from callwright.proxy.events import Probed
 from callwright.proxy.keeping import Keeper
@@ -52,7 +53,7 @@ def start(upstream: str | None, **given: Any) -> None:
     """
     if upstream is None or given.get("model") is not None or os.name != "posix" or not sys.executable:
         return serve(upstream, **given)
-    checked = _made(upstream, **given)
+    checked = _made(upstream, _access(given["host"], given.get("allow_host", ())), **given)
     server(checked, given["host"], given["port"])
     told = json.dumps({"upstream": upstream, **given})
     os.execv(sys.executable, [sys.executable, "-P", *restrictions(), "-c", _RESTARTED, _PACKAGES, told])
@@ -69,8 +70,10 @@ def serve(
     strict: bool = False,
     overlay: str | None = None,
     keep: str | None = None,
+    allow_host: Sequence[str] = (),
 ) -> None:
-    """Serve until interrupted. ``keep``: a file for conversations with a repaired call.
+    """Serve until interrupted. ``keep``: a file for conversations with a repaired call; ``allow_host``: names under
+    which the proxy is reached, beside localhost and its address.
 
     Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
     in place of the clients' own). Raises ConfigError, ModelError, MissingExtra."""
@@ -80,9 +83,10 @@ def serve(
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
     if upstream is not None:
-        made = _made(upstream, host=host, guided=guided, reasks=reasks, strict=strict, overlay=overlay, keep=keep)
+        access = _access(host, allow_host)
+        made = _made(upstream, access, guided=guided, reasks=reasks, strict=strict, overlay=overlay, keep=keep)
         return _run(made, bound(host, port), unreachable(made.upstream.base))
-    settings, access, laid = _settings(guided, reasks, strict), _access(host), _overlay(overlay)
+    settings, access, laid = _settings(guided, reasks, strict), _access(host, allow_host), _overlay(overlay)
     keeper = _keeper(keep)
     local = _local(str(model))
     listening = bound(host, port)  # before the model is loaded, which takes a while
@@ -101,8 +105,8 @@ def serve(
 
 def _made(
     upstream: str,
+    access: Access,
     *,
-    host: str,
     guided: str,
     reasks: int | None,
     strict: bool,
@@ -113,7 +117,7 @@ def _made(
     """The proxy in front of an endpoint. Raises ConfigError."""
     settings = _settings(guided, reasks, strict)
     laid, keeper = _overlay(overlay), _keeper(keep)
-    return Proxy(upstream, settings, access=_access(host), overlay=laid, keeper=keeper, warn=_warn)
+    return Proxy(upstream, settings, access=access, overlay=laid, keeper=keeper, warn=_warn)
 
 
 def _warn(said: str) -> None:
@@ -128,9 +132,13 @@ def _overlay(path: str | None) -> Overlay | None:
     return Overlay.read(Path(path).expanduser()) if path else None
 
 
-def _access(host: str) -> Access:
-    keys = (Secret(os.environ.get(name, "")) for name in ("CALLWRIGHT_PROXY_KEY", "CALLWRIGHT_API_KEY"))
-    return Access(*keys).checked(host)
+def _access(host: str, names: Sequence[str]) -> Access:
+    key, upstream_key = (Secret(os.environ.get(name, "")) for name in ("CALLWRIGHT_PROXY_KEY", "CALLWRIGHT_API_KEY"))
+    unreadable = next((name for name in names if host_name(name) is None), None)
+    if unreadable is not None:
+        raise ConfigError(f"--allow-host {unreadable} is no name of a host", hint="a name alone, as in my-server.lan")
+    hosts = frozenset(found for name in (host, *names) if (found := host_name(name)))
+    return Access(key, upstream_key, hosts).checked(host)
 
 
 def _settings(guided: str, reasks: int | None, strict: bool) -> Settings:

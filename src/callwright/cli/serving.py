@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -64,6 +64,10 @@ def proxy_command(
         Path | None,
         typer.Option(help="Keep conversations with a repaired call here, for callwright explore --runs."),
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name under which clients reach the proxy, beside localhost. May be repeated."),
+    ] = None,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
@@ -77,5 +81,7 @@ def proxy_command(
     settings = effective({f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile)
     settings.announced("proxy.upstream")
     usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}
-    kept = {"keep": str(keep.expanduser().absolute())} if keep is not None else {}  # nobody's project may ask for it
+    # nobody's project may ask for these
+    kept: dict[str, Any] = {"keep": str(keep.expanduser().absolute())} if keep is not None else {}
+    kept["allow_host"] = allow_host or []
     start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY)), **kept})

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from callwright.errors import ConfigError
 
+_PLAIN = re.compile(r"[!-\[\]-~]+")  # printable ASCII without blank and backslash
+_ENCODINGS = 3  # a path may be encoded once for each server on its way
 _SHORT = ("/chat/completions", "/completions", "/embeddings", "/models", "/responses")
+
+
+def refused_target(path: str, query: str) -> str:
+    """Why no request is passed to this path; "" if it may be. Servers and the proxies before them read dot segments,
+    encoded ones and backslashes in different ways, and so end outside the path that somebody opened to others."""
+    if not path.startswith("/") or not _PLAIN.fullmatch(path + query):
+        return "the path is none, or holds characters that must be percent-encoded"
+    decoded = path
+    for _ in range(_ENCODINGS):
+        decoded = unquote(decoded, "latin-1")
+    if any(segment.partition(";")[0] in (".", "..") for segment in re.split(r"[/\\]", decoded)):
+        return "the path holds dot segments"
+    return ""
 
 
 class Upstream:

@@ -14,9 +14,8 @@ from typing import Any
 from callwright.errors import Failure
 from callwright.http import Egress, HttpClient, Timeout
 from callwright.overlay import Overlay
-from callwright.proxy import compose
-from callwright.proxy.access import Access
-from callwright.proxy.address import Upstream
+from callwright.proxy.access import LOGIN, Access, Refusal
+from callwright.proxy.address import Upstream, refused_target
 from callwright.proxy.capability import FREE, Capability
 from callwright.proxy.context import Toolsets
 from callwright.proxy.counters import Counters
@@ -48,7 +47,7 @@ from callwright.proxy.headers import joined
 from callwright.proxy.keeping import Keeper
 from callwright.proxy.lane import Lane
 from callwright.proxy.meter import Meter, Unmetered
-from callwright.proxy.pages import answer
+from callwright.proxy.pages import LOGIN_BYTES, Answer, Asked, answer, locked, logged_in, refused
 from callwright.proxy.placement import Placement
 from callwright.proxy.settings import Settings
 from callwright.proxy.worker import Setup
@@ -58,7 +57,6 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _LOG = logging.getLogger("callwright.proxy")
-_OWN = ("/healthz", "/metrics", "/callwright")
 _REFUSED = {
     408: "the rest of the request did not come",
     413: "the request is longer than this proxy takes (Budget.body_bytes)",
@@ -94,7 +92,7 @@ class Proxy:
         self.settings = replace(settings or Settings(), keep=keeper is not None)
         self.keeper = keeper
         self.access = access or Access()
-        self.counters = Counters(self.settings.budget.kept_requests)
+        self.counters = Counters(self.settings.budget)
         self.client = HttpClient(
             Egress.any(),
             timeout=Timeout(self.settings.connect_seconds, self.settings.idle_seconds, None),
@@ -115,13 +113,12 @@ class Proxy:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
         elif scope["type"] == "http":
-            path = scope["path"]
-            own = path.startswith(_OWN)
-            refusal = self.access.refusal(scope, own=own)
-            if refusal:
-                await _refuse(send, refusal[0], refusal[1])
-            elif own:
-                await _send(send, *self._page(scope))
+            asked = Asked.read(scope)
+            refusal = self.access.refusal(scope, own=asked.is_own)
+            if asked.is_own:
+                await _send(send, *await self._page(asked, refusal, receive))
+            elif refusal or (said := refused_target(*_target(scope))):
+                await _send(send, *refused(*(refusal or (400, said))))
             else:
                 await self._exchange(scope, receive, send)
 
@@ -144,8 +141,15 @@ class Proxy:
         _LOG.warning("request %s passed as it came: the proxy failed over it (%s)", fault.request, fault.kind)
         _LOG.debug("%s", fault.detail)
 
-    def _page(self, scope: Scope) -> tuple[int, Sequence[tuple[str, str]], bytes]:
-        return answer(scope["method"], scope["path"], self.counters, self.upstream.base)
+    async def _page(self, asked: Asked, refusal: Refusal | None, receive: Receive) -> Answer:
+        if refusal is not None:
+            return locked(asked) if refusal[0] == 401 else refused(*refusal)
+        if asked.path == LOGIN and asked.method == "POST" and self.access.key:
+            form = await self._body({"headers": ()}, receive, LOGIN_BYTES)
+            if isinstance(form, int):
+                return refused(form or 408, _REFUSED[form or 408])
+            return logged_in(asked, form, self.access)
+        return answer(asked, self.counters, self.upstream.base, self.settings.budget.page_bytes)
 
     async def aclose(self) -> None:
         """Close every upstream connection, and end the worker process."""
@@ -165,7 +169,7 @@ class Proxy:
     async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._body(scope, receive)
         if isinstance(body, int):
-            return await _refuse(send, body, _REFUSED[body]) if body else None
+            return await _send(send, *refused(body, _REFUSED[body])) if body else None
         self._number += 1
         number, created = f"{self._run}-{self._number}", int(time.time())
         session = Placement(
@@ -194,14 +198,14 @@ class Proxy:
 
     def _request(self, scope: Scope, body: bytes) -> Request:
         headers: Headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"])
-        path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
-        query = scope["query_string"].decode("latin-1")
+        path, query = _target(scope)
         return Request(scope["method"], path, query, self.access.upstream(headers), body)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | int:
+    async def _body(self, scope: Scope, receive: Receive, most: int | None = None) -> bytes | int:
         """The whole request body; or the status that refuses it, 0 where nobody waits for an answer any more."""
+        most = most or self.settings.budget.body_bytes
         announced = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
-        if announced.isdigit() and int(announced) > self.settings.budget.body_bytes:
+        if announced.isdigit() and int(announced) > most:
             return 413
         parts, size = [], 0
         loop = asyncio.get_running_loop()
@@ -213,7 +217,7 @@ class Proxy:
                         return 0
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > self.settings.budget.body_bytes:
+                    if size > most:
                         return 413
                     if not message.get("more_body"):
                         return b"".join(parts)
@@ -329,13 +333,14 @@ class _Line:
             self._proxy.fault(fault_of(error, self._session.number))
 
 
+def _target(scope: Scope) -> tuple[str, str]:
+    """Path, as it was encoded, and query."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    return path.decode("latin-1"), scope["query_string"].decode("latin-1")
+
+
 def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(k.encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers]
-
-
-async def _refuse(send: Send, status: int, message: str) -> None:
-    close = [("connection", "close")] if status in _REFUSED else []
-    await _send(send, status, [("content-type", "application/json"), *close], compose.error(status, message))
 
 
 async def _send(send: Send, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:

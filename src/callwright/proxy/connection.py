@@ -127,6 +127,8 @@ class Connection(HttpToolsProtocol):
             self._offered = False
             return None
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if not self._refused and not self.url.startswith(b"/"):
+            return self.refuse(400, "the target of a request is a path, without the name of a server")
         if self._refused or size > self.budget.head_bytes:
             return self._refuse_head()  # it came behind another request, in one piece
         self._moved, self._head_open = True, False

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator
 
+from callwright.proxy.budget import Budget
 from callwright.proxy.record import Record
+from callwright.proxy.sse import json_bytes
 
 _HELP = {
     "requests_total": "Requests by outcome; those without tools are not read and count as passed.",
@@ -22,8 +24,10 @@ _HELP = {
 class Counters:
     """All that a running proxy counts; ``records`` are its last requests, newest first."""
 
-    def __init__(self, keep: int) -> None:
-        self.records: deque[Record] = deque(maxlen=keep)
+    def __init__(self, budget: Budget) -> None:
+        self.records: deque[Record] = deque()
+        self._sizes: deque[int] = deque()  # bytes of each of them as JSON
+        self._budget = budget
         self.requests: Counter[str] = Counter()
         self.edits: Counter[str] = Counter()
         self.violations: Counter[str] = Counter()
@@ -35,7 +39,7 @@ class Counters:
 
     def add(self, record: Record) -> None:
         """Count a finished request and keep it for the page."""
-        self.records.appendleft(record)
+        self._keep(record.shortened(self._budget.kept_chars))
         self.requests[record.outcome] += 1
         for edit in record.edits:
             self.edits[edit.rule] += 1
@@ -45,6 +49,13 @@ class Counters:
             self.calls[record.dialect or "native"] += len(record.sent)
         self.questions += record.questions
         self.seconds += record.seconds
+
+    def _keep(self, record: Record) -> None:
+        self.records.appendleft(record)
+        self._sizes.appendleft(len(json_bytes(record.to_dict())))
+        while len(self.records) > self._budget.kept_requests or sum(self._sizes) > self._budget.kept_bytes:
+            self.records.pop()
+            self._sizes.pop()
 
     def text(self) -> str:
         """The exposition text."""

@@ -5,24 +5,51 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from callwright.proxy.record import MAX_CHARS, Record
+from callwright.proxy.record import Record
 from callwright.types import Json, ToolCall, to_json
 from callwright.viewer.document import document
 from callwright.viewer.markup import Html, html, join
 
 
-def page(records: Sequence[Record], upstream: str) -> str:
-    """The last requests, newest first."""
-    rows = join(_row(record) for record in records)
+def front(host: str, upstream: str) -> str:
+    """What a browser is shown at the root; ``host`` is what it calls the proxy."""
     body = html(
-        "<h1>Callwright proxy</h1><p>Upstream: {}. Requests that offered tools, newest first. Reload for more.</p>{}",
-        upstream,
-        rows or html("<p>No request with tools yet.</p>"),
+        "<h1>Callwright proxy</h1><p>This is no chat page. It is a proxy that repairs the tool calls of the models "
+        "at <code>{upstream}</code>. Enter one of these addresses in your client as its base URL:</p>"
+        "<p>OpenAI: <code>http://{host}/v1</code></p><p>Anthropic and Ollama: <code>http://{host}</code></p>"
+        '<p><a href="/callwright">The last requests, and what was repaired in them</a></p>',
+        upstream=upstream,
+        host=host,
     )
     return document("Proxy", [body], style="proxy.css")
 
 
-def _row(record: Record) -> Html:
+def login(path: str, message: str) -> str:
+    """The form that asks for the proxy's key; ``message`` says what was wrong with the last one."""
+    body = html(
+        '<h1>Callwright proxy</h1><p>{message}</p><form method="post" action="{path}"><label>CALLWRIGHT_PROXY_KEY '
+        '<input type="password" name="key" autocomplete="current-password" autofocus></label> '
+        "<button>Open</button></form>",
+        message=message or "These pages show conversations. Enter the key of the proxy to see them.",
+        path=path,
+    )
+    return document("Proxy", [body], style="proxy.css", form=True)
+
+
+def page(rows: Sequence[Html], upstream: str, more: str = "") -> str:
+    """The last requests, each as :func:`row` renders it. ``more``: the address of older ones, if there are any."""
+    body = html(
+        "<h1>Callwright proxy</h1><p>Upstream: {}. Requests that offered tools, newest first. Reload for more.</p>"
+        "{}{}",
+        upstream,
+        join(rows) or html("<p>No request with tools yet.</p>"),
+        html('<p><a href="{}">Older requests</a></p>', more) if more else "",
+    )
+    return document("Proxy", [body], style="proxy.css")
+
+
+def row(record: Record) -> Html:
+    """One request: a line, and behind it raw, parsed, edits and sent."""
     facts = (
         record.id,
         record.path,
@@ -54,7 +81,7 @@ def _row(record: Record) -> Html:
 
 
 def _column(title: str, text: str) -> Html:
-    return html("<div class=column><h4>{}</h4><pre>{}</pre></div>", title, text[:MAX_CHARS])
+    return html("<div class=column><h4>{}</h4><pre>{}</pre></div>", title, text)
 
 
 def _count(number: int, what: str) -> str:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from callwright.errors import Violation
-from callwright.types import Edit, JsonObject, ToolCall, to_json
+from callwright.types import Edit, Json, JsonObject, ToolCall, to_json
 
 if TYPE_CHECKING:
     from callwright.proxy.settle import Settled
 
-MAX_CHARS = 20_000  # of any one text that is kept
+T = TypeVar("T")
+_TEXTS = 5  # a record keeps as many characters as this many of its longest texts
+_DEEPEST = 20
+_STEP = 8  # characters that every value costs, so that many small ones are cut as well
 
 
 @dataclass(slots=True)
 class Record:
-    """One request as the page shows it. Bodies only, cut at MAX_CHARS; never a header."""
+    """One request as the page shows it. Bodies only; never a header."""
 
     id: str
     path: str
@@ -67,9 +71,71 @@ class Record:
         if leaked:
             self.notes.append(f"{leaked} characters of a call had gone out as text")
 
+    def shortened(self, longest: int) -> Record:
+        """A copy of bounded size that holds no value of this one: texts of at most ``longest`` characters, all of
+        them together a few times that; what is left out is counted where it stood."""
+        cut = _Shortener(longest)
+        return replace(
+            self,
+            path=cut.text(self.path),
+            model=cut.text(self.model),
+            raw=cut.text(self.raw),
+            parsed=tuple(cut.call(call) for call in cut.first(self.parsed)),
+            sent=tuple(cut.call(call) for call in cut.first(self.sent)),
+            edits=[cut.edit(edit) for edit in cut.first(self.edits)],
+            violations=[cut.violation(violation) for violation in cut.first(self.violations)],
+            notes=[cut.text(note) for note in cut.first(self.notes)],
+            tools=tuple(cut.text(tool) for tool in cut.first(self.tools)),
+        )
+
     def to_dict(self) -> JsonObject:
-        """JSON-ready, long texts cut."""
+        """JSON-ready."""
         made = {name: to_json(getattr(self, name)) for name in self.__slots__}
-        made["raw"] = made["raw"][:MAX_CHARS]
         made["seconds"], made["first_byte"] = round(self.seconds, 4), round(self.first_byte, 4)
         return made
+
+
+class _Shortener:
+    """Cuts values, as long as there is room for them."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._left = _TEXTS * longest
+
+    def first(self, values: Sequence[T]) -> Iterator[T]:
+        """As many of them as there is room for."""
+        for value in values:
+            if self._left <= 0:
+                return
+            self._left -= _STEP
+            yield value
+
+    def text(self, text: str) -> str:
+        most = max(0, min(self._longest, self._left))
+        self._left -= min(len(text), most)
+        return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+
+    def json(self, value: Any, depth: int = 0) -> Json:
+        if isinstance(value, str):
+            return self.text(value)
+        if not isinstance(value, dict | list | tuple):
+            is_short = not isinstance(value, int) or value.bit_length() < 1_000
+            return value if is_short else self.text(f"an integer of {value.bit_length():,} bits")
+        if depth == _DEEPEST:
+            return f"… ({len(value):,} values)"
+        if isinstance(value, dict):
+            made = {self.text(str(k)): self.json(value[k], depth + 1) for k in self.first(list(value))}
+            return {**made, "…": f"{len(value) - len(made):,} more"} if len(made) < len(value) else made
+        found = [self.json(entry, depth + 1) for entry in self.first(value)]
+        return [*found, f"… {len(value) - len(found):,} more"] if len(found) < len(value) else found
+
+    def call(self, call: ToolCall) -> ToolCall:
+        arguments: Any = self.json(call.arguments)
+        return replace(call, id=self.text(call.id), tool=self.text(call.tool), arguments=arguments)
+
+    def edit(self, edit: Edit) -> Edit:
+        return replace(edit, path=self.text(edit.path), before=self.json(edit.before), after=self.json(edit.after))
+
+    def violation(self, made: Violation) -> Violation:
+        expected, got = self.json(made.expected), self.json(made.got)
+        return replace(made, message=self.text(made.message), path=self.text(made.path), expected=expected, got=got)

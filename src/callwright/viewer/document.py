@@ -14,8 +14,9 @@ from importlib.resources import files
 from callwright.viewer.markup import Html, html, join
 
 
-def document(title: str, body: Sequence[Html], *, style: str = "", script: str = "") -> str:
-    """One HTML document. ``style`` and ``script`` are files of this room, the style beside the one of all pages."""
+def document(title: str, body: Sequence[Html], *, style: str = "", script: str = "", form: bool = False) -> str:
+    """One HTML document. ``style`` and ``script`` are files of this room, the style beside the one of all pages.
+    ``form``: it holds one, which may be sent to where the page came from."""
     css = _file("page.css") + (_file(style) if style else "")
     code = _file(script) if script else ""
     return html(
@@ -23,7 +24,7 @@ def document(title: str, body: Sequence[Html], *, style: str = "", script: str =
         '<meta http-equiv="Content-Security-Policy" content="{policy}"><meta name="referrer" content="no-referrer">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<title>{title} - Callwright</title><style>{css}</style></head><body>{body}{script}</body></html>",
-        policy=Html(policy(css, code)),
+        policy=Html(policy(css, code, form=form)),
         title=title[:80],
         css=Html(css),
         body=join(body),
@@ -31,9 +32,10 @@ def document(title: str, body: Sequence[Html], *, style: str = "", script: str =
     )
 
 
-def policy(css: str, code: str = "") -> str:
+def policy(css: str, code: str = "", *, form: bool = False) -> str:
     """The content security policy of a page with this style and this script: neither others nor anything loaded."""
-    allowed = f"default-src 'none'; style-src {_digest(css)}; base-uri 'none'; form-action 'none'"
+    sent_to = "'self'" if form else "'none'"
+    allowed = f"default-src 'none'; style-src {_digest(css)}; base-uri 'none'; form-action {sent_to}"
     return allowed + (f"; script-src {_digest(code)}" if code else "")
 
 
