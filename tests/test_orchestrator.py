@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from callwright import Limits, Orchestrator, Run
 from callwright.catalog.openapi import OpenAPISource
 from callwright.errors import ConfigError, Failure, ModelError
 from callwright.protocols import Capabilities
-from callwright.strategies import Layered
+from callwright.strategies import Given, Layered
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
 from callwright.trace import JsonlSink, MemorySink, blobs
 from callwright.types import DESTRUCTIVE, READ_LOCAL, UNKNOWN, WRITE, Effects, Tool, ToolOutput, canonical
@@ -422,6 +423,92 @@ async def test_a_held_call_is_made_after_all_when_nothing_gives_its_number() -> 
     done = await run([convert], script, ["convert"])
     assert convert.calls == [{"value": 4711}]
     assert done.results[0].ok
+
+
+DAY: dict[str, Any] = {"type": "string", "format": "date"}
+
+
+def converting(date: str = "2024-01-01", day: Any = DAY, strategy: str = "") -> tuple[FakeTool, ScriptedModel]:
+    taken = {"amount": {"type": "number"}, "date": day}
+    money = FakeTool("convert", taken, output={"nok": 2523.45}, effects=READ_LOCAL)
+    made = call("convert", amount=250, date=date)
+    turns = [{"thought": "convert", "action": made}, {"thought": "done", "action": {"tool": "finish", "reason": "-"}}]
+    script = {
+        "bind": turns if strategy == "react" else calls(made),
+        "answer": [said("It makes 2,523.45 NOK.", "r1")],
+    }
+    return money, ScriptedModel(script)
+
+
+MONEY = "What is 250 USD in Norwegian kroner?"
+
+
+@pytest.mark.parametrize("strategy", ["layered", "react", "layered-no-repair"])
+async def test_an_answer_that_rests_on_a_made_up_date_says_so(strategy: str) -> None:
+    money, model = converting(strategy=strategy)
+    setup = Orchestrator([fake_source(money)], model=model, strategy=strategy, today=lambda: date(2026, 11, 23))
+    done = await setup.run(MONEY)
+    (one,) = done.assumed
+    assert (one.tool, one.parameter, one.value, one.result) == ("convert", "date", "2024-01-01", "r1")
+    assert done.status == "partial"
+    assert done.answer.assumed == ("convert: assumed date 2024-01-01: not in the request or in a result",)
+    assert "assumed date 2024-01-01: not in the request or in a result" in done.answer.text
+    assert done.to_dict()["assumed"][0]["value"] == "2024-01-01"
+    assert "assumed date 2024-01-01" in page(done.events)
+
+
+@pytest.mark.parametrize(
+    ("day", "asked"),
+    [
+        ("2026-11-23", MONEY),
+        ("2026-11-24", f"{MONEY} Tomorrow, I mean."),
+        ("2025-06-20", "What is 250 USD in Norwegian kroner on 20 June 2025?"),
+        ("2025-06-20", "What is 250 USD in Norwegian kroner on 2025-06-20?"),
+    ],
+)
+async def test_a_date_that_was_said_or_follows_from_today_is_no_assumption(day: str, asked: str) -> None:
+    money, model = converting(day)
+    setup = Orchestrator([fake_source(money)], model=model, today=lambda: date(2026, 11, 23))
+    done = await setup.run(asked)
+    assert (done.status, done.assumed, done.answer.assumed) == ("answered", (), ())
+    assert "Today is Monday, 2026-11-23." in model.requests[0].messages[-1].content
+
+
+async def test_a_default_is_no_assumption_and_a_number_from_nowhere_is_one() -> None:
+    money, model = converting(day={**DAY, "default": "2024-01-01"})
+    assert (await Orchestrator([fake_source(money)], model=model).run(MONEY)).status == "answered"
+    money, model = converting("2025-06-20")
+    done = await Orchestrator([fake_source(money)], model=model).run("What is it in kroner on 2025-06-20?")
+    assert [(one.parameter, one.value) for one in done.assumed] == [("amount", 250)]
+
+
+async def test_where_a_tool_tells_the_day_or_none_takes_one_the_model_is_not_told() -> None:
+    money, model = converting()
+    teller = FakeTool("desk_date", {}, output={"date": "2025-06-20"}, effects=READ_LOCAL, description="Today's date.")
+    await Orchestrator([fake_source(money, teller)], model=model).run(MONEY)
+    other = ScriptedModel({"bind": calls(call("find_airport", city="Oslo")), "answer": [said("OSL.", "r1")]})
+    await Orchestrator([fake_source(airport())], model=other).run(QUERY)
+    nobody, asked = converting()
+    await Orchestrator([fake_source(nobody)], model=asked, today=None).run(MONEY)
+    for one in (model, other, asked):
+        assert not any("Today is" in m.content for r in one.requests for m in r.messages)
+
+
+async def test_a_write_on_a_day_that_follows_from_today_does_not_wait_for_a_tool_to_say_it() -> None:
+    book = FakeTool("book_room", {"date": DAY}, output={"booked": "B1"}, effects=WRITE)
+    script = {"bind": calls(call("book_room", date="2026-11-24")), "answer": [said("B1 is booked.", "r1")]}
+    setup = Orchestrator([fake_source(book)], model=ScriptedModel(script), today=lambda: date(2026, 11, 23))
+    done = await setup.run("Book a room for tomorrow.")
+    assert book.calls == [{"date": "2026-11-24"}]
+    assert done.status == "answered"
+
+
+async def test_the_values_of_a_plan_that_somebody_wrote_are_theirs() -> None:
+    money, model = converting()
+    plan = '[{"tool": "convert", "arguments": {"amount": 250, "date": "2024-01-01"}}]'
+    done = await Orchestrator([fake_source(money)], model=model, strategy=Given(plan)).run(MONEY)
+    assert [r.ok for r in done.results] == [True]
+    assert done.assumed == ()
 
 
 async def test_react_sees_all_tools_and_ends_when_the_model_says_so() -> None:

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -37,6 +38,7 @@ from callwright.execution.resume import (
     settle_doubts,
     specification,
 )
+from callwright.execution.today import day_to_tell
 from callwright.gate import Gate, Sources
 from callwright.limits import Budget, Limits
 from callwright.models import open_model
@@ -48,8 +50,9 @@ from callwright.retrieval import Mode
 from callwright.shortlist import USUAL, Index, Reserve, Shortlisting, Trying, shown
 from callwright.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.trace import Event, Sink, Trace
+from callwright.trials.days import relative_days
 from callwright.trials.verdict import observed
-from callwright.types import Answer, Message, Skip, Tool, ToolResult, Usage, to_json
+from callwright.types import Answer, Assumption, Message, Skip, Tool, ToolResult, Usage, to_json
 
 Status = Literal["answered", "partial", "abstained"]
 
@@ -86,22 +89,12 @@ class Run:
     id: str = ""  # in the journal
     stale: tuple[str, ...] = ()  # ids of results that no longer counted when the answer was given
     in_doubt: tuple[str, ...] = ()  # ids of writes that failed and may have happened all the same
+    assumed: tuple[Assumption, ...] = ()  # values on which the answer rests and which the model made up
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON, without its trace."""
-        shown = (
-            "query",
-            "strategy",
-            "status",
-            "answer",
-            "plan",
-            "results",
-            "skips",
-            "cost",
-            "limit",
-            "stale",
-            "in_doubt",
-        )
+        outcome = ("query", "strategy", "status", "answer", "plan", "results", "skips", "cost", "limit")
+        shown = (*outcome, "stale", "in_doubt", "assumed")
         return {name: to_json(getattr(self, name)) for name in shown}
 
 
@@ -127,6 +120,9 @@ class Orchestrator:
     ``read-only``, or ``sandbox`` (whatever any tool does is thrown away). ``evidence`` is a store of what is known of
     tools: every real call of every run goes into it, and it is a prior on which tools are found. ``strict=False``
     goes on without the tool sources that cannot be opened.
+
+    ``today`` says what day it is, once a run: the model is told where a tool takes a date and no tool tells the day.
+    The journal keeps it, so a run that is resumed stays in its day. None: nobody is told.
     """
 
     def __init__(
@@ -153,6 +149,7 @@ class Orchestrator:
         trials: Trying = "off",
         retrieval: Mode | None = None,
         strict: bool = True,
+        today: Callable[[], date] | None = date.today,
     ) -> None:
         self._sources = tools
         self._strict = strict
@@ -166,6 +163,7 @@ class Orchestrator:
         self._mode = mode
         self._journal = journal
         self._sandbox = sandbox
+        self._today = today
         self._freeze = Freeze(require_freezable(self._strategy, freeze), may_fill).stated
         self._evidence = evidence
         chosen = Shortlisting(USUAL if shortlist is None else shortlist, trials, retrieval)
@@ -260,16 +258,16 @@ async def _run(
 ) -> Run:
     start = ledger.start
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
-    sinks = (journal, *setup._sinks) if journal else setup._sinks  # another's full disk must not lose what was done
     lost: list[EvidenceError] = []
     secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
-    trace = Trace((*sinks, *_recorders(setup, catalog, query, lost)), secrets, ledger.clock, started=ledger.began)
+    trace = Trace(_sinks(setup, catalog, query, journal, lost), secrets, ledger.clock, started=ledger.began)
     listing = Shortlisting.of(start) if start else setup._shortlist
     tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation)
     rates = start.get("known", {}) if start else _known(setup, catalog)
     mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
     sandbox = start.get("sandbox", False) if start else setup._sandbox
     freeze = Freeze.anew(start or setup._freeze)
+    today = _today(setup, start)
     trace.add(
         "run.start",
         query=query,
@@ -279,6 +277,7 @@ async def _run(
         limits=budget.limits,
         run=ledger.run,
         sandbox=sandbox,
+        today=today and today.isoformat(),
         **freeze.stated,
         shortlist=listing,
         offered=len(catalog),
@@ -297,7 +296,7 @@ async def _run(
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
-        sources=Sources(query, conversation),
+        sources=Sources(query, conversation, days=_days(day_to_tell(tools, today), query, conversation)),
         questions=questions,
         budget=budget,
         trace=trace,
@@ -320,10 +319,32 @@ async def _run(
         sandbox=sandbox,
         reserve=reserve,
         known=rates,
+        today=day_to_tell(tools, today),
     )
+    return await _carried_out(setup, job, budget, lost)
+
+
+async def _carried_out(setup: Orchestrator, job: Job, budget: Budget, lost: Sequence[EvidenceError]) -> Run:
+    """The run from its strategy to its answer."""
     limit = await _ended_by(setup._strategy, job)
-    trace.note(*(f"what this run shows of its tools is not kept: {error.message}" for error in lost))
-    return _finished(setup, job, await _answer(job), budget, limit)
+    job.trace.note(*(f"what this run shows of its tools is not kept: {error.message}" for error in lost))
+    answer = _with_assumed(await _answer(job), job)
+    return _finished(setup, job, answer, budget, limit)
+
+
+def _today(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
+    """The day of a run: that of its start, where it goes on. Journals of earlier versions do not say."""
+    if start is not None:
+        return date.fromisoformat(start["today"]) if start.get("today") else None
+    return setup._today() if setup._today is not None else None
+
+
+def _days(today: date | None, query: str, conversation: Sequence[Message]) -> tuple[date, ...]:
+    """The days that may be taken for known: today, and those that the user names relative to it."""
+    if today is None:
+        return ()
+    said = (query, *(m.content for m in conversation if m.role == "user"))
+    return (today, *(day for text in said for day in relative_days(text, today)))
 
 
 async def _ended_by(strategy: Strategy, job: Job) -> str:
@@ -354,11 +375,15 @@ def _depended_on(
     return {**start, "digests": before}, {name: catalog[name].digest for name in before if name in catalog}
 
 
-def _recorders(setup: Orchestrator, catalog: Catalog, query: str, lost: list[EvidenceError]) -> tuple[Sink, ...]:
-    """Keeps what the run's calls show of their tools, read as a trial's calls are."""
+def _sinks(
+    setup: Orchestrator, catalog: Catalog, query: str, journal: Journal | None, lost: list[EvidenceError]
+) -> tuple[Sink, ...]:
+    """Who is told of the run's events: the journal first, since another's full disk must not lose what was done; last
+    what keeps what the calls show of their tools, read as a trial's calls are."""
+    sinks = (journal, *setup._sinks) if journal else setup._sinks
     if setup._evidence is None:
-        return ()
-    return (Recorder(setup._evidence, lambda r: observed(r, catalog[r.tool], query), lost.append),)
+        return sinks
+    return (*sinks, Recorder(setup._evidence, lambda r: observed(r, catalog[r.tool], query), lost.append))
 
 
 def _offered(
@@ -399,6 +424,16 @@ async def _answer(job: Job) -> Answer:
         return abstain(results, skips, f"the run's limit of {reached.limit} was reached before the answer")
 
 
+def _with_assumed(answer: Answer, job: Job) -> Answer:
+    """The answer with the values on which it rests and which the model made up, said in its text; in a text that is
+    to stay the model's own, beside it."""
+    told = tuple(dict.fromkeys(map(str, job.executor.assumed)))
+    if not told:
+        return answer
+    text = answer.text if job.as_written else answer.text + "\n\nAssumptions:" + "".join(f"\n- {one}" for one in told)
+    return replace(answer, text=text, assumed=told)
+
+
 def _with_certain(answer: Answer, executor: Executor) -> Answer:
     """The answer, and under what is missing what must be said for certain, whatever the model says: the writes that
     rested on a value which was wrong, those that may or may not have happened, and the calls that were not given
@@ -417,7 +452,9 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
     executor = job.executor
     unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
     found = bool(executor.succeeded) and not unanswered
-    status: Status = "abstained" if not found else "partial" if answer.missing or limit else "answered"
+    status: Status = (
+        "abstained" if not found else "partial" if answer.missing or answer.assumed or limit else "answered"
+    )
     cost = Cost(budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs))
     job.trace.add("answer", **to_json(answer))
     in_doubt = tuple(executor.doubted)
@@ -436,4 +473,5 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
         id=job.ledger.run,
         stale=tuple(r.id for r in executor.came if r.id in executor.stale),
         in_doubt=in_doubt,
+        assumed=executor.assumed,
     )

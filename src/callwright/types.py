@@ -322,13 +322,32 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption:
+    """A required value of a call that the model made up: nothing in the request or in a result says it.
+
+    ``result`` is the id of what the call returned, ``parameter`` the name of the argument or of its part.
+    """
+
+    tool: str
+    parameter: str
+    value: Json
+    result: str = ""
+
+    def __str__(self) -> str:
+        value = self.value if isinstance(self.value, str) else canonical(self.value)
+        return f"{self.tool}: assumed {self.parameter} {value}: not in the request or in a result"
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The final answer. ``missing`` names what was asked for and could not be found out."""
+    """The final answer. ``missing`` names what was asked for and could not be found out, ``assumed`` the values on
+    which it rests and which the model made up."""
 
     text: str
     statements: tuple[Statement, ...] = ()
     missing: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def grounded(self) -> bool:

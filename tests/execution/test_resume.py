@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,27 @@ async def test_a_finished_run_replays_without_asking_anybody(tmp_path: Path) -> 
     assert (again.answer, again.results, again.skips) == (first.answer, first.results, first.skips)
     assert replace(again.cost, seconds=0) == replace(first.cost, seconds=0)
     assert (len(world.done), world.reads) == (3, reads)
+
+
+async def test_a_resumed_run_stays_in_the_day_in_which_it_began(tmp_path: Path) -> None:
+    """A clock that says another day changes neither the question nor what of its answer is assumed."""
+    day = {"type": "string", "format": "date"}
+
+    def opened(today: date, model: ScriptedModel) -> Orchestrator:
+        rate = FakeTool("rate", {"date": day, "until": day}, output={"rate": 10.1}, effects=READ_LOCAL)
+        return Orchestrator([fake_source(rate)], model=model, journal=tmp_path, today=lambda: today)
+
+    asked = {"calls": [call("rate", date="2026-11-23", until="2024-01-01")]}
+    said = {"statements": [{"text": "The rate is 10.1.", "results": ["r1"]}], "missing": []}
+    first = await opened(date(2026, 11, 23), ScriptedModel({"bind": asked, "answer": said})).run("The rate?")
+    assert [one.parameter for one in first.assumed] == ["until"]
+    [path] = journals(tmp_path)
+    _, events = read(path, every=True)
+    assert next(e.data["today"] for e in events if e.kind == "run.start") == "2026-11-23"
+    kept = next(n for n, e in enumerate(events) if e.kind == "model") + 1
+    cut_short = cut(path, tmp_path, kept)
+    again = await opened(date(2027, 3, 1), ScriptedModel({"answer": said})).resume(cut_short)
+    assert (again.answer, again.assumed, again.status) == (first.answer, first.assumed, "partial")
 
 
 @settings(max_examples=25)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -44,6 +45,10 @@ def found(value: Any, part: Any, said: str, *results: Any) -> list[Any]:
         ("ORD-4711", CODE, "Cancel my order."),
         (100, {"anyOf": [NUMBER, WHOLE]}, "Transfer some money to Ann, please."),
         (20, {"type": "integer", "description": "How much, e.g. 20"}, "Give it to the shop."),
+        ("2024-01-01", {"type": "string"}, "What is 250 USD in Norwegian kroner?"),
+        ("2024-01-01T08:00", {"type": "string"}, "What is 250 USD in Norwegian kroner?"),
+        ("ann@example.com", {"type": "string"}, "Write to Ann."),
+        ("Europe/Paris", {"type": "string", "description": "IANA zone, such as Europe/Paris"}, "What time is it?"),
     ],
 )
 def test_what_stands_nowhere_is_an_invention(value: Any, part: Any, said: str) -> None:
@@ -79,6 +84,8 @@ def test_what_stands_nowhere_is_an_invention(value: Any, part: Any, said: str) -
         ("NOK", {"type": "string", "pattern": "^[A-Z]{3}$"}, "In Norwegian kroner?"),
         ("+4791234567", {"type": "string", "format": "phone"}, "Call 91234567."),
         ("a table", {"type": "string"}, "Nothing of the kind."),
+        ("20240101", {"type": "string"}, "Nothing of the kind."),
+        ("Europe/Paris", {"type": "string", "description": "such as Europe/Paris"}, "What time is it in Paris?"),
         (3, {"type": "integer", "enum": [1, 3]}, "Book a table for us this evening."),
         (50, {"type": "integer", "default": 50}, "List them."),
         (500, {"type": "integer", "description": "500 means all"}, "List them."),
@@ -143,6 +150,16 @@ def test_what_of_a_schema_cannot_be_used_judges_nothing() -> None:
 def test_whatever_anybody_said_counts() -> None:
     sources = Sources("yes", [Message("assistant", "Shall I transfer 250?"), Message("user", "yes")])
     assert not inventions({"x": 250}, tool(NUMBER), sources)
+
+
+def test_days_that_are_known_otherwise_and_those_near_them_are_known() -> None:
+    sources = Sources("What does it cost tomorrow?", days=[date(2026, 11, 23)])
+    assert sources.holds("2026-11-23")
+    assert sources.copy().holds("2026-11-23")
+    assert sources.without(()).holds("2026-11-23")
+    for day, made in (("2026-11-24", []), ("2026-12-24", ["2026-12-24"])):
+        found = inventions({"x": day}, tool(DAY), sources, near=7)
+        assert [one.value for one in found] == made
 
 
 def test_full_dates_are_found_in_their_usual_spellings() -> None:

@@ -24,6 +24,7 @@ from callwright.execution.invoke import Caller, idempotency_key, invoke
 from callwright.execution.ledger import Answer, Ledger, in_doubt
 from callwright.execution.questions import LimitReached, Questions
 from callwright.gate import Diagnosis, Gate, Refusal, Sources, diagnose, repair_failure, repair_refusal
+from callwright.gate.invention import Invention, inventions
 from callwright.gate.outcome import may_repeat
 from callwright.gate.reflection import Reflecting, Tried
 from callwright.gate.repair import PLAIN, Asks, Repair
@@ -37,6 +38,7 @@ Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
 """How tier 2 asks: plainly, with a reflection instead, or with one where asking plainly did not help."""
 
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
+_NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
 
 
@@ -64,6 +66,7 @@ class Shared:
     mends: bool = True  # whether calls are mended at all
     as_written: bool = False  # calls leave as the model wrote them, or fail as a tool's own do
     unchecked: bool = False  # ... and what their schema says decides nothing
+    trusted: bool = False  # values that stand nowhere else are somebody's own, not a model's
     repairing: Repairing = "plain"
     freeze: Freeze = field(default_factory=Freeze)
 
@@ -103,6 +106,7 @@ class Course:
     said: JsonObject = field(default_factory=dict)  # arguments that are a plan's own
     beside: Container[str] = ()  # ids of the calls that were written with it: in one reply, plan or program
     tried: list[Tried] = field(default_factory=list)  # what was refused or failed, and what was said of it
+    assumed: tuple[Invention, ...] = ()  # values of the call that succeeded which the model made up
 
     @property
     def sources(self) -> Sources:
@@ -278,6 +282,9 @@ class Course:
                 return None
             result, diagnosis = await self._invoke(call, attempt)
             if result.ok:
+                self.assumed = (
+                    () if self.shared.trusted else inventions(call.arguments, call.tool, self.sources, near=_NEAR)
+                )
                 return result
             again = await self._again(call, result, diagnosis)
             if again is None:

@@ -22,10 +22,11 @@ from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
 from callwright.execution.stream import Late, Step, Stream
 from callwright.gate import Gate, Refusal, Sources
+from callwright.gate.invention import Invention
 from callwright.gate.outcome import is_in_doubt
 from callwright.limits import Budget
 from callwright.trace import Trace
-from callwright.types import CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical
+from callwright.types import Assumption, CheckedCall, Skip, Tool, ToolCall, ToolResult, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Executor:
         self.skips: list[Skip] = []
         self.postponed: dict[str, int] = {}  # tool -> results there were when its call lacked a value
         self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
+        self._assumed: dict[str, tuple[Invention, ...]] = {}  # result -> values of its call that the model made up
         self._beside: dict[str, Container[str]] = {}  # held call -> ids of the calls that were written with it
         self._outlived: set[str] = set()  # ids of writes that rested on what no longer counts
         self._denied: list[tuple[tuple[str, str], Skip]] = []  # in whatever branch: what was not done stays undone
@@ -121,6 +123,15 @@ class Executor:
         return [skip for call, skip in dict(self._denied).items() if call not in made]
 
     @property
+    def assumed(self) -> tuple[Assumption, ...]:
+        """The made-up values of the calls whose results count, in call order."""
+        return tuple(
+            Assumption(result.tool, one.key, one.value, result.id)
+            for result in self.results
+            for one in self._assumed.get(result.id, ())
+        )
+
+    @property
     def missing(self) -> tuple[Skip, ...]:
         """The skips an answer should know of: calls that were refused and that no later call made good; where nothing
         was found at all, every skip."""
@@ -149,6 +160,10 @@ class Executor:
         gives a failed result like a tool's own; nothing is mended or repeated, and the same call may be made again.
         ``unchecked``: the schema refuses nothing, as in ToolLLM's own code; the tool itself may."""
         self._shared.mends, self._shared.as_written, self._shared.unchecked = False, True, unchecked
+
+    def trust_values(self) -> None:
+        """Take the values of this run's calls for those of whoever wrote its plan: none is called made up."""
+        self._shared.trusted = True
 
     def repair_by(self, how: Repairing) -> None:
         """How a model is asked to mend the calls of this run."""
@@ -391,6 +406,8 @@ class Executor:
             self._beside[course.held.id] = course.beside
         if course.unmended:
             self._shared.unmended.add(course.unmended)
+        if course.assumed and course.result is not None:
+            self._assumed[course.result.id] = course.assumed
         if course.taught is not None:
             self._gate = self._gate.with_tool(course.taught)
 

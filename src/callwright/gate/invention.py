@@ -1,9 +1,10 @@
 """Required values that certainly stand nowhere: not in the conversation, not in a result, not computed from either.
 
-A rule that acts on this must be sure, so it reads only what a schema declares: numbers, dates, times, addresses, and
-texts with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation and is never judged. What
-could be derived counts as known: a unit converted, a sum, half of it, the day after a day that was named. So does a
-small number where the user's language cannot be read, because it may have been said in words.
+A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts with a ``format``
+or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged only where it is a full date, a mail
+address, or the very example that its parameter's description gives. What could be derived counts as known: a unit
+converted, a sum, half of it, the day after a day that was named. So does a small number where the user's language
+cannot be read, because it may have been said in words.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from math import isclose
 
 from callwright.flow import STOP
 from callwright.gate.coerce import pointer_join
-from callwright.gate.grounding import examples_in
+from callwright.gate.grounding import copies_example, examples_in
 from callwright.gate.keys import words
 from callwright.gate.schema import Node, compiled_for
 from callwright.gate.sources import Sources, squash
@@ -48,6 +49,8 @@ _DAY = re.compile(
     r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Za-z]{3,9}\.?,? \d{4}\b"
     r"|\b[A-Za-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b"
 )
+_MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
+_TEXT = "text"
 _DATED = 100_000  # characters of a text in which dates are looked for
 
 
@@ -109,6 +112,10 @@ class _Known:
         role = _role(node)
         if not role or _offered(value, node):
             return True
+        if role == _TEXT:
+            role = _shape(value)
+            if not role:
+                return not copies_example(value, node.resolved().schema, self._sources)
         if role == "number":
             named = _COORDINATES.isdisjoint(words(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
@@ -153,7 +160,8 @@ class _Known:
         day = calendar_day(text[:10])
         if day is None or {float(day.day), float(day.year)} & self._sources.numbers:
             return True
-        return any(abs((day - other).days) <= self._near for other in days_in(self._sources.texts))
+        named = {*self._sources.days_known, *days_in(self._sources.texts)}
+        return any(abs((day - other).days) <= self._near for other in named)
 
     def _hour(self, text: str) -> bool:
         found = _DIGITS.match(text)
@@ -192,7 +200,8 @@ def _computed(value: float, numbers: set[float]) -> bool:
 
 
 def _role(node: Node, depth: int = 0) -> str:
-    """``number``, the format of a text, ``pattern``; "" for what a schema leaves open, lists, or lets be null."""
+    """``number``, the format of a text, ``pattern``, or ``text``; "" for what a schema leaves open, lists, or lets be
+    null."""
     node = node.resolved()
     schema = node.schema
     if not isinstance(schema, dict) or depth > _DEPTH or "enum" in schema or "const" in schema:
@@ -202,11 +211,20 @@ def _role(node: Node, depth: int = 0) -> str:
     if kinds and all(kind in ("number", "integer") for kind in kinds):
         return "number"
     if kinds == ["string"]:
-        role = schema.get("format") or ("pattern" if schema.get("pattern") else "")
+        role = schema.get("format") or ("pattern" if schema.get("pattern") else _TEXT)
         return role if isinstance(role, str) else ""
     branches = [b for keyword in ("anyOf", "oneOf", "allOf") for b in node.branches(keyword)]
     roles = {_role(b, depth + 1) for b in branches}
     return roles.pop() if kinds == [None] and len(roles) == 1 else ""
+
+
+def _shape(value: Json) -> str:
+    """What a text without a format is by its look: a full date or a mail address; else ""."""
+    if not isinstance(value, str):
+        return ""
+    if _DAY.fullmatch(value[:10]) and (len(value) == 10 or value[10] in "T "):
+        return "date"
+    return "email" if _MAIL.fullmatch(value) else ""
 
 
 def _offered(value: Json, node: Node) -> bool:

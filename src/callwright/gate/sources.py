@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from datetime import date
 from typing import NamedTuple
 
 from callwright.gate.keys import words
@@ -65,8 +66,10 @@ class Sources:
         conversation: Iterable[Message | str] = (),
         results: Iterable[ToolResult] = (),
         defaults: Mapping[str, Json] | None = None,
+        days: Collection[date] = (),
     ) -> None:
         self.query = query
+        self.days_known = frozenset(days)  # such as today, and the days that were said relative to it
         self.results: list[ToolResult] = []
         self.leaves: list[Leaf] = []
         self._said: list[str] = []
@@ -88,7 +91,7 @@ class Sources:
 
     def copy(self) -> Sources:
         """The same sources, which from here on grow by themselves: another way on from this point of the run."""
-        twin = Sources(self.query, defaults=self._defaults)
+        twin = Sources(self.query, defaults=self._defaults, days=self.days_known)
         twin._said = [*self._said]
         twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
         twin._known = {*self._known}
@@ -102,7 +105,7 @@ class Sources:
     def without(self, results: Container[str]) -> Sources:
         """The same sources as if the results of these ids had never come."""
         kept = [result for result in self.results if result.id not in results]
-        made = Sources("", self._said, kept, self._defaults)
+        made = Sources("", self._said, kept, self._defaults, self.days_known)
         made.query = self.query
         return made
 
@@ -275,8 +278,8 @@ class Sources:
     def _holds_day(self, text: str) -> bool:
         """A day whose parts were all named, in whatever order."""
         day = calendar_day(text[:10])
-        if day is None:
-            return False
+        if day is None or day in self.days_known:
+            return day is not None
         month = day.strftime("%B").lower()
         named = month in self._words or month[:3] in self._words or float(day.month) in self._numbers
         days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}

@@ -24,6 +24,7 @@ class Upstream(Sources):
         self, before: Sources, upstream: Callable[[], Sequence[ToolResult]], taken: Collection[Json] = ()
     ) -> None:
         self.query = before.query
+        self.days_known = before.days_known
         self._before = before
         self._upstream = upstream
         self._taken = {value for value in taken if not isinstance(value, dict | list)}

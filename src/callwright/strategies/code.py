@@ -88,7 +88,7 @@ class Code:
     def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:
         """The system message and the request."""
         form = _FORMATS.get(job.questions.mode, _FORMATS["text"])
-        return prompts.render("code", calls=str(CALLS), format=form, tools=signatures(shown), query=job.query)
+        return prompts.render("code", calls=str(CALLS), format=form, tools=signatures(shown), query=job.asked)
 
 
 class ToolMVR(Code):
@@ -100,7 +100,7 @@ class ToolMVR(Code):
 
     def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:
         listed = repr([tool_to_openai(bare(tool)) for tool in shown])
-        return prompts.render("transcript", tools=listed, query=job.query)
+        return prompts.render("transcript", tools=listed, query=job.asked)
 
 
 Opening: TypeAlias = Callable[[Job, Sequence[Tool]], tuple[Message, ...]]

@@ -272,7 +272,7 @@ def _asked(job: Job, tools: tuple[Tool, ...], missing: str) -> Asked:
         results = results_text(job.executor.results, job.limits.result_chars, job.executor.skips)
         known = _SO_FAR.format(results=results, missing=missing)
     return Asked(
-        query=job.query,
+        query=job.asked,
         tools=tools,
         shown=signatures(tools),
         mode=job.questions.mode,

@@ -129,6 +129,7 @@ class Given(DAG):
         self._given = plan
 
     async def _plan(self, job: Job) -> None:
+        job.executor.trust_values()
         if self._given is None and not job.ledger.ahead(""):
             raise ConfigError("there is no plan to carry out", hint="callwright run … --plan FILE")
         plan = read_plan(self._given, job.tools) if isinstance(self._given, str) else self._given or Plan()
@@ -144,7 +145,7 @@ async def planned(
 ) -> Plan | None:
     """The plan that the model writes, or None where it wrote none. Raises LimitReached."""
     asked = Asked(
-        query=job.query,
+        query=job.asked,
         tools=tuple(tools),
         shown=signatures(tools),
         mode=job.questions.mode,

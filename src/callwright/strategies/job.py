@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Protocol
 
 from callwright.answer import abstain, answer_as_written, check_answer, finish, finish_as_written, no_answer
@@ -12,6 +13,7 @@ from callwright.execution.bind import Bound, View, question, read
 from callwright.execution.executor import Executor
 from callwright.execution.ledger import Ledger
 from callwright.execution.questions import Questions
+from callwright.execution.today import told
 from callwright.limits import Limits
 from callwright.plan import Plan, Slot
 from callwright.protocols import ChatRequest, Planner
@@ -42,10 +44,16 @@ class Job:
     sandbox: bool = False  # what calls change is thrown away: a strategy may try a write and take another way
     reserve: Reserve | None = None  # where more tools may be found; None: all there are, are in ``tools``
     known: Known = field(default_factory=dict)  # how often tools work
+    today: date | None = None  # where the model is told of it
     answer: str | None = None  # the model's own, where the strategy has it write one; else it is asked for at the end
     given_up: str | None = None  # why the model said that it cannot be done; "" where it wrote no answer at all
     as_written: bool = False  # what the model writes is called and answered so: nothing is mended or taken back
     free_arguments: bool = False  # replies that are held to a schema may hold any arguments
+
+    @property
+    def asked(self) -> str:
+        """The request as a model that writes calls is shown it: with the day, where it is told of it."""
+        return self.query if self.today is None else f"{self.query}\n({told(self.today)})"
 
     def take_as_written(self, *, unchecked: bool = False) -> None:
         """Call what the model writes, and answer with what it says (:meth:`Executor.as_written`). ``unchecked``: its
@@ -72,7 +80,7 @@ class Job:
         what it is shown, all by default; ``actor``: who asks, the strategy by default.
         """
         view = View(
-            query=self.query,
+            query=self.asked,
             tools=tools,
             results=tuple(self.executor.results if results is None else results),
             refused=tuple(s for s in self.executor.skips if s.refused and s.tool in {t.name for t in tools}),

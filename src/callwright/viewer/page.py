@@ -83,11 +83,14 @@ def _answer(story: Story) -> Html:
         return html("<section class=answer><p>The run ended before an answer.</p></section>")
     rows = join(_statement(s) for s in story.answer.get("statements") or ())
     missing = join(html("<li class=missing>{}</li>", m) for m in story.answer.get("missing") or ())
-    checked = html("<details><summary>What each statement rests on</summary><ul>{}{}</ul></details>", rows, missing)
+    assumed = join(html("<li class=missing>{}</li>", m) for m in story.answer.get("assumed") or ())
+    about = html(
+        "<details><summary>What each statement rests on</summary><ul>{}{}{}</ul></details>", rows, missing, assumed
+    )
     return html(
         "<section class=answer><h2>Answer</h2><p class=text>{}</p>{}</section>",
         story.answer.get("text", ""),
-        checked if rows or missing else "",
+        about if rows or missing or assumed else "",
     )
 
 
