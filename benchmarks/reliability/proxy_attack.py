@@ -252,11 +252,14 @@ async def client(connection: Connection, seen: Seen, until: float, pause: float,
         await asyncio.sleep(chance.expovariate(1 / pause))
 
 
-async def round_of(connections: list[Connection], seconds: float, pause: float, seed: int) -> Seen:
+async def round_of(port: int, clients: int, seconds: float, pause: float, seed: int) -> Seen:
     seen, until = Seen(), time.monotonic() + seconds
+    connections = [Connection(port) for _ in range(clients)]
     async with asyncio.TaskGroup() as group:
         for n, connection in enumerate(connections):
             group.create_task(client(connection, seen, until, pause, random.Random(seed * 100_003 + n)))
+    for connection in connections:
+        connection.close()
     return seen
 
 
@@ -358,19 +361,16 @@ class Outcome:
 async def measure(
     port: int, clients: int, seconds: float, pause: float, rounds: int, say: Callable[[str], None]
 ) -> Outcome:
-    """Rounds without and with an attacker, in turn, on the same connections."""
+    """Rounds without and with an attacker, in turn."""
     made = Outcome(Seen(), Seen(), [])
-    connections = [Connection(port) for _ in range(clients)]
-    await round_of(connections, seconds / 4, pause, 99)  # connections are made and modules loaded
+    await round_of(port, clients, seconds / 4, pause, 99)  # what is loaded with the first requests
     for number in range(rounds):
-        without = await round_of(connections, seconds, pause, 2 * number)
+        without = await round_of(port, clients, seconds, pause, 2 * number)
         async with attacking(port, made.rows):
-            attacked = await round_of(connections, seconds, pause, 2 * number + 1)
+            attacked = await round_of(port, clients, seconds, pause, 2 * number + 1)
         for name, seen, all_of in (("alone", without, made.without), ("attacked", attacked, made.attacked)):
             all_of.add(seen)
             say(_line(f"round {number + 1}, {name}", seen))
-    for connection in connections:
-        connection.close()
     return made
 
 
@@ -384,7 +384,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=45.0, help="of each round")
-    parser.add_argument("--pause", type=float, default=5.0, help="mean seconds between two requests of a client")
+    parser.add_argument("--pause", type=float, default=20.0, help="mean seconds between two requests of a client")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--delay", type=float, default=0.05, help="seconds that the upstream takes for an answer")
     given = parser.parse_args()

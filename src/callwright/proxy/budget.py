@@ -24,7 +24,7 @@ class Budget:
     body_bytes: int = _limit(32_000_000, "bytes", "request body", "413")
     body_seconds: float = _limit(60.0, "seconds", "between two pieces of a request body", "408")
     answer_bytes: int = _limit(256_000_000, "bytes", "answer of the upstream", "the answer breaks off")
-    waiting_bytes: int = _limit(32_000_000, "bytes", "one answer held back for repair", "passes unread")
+    waiting_bytes: int = _limit(32_000_000, "bytes", "a streamed answer held back for repair", "passes untouched")
     stalled_seconds: float = _limit(60.0, "seconds", "a client takes no byte of its answer", "both ends are closed")
     inline_bytes: int = _limit(128_000, "bytes", "request read on the event loop", "goes to the worker process")
     inline_items: int = _limit(
@@ -34,7 +34,7 @@ class Budget:
         0.1,
         "seconds",
         "processor time of one step on the event loop",
-        "goes to the worker process, or passes untouched",
+        "goes to the worker process; a stream that has begun passes untouched",
     )
     worker_bytes: int = _limit(4_000_000, "bytes", "request read by the worker process", "passes untouched")
     worker_items: int = _limit(
