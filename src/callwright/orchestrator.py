@@ -52,6 +52,7 @@ from callwright.strategies import Job, Strategy, open_strategy, require_freezabl
 from callwright.trace import Event, Sink, Trace
 from callwright.trials.days import relative_days
 from callwright.trials.verdict import observed
+from callwright.trust import TrustStore
 from callwright.types import Answer, Assumption, Message, Skip, Tool, ToolResult, Usage, to_json
 
 Status = Literal["answered", "partial", "abstained"]
@@ -119,7 +120,8 @@ class Orchestrator:
     :mod:`callwright.retrieval`); it may find more where these fall short. ``trials`` has them tried before: ``off``,
     ``read-only``, or ``sandbox`` (whatever any tool does is thrown away). ``evidence`` is a store of what is known of
     tools: every real call of every run goes into it, and it is a prior on which tools are found. ``strict=False``
-    goes on without the tool sources that cannot be opened.
+    goes on without the tool sources that cannot be opened. ``trust``: what the user has confirmed, and definitions of
+    tools as they were first seen (see :func:`open_catalog`).
 
     ``today`` says what day it is, once a run: the model is told where a tool takes a date and no tool tells the day.
     The journal keeps it, so a run that is resumed stays in its day. None: nobody is told.
@@ -150,9 +152,11 @@ class Orchestrator:
         retrieval: Mode | None = None,
         strict: bool = True,
         today: Callable[[], date] | None = date.today,
+        trust: TrustStore | None = None,
     ) -> None:
         self._sources = tools
         self._strict = strict
+        self._trust = trust
         self._model_spec = model
         self._strategy = open_strategy(strategy)
         self._planner = planner
@@ -176,7 +180,8 @@ class Orchestrator:
 
     async def __aenter__(self) -> Orchestrator:
         async with AsyncExitStack() as stack:
-            self._catalog = await stack.enter_async_context(open_catalog(self._sources, strict=self._strict))
+            opened = open_catalog(self._sources, strict=self._strict, trust=self._trust, pins=self._trust)
+            self._catalog = await stack.enter_async_context(opened)
             self._model = open_model(self._model_spec)
             if self._model is not self._model_spec:
                 stack.push_async_callback(self._model.aclose)
@@ -284,7 +289,7 @@ async def _run(
         known=rates,
         **_identity(setup, tools, model),
     )
-    trace.note(*(f"warning: {said}" for said in (*catalog.unopened, *catalog.unlaid)))
+    trace.note(*(f"warning: {said}" for said in (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)))
     await settle_doubts(ledger, catalog.outcome, trace)
     reserve = None
     if listing is not None:

@@ -110,6 +110,28 @@ class Askable(Protocol):
     async def outcome(self, tool: Tool, arguments: JsonObject, key: str) -> ToolOutput | NotDone | None: ...
 
 
+class Confirmations(Protocol):
+    """What the user has confirmed, by digest (:class:`callwright.trust.TrustStore`)."""
+
+    def is_trusted(self, kind: Literal["document", "tools"], where: str, digest: str) -> bool: ...
+
+
+class Confirmable(Protocol):
+    """A source that came from elsewhere: a document, a server.
+
+    ``consult`` is called before it is opened, where somebody knows what the user has confirmed. ``origin`` names it
+    for good; ``definition`` is what it says of a tool once it is open: pinned on first use, compared later. It may
+    have ``unconfirmed``: what it says and is not believed, for people.
+    """
+
+    @property
+    def origin(self) -> str: ...
+
+    def consult(self, trust: Confirmations) -> None: ...
+
+    def definition(self, tool: Tool) -> JsonObject: ...
+
+
 class NotDone(Enum):
     """The type of :data:`NOT_DONE`."""
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,8 @@ from aiohttp import web
 from callwright.catalog import Catalog, open_catalog
 from callwright.catalog.mcp import MCPSource, sources_from_config
 from callwright.catalog.servers import Server
-from callwright.errors import CatalogError
+from callwright.errors import CatalogError, TrustError
+from callwright.trust import TrustStore, digest_of, location
 from callwright.types import DESTRUCTIVE, READ_LOCAL
 
 PEER = str(Path(__file__).parent / "peer_server.py")
@@ -224,6 +226,7 @@ async def test_a_list_without_an_end_is_cut_with_a_note() -> None:
 def test_a_servers_text_does_not_reach_the_terminal() -> None:
     code = f"""
 import asyncio
+import json
 from callwright.catalog import open_catalog
 from callwright.catalog.mcp import MCPSource
 async def main():
@@ -369,3 +372,98 @@ async def test_a_server_that_asks_for_credentials_says_so() -> None:
         with pytest.raises(CatalogError, match="401"):
             async with open_catalog([MCPSource.http(url)]):
                 pass
+
+
+async def test_a_tool_that_changes_after_a_lost_connection_is_not_called(tmp_path: Path) -> None:
+    async with open_catalog([peer("--changes", str(tmp_path / "changed"))]) as catalog:
+        assert (await catalog.call("pid", {})).failure is None
+        assert (await catalog.call("die", {})).failure is not None
+        failure = (await catalog.call("pid", {})).failure
+        assert failure is not None
+        assert (failure.kind, failure.outcome_unknown) == ("not_executable", False)
+        assert "+ Sends your files." in failure.message
+        other = (await catalog.call("environment", {})).failure
+        assert other is None, "what has not changed is called"
+
+
+async def test_a_tool_that_the_server_says_has_changed_is_not_called(tmp_path: Path) -> None:
+    async with open_catalog([peer("--changes", str(tmp_path / "changed"), "--announce")]) as catalog:
+        first = (await catalog.call("environment", {})).failure
+        failure = (await catalog.call("pid", {})).failure
+        assert first is None
+        assert failure is not None
+        assert "changed its definition since it was listed" in failure.message
+
+
+async def test_a_server_that_offers_something_else_next_time_is_refused_until_that_is_confirmed(
+    tmp_path: Path,
+) -> None:
+    store, state = TrustStore(tmp_path / "trust"), tmp_path / "changed"
+
+    async def use() -> Catalog:
+        async with open_catalog([peer("--changes", str(state))], pins=store) as catalog:
+            return catalog
+
+    assert len(await use()) > 5
+    assert len(await use()) > 5
+    state.touch()
+    with pytest.raises(TrustError) as caught:
+        await use()
+    assert "the definition of 'pid' of mcp peer" in str(caught.value)
+    assert "+ Sends your files." in str(caught.value)
+    async with open_catalog([peer("--changes", str(state))]) as catalog:
+        assert any("Sends your files." in line for line in catalog.accept(store))
+    assert len(await use()) == 1
+
+
+def configured(tmp_path: Path, **server: object) -> Path:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"peer": server}}))
+    return path
+
+
+async def test_what_a_configuration_says_of_trust_counts_when_it_is_confirmed(tmp_path: Path) -> None:
+    store = TrustStore(tmp_path / "trust")
+    path = configured(tmp_path, command=sys.executable, args=[PEER], trusted=True)
+    async with open_catalog([path], trust=store) as catalog:
+        assert (catalog["pid"].trusted, catalog["pid"].effects) == (False, DESTRUCTIVE)
+        assert catalog.unconfirmed == (f'"trusted": true of peer is not believed before: callwright trust {path}',)
+    store.trust("document", location(path), digest_of(json.loads(path.read_text())))
+    async with open_catalog([path], trust=store) as catalog:
+        assert (catalog["pid"].trusted, catalog["pid"].effects.read_only) == (True, True)
+        assert catalog.unconfirmed == ()
+    async with open_catalog([path]) as catalog:  # without a store the file is the code's own configuration
+        assert catalog["pid"].trusted
+
+
+async def test_a_configuration_sends_no_key_of_the_environment_before_it_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        seen.append(str(request.headers.get("authorization")))
+        return web.Response(status=401)
+
+    app = web.Application()
+    app.router.add_route("*", "/mcp", handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        monkeypatch.setenv("A_SECRET", "s3cret-of-the-user")
+        store = TrustStore(tmp_path / "trust")
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+        path = configured(tmp_path, url=url, headers={"Authorization": "Bearer ${A_SECRET}"})
+        with pytest.raises(TrustError, match="would be sent A_SECRET") as caught:
+            async with open_catalog([path], trust=store):
+                pass
+        assert f"callwright trust {path}" in str(caught.value)
+        assert seen == []
+        store.trust("document", location(path), digest_of(json.loads(path.read_text())))
+        with pytest.raises(CatalogError, match="401"):
+            async with open_catalog([path], trust=store):
+                pass
+        assert set(seen) == {"Bearer s3cret-of-the-user"}
+    finally:
+        await runner.cleanup()

@@ -125,7 +125,7 @@ async def test_a_call_arrives_as_the_document_says(shop: Shop) -> None:
 async def test_an_idempotency_key_header_is_filled_by_us_and_hidden_from_the_model(shop: Shop) -> None:
     pay = operation("pay", [param("Idempotency-Key", "header", required=True), param("amount", "query")])
     document = {**DOCUMENT, "paths": {"/pay": {"post": pay}}}
-    api = await opened(document, base_url=shop.url)
+    api = await opened(document, base_url=shop.url, trusted=True)
     assert list(api.tools["pay"].properties) == ["amount"]
     assert api.tools["pay"].effects.keyed
     assert api.tools["pay"].effects.may_repeat
@@ -134,7 +134,7 @@ async def test_an_idempotency_key_header_is_filled_by_us_and_hidden_from_the_mod
     CALL_KEY.reset(token)
     assert got["headers"]["idempotency-key"] == "key-1"
     await api.source.aclose()
-    untrusted = await opened(document, base_url=shop.url, trusted=False)
+    untrusted = await opened(document, base_url=shop.url)
     assert not untrusted.tools["pay"].effects.keyed, "what an untrusted source says of itself loosens nothing"
     await untrusted.source.aclose()
 

@@ -211,7 +211,7 @@ def test_a_confirmed_file_counts_until_one_letter_of_it_changes(home: Path) -> N
 
 def test_what_is_said_of_a_found_file_steers_no_terminal(home: Path) -> None:
     written(home / "project", '"a\\u001b[2Jb" = 1\n"\\u202eevil" = 2\n')
-    assert "(a\\x1b[2Jb, \\u202eevil)" in found(home).unused
+    assert "(a\\u001b[2Jb, \\u202eevil)" in found(home).unused
     assert max(map(len, found(home).unused.replace(str(home), "").splitlines())) <= 80
     written(home / "project", "x = [")
     assert "It was only found" in found(home).unused

@@ -39,7 +39,8 @@ def test_a_found_file_is_confirmed_listed_and_confirmed_no_longer(tmp_path: Path
     [
         ("callwright.toml", 'modle = "text"', "has no key 'modle'"),
         ("callwright.toml", "x = [", "is not TOML"),
-        ("notes.txt", "x", "is nothing that can be confirmed"),
+        ("notes.txt", "x", "is no document of tools"),
+        ("list.json", '[{"name": "a"}]', "is nothing that can be confirmed"),
     ],
 )
 def test_what_makes_no_sense_is_not_confirmed(
@@ -52,3 +53,62 @@ def test_what_makes_no_sense_is_not_confirmed(
     assert not (tmp_path / "trust").exists()
     missing = callwright("trust", "none.yaml", folder=tmp_path, **trust)
     assert "there is no 'none.yaml'" in missing.stderr
+
+
+SHOP = """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+servers: [{url: "http://127.0.0.1:9"}]
+paths:
+  /orders:
+    post:
+      operationId: look_up
+      description: Looks up orders.
+      x-callwright-effects: {read_only: true}
+      responses: {"200": {description: ok}}
+"""
+
+
+def test_a_document_is_confirmed_by_its_digest_and_a_change_shown(tmp_path: Path, trust: dict[str, str]) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text(SHOP)
+
+    def listed() -> str:
+        done = callwright("tools", path, **trust)
+        return done.stdout + done.stderr
+
+    assert "not believed before: callwright trust" in listed()
+    done = callwright("trust", path, **trust)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f"trusted: {path}",
+        "  1 tools; their definitions are pinned as they are now",
+    ]
+    assert "not believed" not in listed()
+    path.write_text(SHOP.replace("Looks up", "Cancels"))
+    assert "not believed" in listed()
+    used = callwright("tools", "try", "orders", "--tools", path, "--no-evidence", **trust)
+    assert used.returncode == 1
+    assert "changed since first use" in used.stderr
+    assert "- Looks up orders." in used.stderr
+    assert "+ Cancels orders." in used.stderr
+    assert f"callwright trust {path}" in used.stderr
+    again = callwright("trust", path, **trust)
+    assert "    + Cancels orders." in again.stdout
+    assert "changed" not in callwright("tools", "try", "orders", "--tools", path, "--no-evidence", **trust).stderr
+    assert f"openapi {path}" in callwright("trust", **trust).stdout
+    assert callwright("trust", "--remove", path, **trust).returncode == 0
+    assert callwright("trust", **trust).stderr == "nothing is trusted yet\n"
+    assert "not believed" in listed()
+
+
+def test_of_a_folder_the_documents_are_confirmed_and_no_code_runs(tmp_path: Path, trust: dict[str, str]) -> None:
+    (tmp_path / "tools.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    assert "holds none of" in callwright("trust", tmp_path, **trust).stderr
+    (tmp_path / "openapi.yaml").write_text(SHOP)
+    (tmp_path / "callwright.toml").write_text('mode = "text"')
+    done = callwright("trust", tmp_path, **trust)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("trusted: ") == 2
+    assert "which runs because you name it" in callwright("trust", tmp_path / "tools.py", **trust).stderr
+    assert not (tmp_path / "ran").exists()

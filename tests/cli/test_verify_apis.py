@@ -204,6 +204,7 @@ def test_a_reference_server_is_verified_and_a_run_is_shown_what_was_found_out(tm
     config = tmp_path / "mcp.json"
     time = {"command": server, "args": ["--local-timezone", "UTC"], "trusted": True}
     config.write_text(json.dumps({"mcpServers": {"time": time}}))
+    assert callwright("trust", config, folder=tmp_path).returncode == 0  # believes its "trusted": true
     overlay = tmp_path / "o.json"
     done = callwright("verify", "apis", "--tools", config, "--no-evidence", "--apply", overlay, folder=tmp_path)
     assert "kept 2 of 2" in done.stdout, done.stderr

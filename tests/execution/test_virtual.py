@@ -13,6 +13,7 @@ import uvicorn
 
 from callwright import Failure
 from callwright.catalog import open_catalog
+from callwright.catalog.openapi import OpenAPISource
 from callwright.cli.proxy import bound
 from callwright.execution.virtual import MAX_BODY, ToolServer
 from callwright.http import Egress, HttpClient, HttpResponse
@@ -55,7 +56,7 @@ async def asked(method: str, url: str, body: Any = None, **headers: str) -> tupl
 
 
 async def test_a_catalogue_reads_the_description_and_calls_the_tools() -> None:
-    async with served() as base, open_catalog([f"{base}/openapi.json"]) as catalog:
+    async with served() as base, open_catalog([OpenAPISource(f"{base}/openapi.json", trusted=True)]) as catalog:
         (tool,) = catalog.tools
         assert (tool.name, tool.required, tool.effects.read_only) == ("weather_for_skycast", ("city",), True)
         good = await catalog.call(tool.name, {"city": "Oslo"})

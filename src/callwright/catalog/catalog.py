@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import difflib
 import re
+import shlex
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from callwright.catalog.json_document import BrokenDocument
@@ -18,7 +20,8 @@ from callwright.catalog.sources import SourceSpec, sources_of
 from callwright.controls import one_line
 from callwright.errors import CallwrightError, CatalogError
 from callwright.overlay import Laid, ToolOverlay
-from callwright.protocols import NotDone, ToolSource
+from callwright.protocols import Confirmations, NotDone, ToolSource
+from callwright.trust import TrustStore, changes, plain_json, printable, readable
 from callwright.types import JsonObject, Tool, ToolOutput, digest
 
 
@@ -37,6 +40,7 @@ class Catalog:
     ``problems``: what could not be used as it is, and why; ``unlaid`` those of them that are of overlays,
     ``unopened`` those of sources that could not be opened, each on one line.
     ``overlays``: what these say of the tools, by name; of tools that have changed since they say nothing.
+    ``unconfirmed``: what sources say of themselves that is not believed before the user confirms them.
     """
 
     def __init__(
@@ -52,6 +56,8 @@ class Catalog:
         self.unopened = tuple(unopened)
         self.problems: tuple[str, ...] = (*self.unopened, *problems, *self.unlaid)
         self.overlays: Mapping[str, ToolOverlay] = {k: v for one in laid for k, v in one.fitting.items()}
+        sources = {id(entry.source): entry.source for entry in entries}.values()
+        self.unconfirmed: tuple[str, ...] = tuple(u for s in sources for u in getattr(s, "unconfirmed", ()))
 
     def __getitem__(self, name: str) -> Tool:
         return self._entry(name).tool
@@ -75,6 +81,33 @@ class Catalog:
         """The secret values that the sources of these tools may send, for ``Trace(secrets=…)``."""
         sources = {id(entry.source): entry.source for entry in self._entries.values()}.values()
         return tuple(dict.fromkeys(secret for source in sources for secret in getattr(source, "secrets", ())))
+
+    def require_unchanged(self, pins: TrustStore, named: Mapping[int, str]) -> tuple[str, ...]:
+        """Pin the definitions that are seen for the first time; what cannot be remembered is returned. ``named``: how
+        the user names a source, by its id. Raises TrustError with a diff where one is not what it was."""
+        said = []
+        for source, definitions in self._definitions():
+            spec = named.get(id(source))
+            hint = f"if that is right: callwright trust {shlex.quote(printable(spec))}" if spec else ""
+            said.append(pins.require_unchanged(source.origin, definitions, hint=hint))
+        return tuple(filter(None, said))
+
+    def accept(self, pins: TrustStore) -> list[str]:
+        """Make the definitions as they are now those that hold. Returns what changed, as lines."""
+        lines = []
+        for source, definitions in self._definitions():
+            lines += readable(changes(pins.pinned(source.origin), plain_json(definitions)), most=400)
+            pins.pin(source.origin, definitions)
+        return lines
+
+    def _definitions(self) -> list[tuple[Any, dict[str, JsonObject]]]:
+        """What the sources that came from elsewhere say of their tools."""
+        offered: dict[int, tuple[Any, dict[str, JsonObject]]] = {}
+        for entry in self._entries.values():
+            if hasattr(entry.source, "definition"):
+                held = offered.setdefault(id(entry.source), (entry.source, {}))[1]
+                held[entry.original.name] = entry.source.definition(entry.original)
+        return list(offered.values())
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutput:
         """Run one tool. What goes wrong in the world is in the output; an unknown name raises CatalogError."""
@@ -116,6 +149,8 @@ async def open_catalog(
     prefix: bool = False,
     limits: SchemaLimits | None = None,
     strict: bool = True,
+    trust: Confirmations | None = None,
+    pins: TrustStore | None = None,
 ) -> AsyncIterator[Catalog]:
     """Open every source and put its tools under one name each. Sources are closed when the block ends.
 
@@ -125,27 +160,40 @@ async def open_catalog(
     ``<source>_<name>_2`` and so on. Every such renaming stands in ``catalog.problems``. ``prefix=True`` puts the
     source's name before every name. ``include`` and ``exclude`` are shell patterns (``get_*``) on the final names.
 
+    ``trust``: what the user has confirmed (:class:`callwright.trust.TrustStore`); without it documents are untrusted
+    unless your code says otherwise. ``pins``: the store in which definitions of documents and servers are pinned on
+    first use; a changed one raises TrustError with a diff.
+
     Raises CatalogError where a source cannot be opened; with ``strict=False`` it is left out, its reason in
     ``catalog.unopened``, as long as another one opens. A single tool that cannot be used is left out, its reason in
     ``catalog.problems``.
     """
     specs: list[Any] = list(sources) if isinstance(sources, list | tuple) else [sources]
-    opened, errors = _made(specs, strict)
+    made, errors = _made(specs, strict)
+    opened = [source for source, _ in made]
+    for source in opened if trust is not None else ():
+        if consult := getattr(source, "consult", None):
+            consult(trust)
     async with AsyncExitStack() as stack:
         for source in opened:
             stack.push_async_callback(source.aclose)
         offers, failed = await _open(opened, strict)
         _require_one(offers, [*errors, *failed])
-        yield _merged(offers, include, exclude, prefix, limits or SchemaLimits(), [*errors, *failed])
+        catalog = _merged(offers, include, exclude, prefix, limits or SchemaLimits(), [*errors, *failed])
+        if pins is not None:
+            named = {id(source): spec for source, spec in made}
+            catalog.problems += await asyncio.to_thread(catalog.require_unchanged, pins, named)
+        yield catalog
 
 
-def _made(specs: Sequence[Any], strict: bool) -> tuple[list[ToolSource], list[CallwrightError]]:
-    """The sources of all specs, and of the documents that make none why. A spec that names nothing is raised."""
-    made: list[ToolSource] = []
+def _made(specs: Sequence[Any], strict: bool) -> tuple[list[tuple[ToolSource, str]], list[CallwrightError]]:
+    """The sources of all specs, each with how the user named it, and of the documents that make none why. A spec that
+    names nothing is raised."""
+    made: list[tuple[ToolSource, str]] = []
     errors: list[CallwrightError] = []
     for spec in specs:
         try:
-            made += sources_of(spec)
+            made += [(source, str(spec) if isinstance(spec, str | Path) else "") for source in sources_of(spec)]
         except BrokenDocument as error:
             if strict:
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shlex
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,9 +18,11 @@ from callwright.catalog.mcp_results import CONNECTION_CLOSED, UNREADABLE, failur
 from callwright.catalog.mcp_stdio import stdio
 from callwright.catalog.mcp_streams import watched
 from callwright.catalog.servers import Server, enabled, servers_from_config
-from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra
+from callwright.errors import CallwrightError, CatalogError, Failure, MissingExtra, TrustError
+from callwright.protocols import Confirmations
 from callwright.redaction import in_every_form, redacted
-from callwright.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
+from callwright.trust import changes, digest_of, location, printable, readable
+from callwright.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput, digest
 from callwright.wire.tools import tool_from_wire
 
 if TYPE_CHECKING:
@@ -28,12 +31,18 @@ if TYPE_CHECKING:
 _LOST_OVER_HTTP = "SSE stream "  # how the SDK begins its own errors of CONNECTION_CLOSED for one lost answer
 _STDERR_CHARS = 1_500
 _NOWHERE = logging.NullHandler()
+_DEFINING = ("title", "description", "inputSchema", "outputSchema", "annotations")
 
 
 def sources_from_config(
-    servers: Mapping[str, Any], *, folder: Path | None = None, environ: Mapping[str, str] | None = None
+    servers: Mapping[str, Any],
+    *,
+    folder: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    file: tuple[str, str] | None = None,
 ) -> tuple[MCPSource, ...]:
     """One source per server of an ``mcpServers`` object (:func:`~callwright.catalog.servers.servers_from_config`).
+    ``file``: the place and the digest of the file that it stands in.
 
     A server whose settings cannot be used is a source that cannot be opened: the others are none the worse for it.
     """
@@ -41,7 +50,7 @@ def sources_from_config(
     for name in enabled(servers):
         try:
             (server,) = servers_from_config({name: servers[name]}, folder=folder, environ=environ)
-            made.append(MCPSource(server))
+            made.append(MCPSource(server, file=file))
         except CatalogError as error:
             made.append(MCPSource(Server(name), refused=error))
     return tuple(made)
@@ -51,13 +60,21 @@ class MCPSource:
     """One MCP server. Its connection lives in a task of its own, so that its end disturbs nobody else's code.
 
     Effects come from the annotations of trusted servers; of others the worst case is assumed. A connection that was
-    lost is made again by the next call.
+    lost is made again by the next call. A tool whose definition changes while it is open is not called any more.
+
+    Who is asked what the user has confirmed (:meth:`consult`) believes what a configuration says of trust only where
+    that very ``file`` is confirmed, and a server at a URL only with the tools that it had when it was.
     """
 
-    def __init__(self, server: Server, *, refused: CatalogError | None = None) -> None:
+    def __init__(
+        self, server: Server, *, file: tuple[str, str] | None = None, refused: CatalogError | None = None
+    ) -> None:
         self.server = server
         self.problems: tuple[str, ...] = ()
+        self.unconfirmed: tuple[str, ...] = ()
         self._refused = refused
+        self._file = file
+        self._trust: Confirmations | None = None
         self._connection = _Connection(server)
 
     @classmethod
@@ -81,17 +98,57 @@ class MCPSource:
         """The secret values this source may send, for ``Trace(secrets=…)``: known by the names of their settings."""
         return self.server.secrets
 
+    def consult(self, trust: Confirmations) -> None:
+        """Have :meth:`open` ask whether the user has confirmed the configuration, or the server's tools."""
+        self._trust = trust
+
+    @property
+    def origin(self) -> str:
+        """What its tools' definitions are remembered under."""
+        if self._file is not None:
+            return f"mcp {self.name} of {self._file[0]}"
+        return f"mcp {location(self.server.url) if self.server.url else f'{self.name} {digest(self.place(None))}'}"
+
+    def definition(self, tool: Tool) -> JsonObject:
+        """What the server says of a tool."""
+        return self._connection.seen[tool.name]
+
+    def _is_trusted(self) -> bool:
+        """Whether the server's annotations are believed. Raises TrustError for one that would get a key of the user
+        because a file says so that nobody has confirmed."""
+        server, trust = self.server, self._trust
+        if trust is None:
+            return server.trusted
+        if self._file is None:
+            seen = digest_of(self._connection.seen)
+            return server.trusted or (server.url != "" and trust.is_trusted("tools", location(server.url), seen))
+        if trust.is_trusted("document", *self._file):
+            return server.trusted
+        how = f"callwright trust {shlex.quote(printable(self._file[0]))}"
+        if server.url and server.variables:
+            names, host = ", ".join(server.variables), urlsplit(server.url).hostname
+            raise TrustError(
+                f"MCP server {self.name!r} would be sent {names} ({printable(str(host))}), and nobody has confirmed "
+                f"the file that says so; read it, then: {how}",
+            )
+        said = f'"trusted": true of {printable(self.name)} is not believed before: {how}'
+        self.unconfirmed = (said,) if server.trusted else ()
+        return False
+
     async def open(self) -> Sequence[Tool]:
         if self._refused is not None:
             raise self._refused
+        self._connection.seen = {}
+        if self._file is not None:
+            self._is_trusted()  # before anything is sent
         listed = await self._connection.start()
+        self._connection.seen = definitions_of(listed)
+        trusted = self._is_trusted()
         tools: list[Tool] = []
         problems = [f"{self.name}: {problem}" for problem in self._connection.pages.problems]
         for raw in listed:
             try:
-                tools.append(
-                    tool_from_wire(raw, source=f"mcp {self.name}", trusted=self.server.trusted, unsaid=DESTRUCTIVE)
-                )
+                tools.append(tool_from_wire(raw, source=f"mcp {self.name}", trusted=trusted, unsaid=DESTRUCTIVE))
             except CatalogError as error:
                 problems.append(f"{self.name}: {error.message}")
         self.problems = tuple(problems)
@@ -106,7 +163,7 @@ class MCPSource:
         said = str(redacted(output.failure.message, secrets))
         return replace(output, failure=replace(output.failure, message=said))
 
-    def place(self, _: Tool) -> str:
+    def place(self, _: Tool | None) -> str:
         """The server's address, or the program that is started."""
         server = self.server
         return server.url or "\n".join([server.cwd, server.command, *server.args])
@@ -126,6 +183,8 @@ class _Connection:
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.pages = ToolPages()
+        self.seen: dict[str, JsonObject] = {}  # the definitions of the tools, as they were taken
+        self._now: dict[str, JsonObject] = {}  # as they are by a later list
         self._status: int | None = None  # of the last HTTP error: the SDK does not hand it on
 
     async def start(self) -> Sequence[JsonObject]:
@@ -154,6 +213,9 @@ class _Connection:
             client = await self._connected()
         except CatalogError as error:
             return ToolOutput(failure=Failure("unavailable", error.message, retryable=True, not_done=True))
+        if changed := changes(self.seen, {n: d for n, d in self._now.items() if n == tool.name}):
+            said = f"{tool.name} is not called: the server has changed its definition since it was listed"
+            return ToolOutput(failure=Failure("not_executable", "\n".join([said, *readable(changed)]), not_done=True))
         self._status = None
         try:
             return output_of(await client.call_tool(tool.name, arguments))
@@ -181,9 +243,22 @@ class _Connection:
                     f"MCP server {self._server.name!r} is not open", hint="call inside open_catalog()"
                 )
             if self._client is None:
-                await self.start()
+                self._now = definitions_of(await self.start())
             assert self._client is not None
+            if self.pages.is_outdated:
+                await self._list_anew(self._client)
             return self._client
+
+    async def _list_anew(self, client: Client) -> None:
+        """Find out what the server offers since it said that its list has changed. Raises CatalogError."""
+        self.pages.is_outdated = False
+        try:
+            async with asyncio.timeout(self._server.seconds):
+                self._now = definitions_of(await _listed(client))
+        except Exception as error:
+            self.pages.is_outdated = True
+            said = f"MCP server {self._server.name!r} says that its tools have changed, and does not list them"
+            raise CatalogError(f"{said}: {type(error).__name__}") from None
 
     def _lose(self, client: Client) -> None:
         if self._client is client:
@@ -282,12 +357,17 @@ async def _listed(client: Client) -> list[JsonObject]:
     found: list[JsonObject] = []
     cursor: str | None = None
     for _ in range(MAX_PAGES):
-        page = await client.list_tools(cursor=cursor)
+        page = await client.list_tools(cursor=cursor, cache_mode="refresh")
         found += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
         if not page.next_cursor or page.next_cursor == cursor:
             break
         cursor = page.next_cursor
     return found
+
+
+def definitions_of(listed: Sequence[JsonObject]) -> dict[str, JsonObject]:
+    """What a server says of its tools, by name: without what may differ between two versions of the SDK."""
+    return {raw["name"]: {key: raw[key] for key in _DEFINING if key in raw} for raw in listed}
 
 
 def _unusable(server: Server, error: BaseException, stderr: IO[bytes], status: int | None) -> CallwrightError:

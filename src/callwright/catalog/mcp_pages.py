@@ -18,15 +18,18 @@ MAX_TOOL_BYTES = 2_500_000
 MAX_LEVELS = 100
 
 _LATEST = "2026-07-28"
+_CHANGED = "notifications/tools/list_changed"
 
 
 class ToolPages:
-    """Follows the messages of one connection. ``problems``: what was left out of its last list, and why."""
+    """Follows the messages of one connection. ``problems``: what was left out of its last list, and why.
+    ``is_outdated``: the server has said since that its list has changed."""
 
     def __init__(self, *, max_tools: int = MAX_TOOLS, max_bytes: int = MAX_BYTES) -> None:
         self._max_tools, self._max_bytes = max_tools, max_bytes
         self._asked: dict[Any, str] = {}  # by the id of a request without an answer: its method
         self._version = _LATEST
+        self.is_outdated = False  # the server says that its list is another one now
         self._begin()
 
     def _begin(self) -> None:
@@ -45,6 +48,7 @@ class ToolPages:
 
     def admit(self, message: Any) -> None:
         """A message of the server. The answer to ``tools/list`` loses what cannot be used."""
+        self.is_outdated |= getattr(message, "method", "") == _CHANGED
         if not hasattr(message, "result") and not hasattr(message, "error"):
             return
         result = getattr(message, "result", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from callwright.catalog.openapi_document import (
     notation_of,
     read_file,
 )
+from callwright.catalog.openapi_keys import KeyRule, kept_back
 from callwright.catalog.openapi_names import tool_name
 from callwright.catalog.openapi_operation import Importer
 from callwright.catalog.openapi_request import BadArgument, Request, build
@@ -31,8 +33,9 @@ from callwright.catalog.openapi_response import output_of
 from callwright.catalog.openapi_security import Credentials, Scheme, credentials_for, schemes_of, secrets_of
 from callwright.errors import CatalogError, ConfigError, Failure
 from callwright.http import Egress, HttpClient, HttpResponse
-from callwright.protocols import CALL_KEY
+from callwright.protocols import CALL_KEY, Confirmations
 from callwright.redaction import secret_values
+from callwright.trust import digest_of, location, printable
 from callwright.types import JsonObject, Tool, ToolOutput
 
 _BASE_HINT = "write http(s)://host[:port]/path"
@@ -57,6 +60,10 @@ class OpenAPISource:
     Requests go to public addresses only, plus the hosts of ``base_url`` and of the document's own URL, because the
     caller typed them, plus ``allow``. ``http`` is a client to share: its own egress rules then hold, and it stays
     open. After ``open``, ``not_imported`` lists what could not become a tool.
+
+    A document is not ``trusted`` unless the caller says so, or the user has confirmed it by digest (:meth:`consult`):
+    what it says of effects loosens nothing, and it does not choose the address that a credential goes to
+    (:mod:`~callwright.catalog.openapi_keys`).
     """
 
     def __init__(
@@ -73,7 +80,7 @@ class OpenAPISource:
         environment: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         allow: Iterable[str] = (),
-        trusted: bool = True,
+        trusted: bool = False,
         timeout: float = 30.0,
         max_bytes: int = 2_000_000,
         http: HttpClient | None = None,
@@ -85,14 +92,18 @@ class OpenAPISource:
         self._include, self._exclude = tuple(include), tuple(exclude)
         self._renamed = dict(credentials or {})
         self._environment = os.environ if environment is None else environment
+        self._keys = KeyRule(_as_url(document), frozenset(self._renamed), bool(base_url) or environment is not None)
         self._headers = {k.lower(): v for k, v in (headers or {}).items()}
-        self._trusted, self._timeout, self._max_bytes = trusted, timeout, max_bytes
+        self._trusted = trusted
+        self._trust: Confirmations | None = None
+        self._timeout, self._max_bytes = timeout, max_bytes
         self._own_http = http is None
         typed = [u for u in (self._base_url, _as_url(document)) if u]
         self._http = http or HttpClient(Egress.allow([*allow, *map(_origin_entry, typed)]))
         self._bindings: dict[str, Binding] = {}
         self._schemes: dict[str, Scheme] = {}
         self.not_imported: tuple[NotImported, ...] = ()
+        self.unconfirmed: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -124,7 +135,7 @@ class OpenAPISource:
         base = self._base(binding)
         if isinstance(base, Failure):
             return ToolOutput(failure=base)
-        credentials = self._credentials(binding)
+        credentials = self._credentials(binding, base)
         if isinstance(credentials, Failure):
             return ToolOutput(failure=credentials)
         answer = await self._http.request(
@@ -144,6 +155,37 @@ class OpenAPISource:
         if self._own_http:
             await self._http.aclose()
 
+    def consult(self, trust: Confirmations) -> None:
+        """Have :meth:`open` ask whether the user has confirmed the document as it is."""
+        self._trust = trust
+
+    @property
+    def origin(self) -> str:
+        """What its tools' definitions are remembered under."""
+        return f"openapi {location(self._named) if self._named else self._name}"
+
+    def definition(self, tool: Tool) -> JsonObject:
+        """What the document says of a tool, with the request behind it: all that a change of would matter."""
+        binding = self._bindings[tool.name]
+        return {
+            "request": f"{binding.method} {binding.path}",
+            "servers": list(binding.servers),
+            "description": tool.description,
+            "input_schema": tool.input_schema,
+            "output_schema": tool.output_schema,
+            "effects": binding.declared,
+        }
+
+    @property
+    def _named(self) -> str:
+        """The place of the document, as ``callwright trust`` takes it; "" for one that was handed over."""
+        return "" if isinstance(self._given, Mapping) else str(self._given)
+
+    def _note_trust(self, text: str) -> None:
+        """Whether the user has confirmed the document as it is."""
+        if self._trust is not None and not self._trusted:
+            self._trusted = self._trust.is_trusted("document", location(self._named), digest_of(text))
+
     async def _load(self) -> Document:
         url = _as_url(self._given)
         if isinstance(self._given, Mapping):
@@ -151,6 +193,7 @@ class OpenAPISource:
         if not url:
             path = Path(self._given)
             text = await asyncio.to_thread(read_file, path)
+            self._note_trust(text)
             return await asyncio.to_thread(document_from_text, text, str(path), notation_of(path.name))
         origin = urlsplit(url).netloc.rpartition("@")[2]
         answer = await self._http.request("GET", url, max_bytes=MAX_BYTES, repeat=True)
@@ -160,6 +203,7 @@ class OpenAPISource:
         if not answer.ok:
             said = f"cannot fetch the OpenAPI document: {origin} answered {answer.status}"
             raise CatalogError(said, hint="is the address right? One that needs a login is saved to a file first")
+        self._note_trust(answer.text)
         notation = notation_of(urlsplit(url).path, answer.content_type)
         return await asyncio.to_thread(document_from_text, answer.text, f"the document from {origin}", notation)
 
@@ -177,8 +221,18 @@ class OpenAPISource:
             except Unusable as exc:
                 failed.append(NotImported(f"{method.upper()} {path}", name, str(exc)))
         self._bindings, self.not_imported = bindings, tuple(failed)
+        self.unconfirmed = self._unbelieved(importer.loosened)
         self._schemes = schemes_of(document, self._name, self._renamed)
         return tools
+
+    def _unbelieved(self, loosened: int) -> tuple[str, ...]:
+        if not loosened:
+            return ()
+        what = f"{loosened} operation{'s' if loosened > 1 else ''} of {self._name}"
+        how = f"callwright trust {shlex.quote(printable(self._named))}" if self._named else "trusted=True"
+        return (
+            f"{what} declare{'s' if loosened == 1 else ''} less than the method says; not believed before: {how}",
+        )
 
     def _wanted(self, name: str, method: str, path: str, operation: Any) -> bool:
         raw = operation if isinstance(operation, Mapping) else {}
@@ -214,10 +268,14 @@ class OpenAPISource:
         base = self._base(binding) if binding else ""
         if binding is None or isinstance(base, Failure):
             return ""
-        return f"{base} without credential" if isinstance(self._credentials(binding), Failure) else base
+        return f"{base} without credential" if isinstance(self._credentials(binding, base), Failure) else base
 
-    def _credentials(self, binding: Binding) -> Credentials | Failure:
-        found = credentials_for(binding.security, self._schemes, self._environment)
+    def _credentials(self, binding: Binding, base: str) -> Credentials | Failure:
+        known = self._schemes if self._trusted else self._keys.schemes(self._schemes, base)
+        found = credentials_for(binding.security, known, self._environment)
+        if isinstance(found, Failure) and len(known) < len(self._schemes):
+            whole = credentials_for(binding.security, self._schemes, self._environment)
+            found = whole if isinstance(whole, Failure) else kept_back(self._named, base)
         if isinstance(found, Failure):
             by_hand = {s.parameter.lower() for s in self._schemes.values() if s.how == "header"} | {"authorization"}
             return Credentials() if by_hand & set(self._headers) else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from callwright.types import Effects, JsonObject
@@ -53,6 +53,7 @@ class Binding:
     servers: tuple[JsonObject, ...] = ()
     tags: tuple[str, ...] = ()
     operation_id: str = ""
+    declared: JsonObject = field(default_factory=dict)  # what the document says of its effects, believed or not
 
 
 def is_json(media_type: str) -> bool:

@@ -38,6 +38,7 @@ class Importer:
         self._document = document
         self._source = source
         self._trusted = trusted
+        self.loosened = 0  # operations whose own word is not believed: it would loosen what the method says
         self._requests = SchemaConverter(document, writing=True)
         self._responses = SchemaConverter(document, writing=False)
 
@@ -63,6 +64,7 @@ class Importer:
             fields=tuple(arguments.fields),
             body=body,
             effects=replace(self._effects(method, operation), keyed=bool(key_header) and self._trusted),
+            declared=_declared(operation),
             key_header=key_header,
             accept=accept,
             security=_security(operation.get("security", self._document.root.get("security")), self._document),
@@ -137,16 +139,23 @@ class Importer:
     def _effects(self, method: str, operation: JsonObject) -> Effects:
         """From the method (RFC 9110); ``x-callwright-effects`` overrides, and only tightens where not trusted."""
         effects = effects_from_method(method)
-        said = next((operation[k] for k in _EFFECTS_KEYS if isinstance(operation.get(k), Mapping)), None)
-        if said is None:
-            return effects
+        said = _declared(operation)
         changes = {f: said[k] for f, keys in _HINTS.items() for k in keys if isinstance(said.get(k), bool)}
+        if not changes:
+            return effects
         if changes.get("read_only"):
             changes = {"destructive": False, "idempotent": True, **changes}
         if not self._trusted:
             tight = {"read_only": False, "destructive": True, "idempotent": False, "open_world": True}
-            changes = {f: v for f, v in changes.items() if v == tight[f]}
+            believed = {f: v for f, v in changes.items() if v == tight[f]}
+            self.loosened += replace(effects, **changes) != replace(effects, **believed)
+            changes = believed
         return replace(effects, **changes)
+
+
+def _declared(operation: JsonObject) -> JsonObject:
+    """What an operation says of its own effects."""
+    return next((operation[k] for k in _EFFECTS_KEYS if isinstance(operation.get(k), dict)), {})
 
 
 def _is_key(parameter: Any) -> bool:

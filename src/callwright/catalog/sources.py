@@ -21,6 +21,7 @@ from callwright.catalog.toolbench import ToolBenchSource, is_document
 from callwright.errors import CatalogError
 from callwright.overlay import Overlay, is_overlay
 from callwright.protocols import ToolSource
+from callwright.trust import digest_of, location
 from callwright.types import Tool
 
 SourceSpec: TypeAlias = "str | Path | ModuleType | Tool | ToolSource | Callable[..., Any] | Mapping[str, Any]"
@@ -197,7 +198,8 @@ def _of_json(raw: Any, path: Path) -> list[ToolSource]:
         if isinstance(servers, Mapping):
             from callwright.catalog.mcp import sources_from_config
 
-            return list(sources_from_config(servers, folder=path.parent))
+            file = (location(path), digest_of(dict(raw)))
+            return list(sources_from_config(servers, folder=path.parent, file=file))
         if is_document(raw):
             return [ToolBenchSource(raw, name=path.stem)]
     return [ListSource.read(raw, name=path.stem)]

@@ -172,7 +172,7 @@ async def _explored(trajectories: list[Trajectory], sources: list[Any], wanted: 
     from callwright.types import digest
 
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(opened(sources, problems=True)) if sources else None
+        catalog = await stack.enter_async_context(opened(sources, problems=True, pinned=True)) if sources else None
         learner, reflector, judge = (
             _open(stack, n) for n in (wanted.learner or "local", wanted.reflector, wanted.judge)
         )

@@ -28,6 +28,7 @@ from callwright.retrieval import mode_named
 from callwright.shortlist import Trying
 from callwright.strategies import Given, mended_by, open_strategy
 from callwright.trace import JsonlSink, Sink
+from callwright.trust import TrustStore
 from callwright.types import canonical
 from callwright.viewer import page
 
@@ -97,6 +98,7 @@ def run_query(
             trials=trials,
             retrieval=mode_named(retrieval) if retrieval else None,
             strict=EVERY_SOURCE.get(),
+            trust=TrustStore(),
         )
         run = orchestrator.run_sync(query)
     print_run(run, as_json)

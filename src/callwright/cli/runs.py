@@ -148,6 +148,7 @@ def resume_run(
             allow=allow,
             evidence=stack.enter_context(kept(evidence)),
             strict=EVERY_SOURCE.get(),
+            trust=TrustStore(),
         )
         done = orchestrator.resume_sync(path, changed=changed)
     print_run(done, as_json)

@@ -27,6 +27,7 @@ from callwright.gate import Gate, Refusal
 from callwright.models import open_model
 from callwright.proxy.budget import Budget
 from callwright.trace import JsonlSink, Trace
+from callwright.trust import TrustStore
 from callwright.types import Tool, ToolCall, ToolOutput
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def simulate(served: Served, host: str = "127.0.0.1", port: int = 8788) -> None:
 async def _serve(served: Served, recording: Recording, listening: socket.socket, key: str) -> None:
     async with AsyncExitStack() as stack:
         sources: list[SourceSpec] = [*served.tools] or [*recording.tools.values()]
-        catalog = await stack.enter_async_context(open_catalog(sources, strict=EVERY_SOURCE.get()))
+        store = TrustStore()
+        opened = open_catalog(sources, strict=EVERY_SOURCE.get(), trust=store, pins=store)
+        catalog = await stack.enter_async_context(opened)
         model = open_model(served.model) if served.model else None
         if model is not None:
             stack.push_async_callback(model.aclose)
@@ -131,7 +134,9 @@ def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) 
         print(f"note:     {one_line(problem)}", file=sys.stderr)
     print(
         f"tools:    {len(catalog.tools)}, with {len(recording)} recorded calls\n"
-        f"serving:  http://{shown}:{port}/openapi.json  (callwright run --tools URL; StableToolBench: POST /virtual)",
+        f"serving:  http://{shown}:{port}/openapi.json"
+        "  (callwright run --tools URL; StableToolBench: POST /virtual)\n"
+        "          callwright trust URL: then effects are believed, and reads are not asked about",
         file=sys.stderr,
         flush=True,
     )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
+import asyncio
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from callwright.catalog import open_catalog
 from callwright.cli.config import NAME, checked, content
 from callwright.errors import TrustError
 from callwright.execution.journal import SUFFIX, confirmable, read
 from callwright.trust import TrustStore, digest_of, location, printable
+from callwright.trust.store import Kind
 
+FOLDER_FILES = (NAME, "mcp.json", "openapi.json", "openapi.yaml", "openapi.yml")  # of a folder: no code
 _SHORT = 12  # digits of a digest that a list shows
 
 
@@ -26,11 +29,15 @@ def trust_all(places: Sequence[str]) -> int:
 
 
 def distrust(places: Sequence[str]) -> int:
-    """Forget what was confirmed of each place. 1 where nothing was."""
+    """Forget what was confirmed of each place and the definitions pinned there. 1 where there was nothing."""
     store = TrustStore()
     unknown = 0
     for place in places:
-        gone = store.distrust(location(place))
+        where = location(place.removeprefix("mcp+"))
+        pinned = [source for source in store.sources() if source == place or source.endswith(f" {where}")]
+        gone = [*store.distrust(where), *pinned]
+        for source in pinned:
+            store.distrust(source)
         unknown += not gone
         print(f"{'trusted no longer' if gone else 'was not trusted'}: {printable(place)}")
     return 1 if unknown else 0
@@ -58,22 +65,64 @@ def list_trusted(as_json: bool = False) -> int:
 
 def _trust(place: str, store: TrustStore) -> None:
     path = Path(place).expanduser()
-    if "://" not in place and path.name == NAME and path.is_file():
-        raw = content(path)
-        held = checked(path, raw)  # one that makes no sense is not confirmed
-        store.trust("settings", location(path), digest_of(raw))
-        keys = (*held.general, *(f"profiles.{name}" for name in held.profiles))
-        print(f"trusted: {printable(str(path))} ({printable(', '.join(keys))})")
-        return
-    if "://" not in place and path.suffix == SUFFIX and path.is_file():
-        _trust_journal(path, store)
-        return
-    if "://" not in place and not path.exists():
+    if "://" in place:
+        asyncio.run(_trust_source(place, store))
+    elif path.is_dir():
+        held = [path / name for name in FOLDER_FILES if (path / name).is_file()]
+        if not held:
+            raise TrustError(f"{place!r} holds none of {', '.join(FOLDER_FILES)}", hint="name the file itself")
+        for file in held:
+            _trust(str(file), store)
+    elif not Path(place.partition("?")[0]).expanduser().exists():
         raise TrustError(f"there is no {place!r}", hint=f"is it written right? It was looked for from {Path.cwd()}")
-    raise TrustError(
-        f"{place!r} is nothing that can be confirmed",
-        hint=f"a {NAME} that was found can be: callwright trust {shlex.quote(NAME)}",
-    )
+    elif path.name == NAME:
+        _trust_settings(path, store)
+    elif path.suffix == SUFFIX:
+        _trust_journal(path, store)
+    elif path.suffix == ".py":
+        raise TrustError(f"{place!r} is code, which runs because you name it", hint="there is nothing to confirm")
+    else:
+        asyncio.run(_trust_source(place, store))
+
+
+def _trust_settings(path: Path, store: TrustStore) -> None:
+    raw = content(path)
+    held = checked(path, raw)  # one that makes no sense is not confirmed
+    store.trust("settings", location(path), digest_of(raw))
+    keys = (*held.general, *(f"profiles.{name}" for name in held.profiles))
+    print(f"trusted: {printable(str(path))} ({printable(', '.join(keys))})")
+
+
+class _Noted:
+    """Confirms all that sources ask for, and notes it."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Kind, str, str]] = []
+
+    def is_trusted(self, kind: Kind, where: str, digest: str) -> bool:
+        if (kind, where, digest) not in self.asked:
+            self.asked.append((kind, where, digest))
+        return True
+
+
+async def _trust_source(place: str, store: TrustStore) -> None:
+    """Confirm what a document or a server says now, and make its definitions those that hold."""
+    noted = _Noted()
+    try:
+        async with open_catalog([place], trust=noted) as catalog:
+            if not noted.asked:
+                raise TrustError(
+                    f"{place!r} is nothing that can be confirmed",
+                    hint=f"a {NAME}, an OpenAPI document, an mcpServers file, a server's URL or a {SUFFIX} can be",
+                )
+            found, count = catalog.accept(store), len(catalog)
+    finally:
+        for kind, where, digest in noted.asked:
+            store.trust(kind, where, digest)
+            print(f"trusted: {printable(where)}")
+    for line in found:
+        print(f"  {line}")
+    print(f"  {count} tools; their definitions are pinned as they are now")
 
 
 def _trust_journal(path: Path, store: TrustStore) -> None:

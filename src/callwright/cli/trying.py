@@ -60,7 +60,7 @@ def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> in
 
 async def _tried(wanted: Wanted, evidence: EvidenceStore | None) -> Trials:
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(opened(list(wanted.sources)))
+        catalog = await stack.enter_async_context(opened(list(wanted.sources), pinned=True))
         model: ChatModel | None = None
         if wanted.model:
             model = open_model(wanted.model)

@@ -110,7 +110,7 @@ async def _verified(sources: list[str], wanted: dict[str, Any], extent: Any, sto
     from callwright.verify.committee import named
 
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(opened(sources, problems=True))
+        catalog = await stack.enter_async_context(opened(sources, problems=True, pinned=True))
         specs = [*([wanted["model"]] if wanted["model"] else []), *wanted["judges"]]
         models = [open_model(spec) for spec in specs]
         for one in models:

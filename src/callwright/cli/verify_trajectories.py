@@ -253,7 +253,7 @@ async def _solver(
 
     overlay = [answering.overlay] if answering.overlay else []
     sources: list[Any] = settings.sources(say=False) or [*answering.recording.tools.values(), *overlay]
-    catalog = await stack.enter_async_context(opened(sources))
+    catalog = await stack.enter_async_context(opened(sources, pinned=True))
     models = [open_model(spec) for spec in (settings.get("model"), *([answering.model] if answering.model else []))]
     for one in models:
         stack.push_async_callback(one.aclose)

@@ -4,7 +4,17 @@ Nothing that came with a folder or from the net is trusted before the user says 
 What that means for keys, addresses, effects and code is one table in docs/trust.md.
 """
 
-from callwright.trust.definitions import Change, changes, printable, readable
+from callwright.trust.definitions import Change, changes, plain_json, printable, readable
 from callwright.trust.store import Confirmed, TrustStore, digest_of, location
 
-__all__ = ["Change", "Confirmed", "TrustStore", "changes", "digest_of", "location", "printable", "readable"]
+__all__ = [
+    "Change",
+    "Confirmed",
+    "TrustStore",
+    "changes",
+    "digest_of",
+    "location",
+    "plain_json",
+    "printable",
+    "readable",
+]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 
+from callwright.controls import escape_controls
 from callwright.types import Json, JsonObject, canonical
 
 WIDTH = 76  # of one line: two columns stay free for whoever indents it, of eighty
@@ -56,8 +57,8 @@ def plain_json(value: Json) -> Json:
 
 
 def printable(text: str) -> str:
-    """A text on one line that steers no terminal: what Unicode does not count as printable is escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    """A text on one line that steers no terminal; blanks stay as they are, so that a path is still one."""
+    return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _lines(change: Change) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""The digests of the files that come with Callwright and that somebody would otherwise have to confirm."""
+"""The digests of the documents that come with Callwright and that somebody would otherwise have to confirm."""
 
 SHIPPED = frozenset(
     {
-        "57fd59c2a0bfab7f1bd8a063cb93fee56ccbcbe5261ecfa03e244301aa202f7e",  # examples/desk/mcp.json
+        "77e3ceadb1491b64be5669287e05a5d5b79151ef12a8b9be20fb4b4d2a1b3556",  # examples/desk/mcp.json
     }
 )
