@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 from urllib.parse import quote
 
@@ -51,6 +52,18 @@ def test_no_secret_survives_in_a_trace_however_it_is_written(secrets: list[str])
             if not set(secret) <= set("[secret]<>"):
                 assert secret not in text
                 assert written.strip('"') not in text
+
+
+def test_basic_authentication_is_taken_out_whatever_the_name_of_the_user() -> None:
+    for user in ("", "a", "ab", "abc"):
+        sent = "Basic " + base64.b64encode(f"{user}:s3cr3t-value".encode()).decode()
+        (text,) = Trace(secrets=in_every_form(["s3cr3t-value"])).add("note", text=f"sent {sent}").data.values()
+        assert "[secret]" in text
+        assert sent[-12:] not in text
+
+
+def test_digits_that_are_a_secret_are_taken_out_of_numbers() -> None:
+    assert redacted({"pin": 48151623, "n": 5, "x": True}, ["48151623"]) == {"pin": "[secret]", "n": 5, "x": True}
 
 
 def test_of_two_secrets_of_which_one_holds_the_other_nothing_is_left() -> None:

@@ -1,15 +1,13 @@
-"""Which values are secrets, the forms in which they may come back to us, and how they are taken out. Pure."""
+"""Which values are secrets, and how they are taken out of texts, however they are spelled there. Pure."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import quote
+from functools import lru_cache
 
+from callwright.spellings import SHORTEST, SecretFinder
 from callwright.types import Json
-
-SHORTEST = 4  # characters: to hide every "1" would make a trace unreadable and hide nothing
 
 _SPEAKS_OF_A_SECRET = re.compile(
     r"token|secret|passw|pwd|credential|authori[sz]ation|cookie|(^|[_-])(auth|pat)($|[_-])|key($|[_-])", re.IGNORECASE
@@ -34,29 +32,36 @@ def secret_values(table: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def in_every_form(secrets: Iterable[str]) -> tuple[str, ...]:
-    """Each secret as it is, percent-encoded, and as it stands inside JSON text, for ``Trace(secrets=…)``.
+    """The secrets that are to be found in every spelling, for ``Trace(secrets=…)``: each once, the longest first.
 
-    The longest come first, so that nothing is left of one that holds another. Those under :data:`SHORTEST` are left
-    out.
+    Those under :data:`SHORTEST` are left out.
     """
-    long = [s for s in secrets if len(s) >= SHORTEST]
-    forms = {
-        f for s in long for f in (s, quote(s, safe=""), json.dumps(s)[1:-1], json.dumps(s, ensure_ascii=False)[1:-1])
-    }
-    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+    return tuple(sorted({s for s in secrets if len(s) >= SHORTEST}, key=lambda one: (-len(one), one)))
 
 
 def redacted(value: Json, secrets: Sequence[str]) -> Json:
-    """A JSON value with every one of these secrets replaced in its texts, keys included."""
-    if not secrets:
-        return value
+    """A JSON value with every one of these secrets replaced in its texts, keys included, however it is spelled there
+    (:mod:`callwright.spellings`). A number is replaced where its digits are a secret."""
+    finder = _finder(tuple(secrets))
+    return _without(value, finder) if finder else value
+
+
+@lru_cache(maxsize=64)
+def _finder(secrets: tuple[str, ...]) -> SecretFinder:
+    return SecretFinder(secrets)
+
+
+def _without(value: Json, finder: SecretFinder) -> Json:
     if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, _TAKEN_OUT) if secret else value
-        return value
+        return finder.replace(value, _TAKEN_OUT)
     if isinstance(value, dict):
-        return {redacted(k, secrets): redacted(v, secrets) for k, v in value.items()}
-    return [redacted(v, secrets) for v in value] if isinstance(value, list) else value
+        return {_without(k, finder): _without(v, finder) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without(v, finder) for v in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        written = str(value)
+        return value if (kept := finder.replace(written, _TAKEN_OUT)) == written else kept
+    return value
 
 
 def masked(value: Json, secrets: Sequence[str] = ()) -> Json:

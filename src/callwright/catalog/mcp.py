@@ -393,9 +393,8 @@ def _unusable(server: Server, error: BaseException, stderr: IO[bytes], status: i
 
 
 def _without_secrets(text: str, server: Server) -> str:
-    for value in (*server.secrets, *server.env.values(), *server.headers.values()):
-        text = text.replace(value, "…") if len(value) >= 6 else text
-    return text
+    values = (*server.secrets, *server.env.values(), *server.headers.values())
+    return str(redacted(text, [value for value in values if len(value) >= 6]))
 
 
 def _tail(stderr: IO[bytes]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from callwright.redaction import redacted
+
 
 class Secret:
     """A text that prints as ``[secret]``. :meth:`reveal` gives it to whoever must send it.
@@ -18,8 +20,8 @@ class Secret:
         return self._text
 
     def hide(self, text: str) -> str:
-        """``text`` with every occurrence of the secret replaced."""
-        return text.replace(self._text, "[secret]") if self._text else text
+        """``text`` with every occurrence of the secret replaced, however it is spelled there."""
+        return str(redacted(text, (self._text,)))
 
     def __bool__(self) -> bool:
         return bool(self._text)
