@@ -21,7 +21,8 @@ class Secret:
 
     def hide(self, text: str) -> str:
         """``text`` with every occurrence of the secret replaced, however it is spelled there."""
-        return str(redacted(text, (self._text,)))
+        plain = text.replace(self._text, "[secret]") if self._text else text  # also where it is very short
+        return str(redacted(plain, (self._text,)))
 
     def __bool__(self) -> bool:
         return bool(self._text)
