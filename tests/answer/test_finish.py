@@ -2,7 +2,7 @@ from collections.abc import Generator, Sequence
 
 import pytest
 
-from callwright.answer import UNCONFIRMED, finish
+from callwright.answer import UNCONFIRMED, abstain, finish
 from callwright.errors import Failure
 from callwright.protocols import ChatRequest, ReplyMode
 from callwright.types import Answer, Reply, Skip, ToolCall, ToolResult, canonical
@@ -223,3 +223,18 @@ def test_a_model_that_gives_up_is_not_pressed() -> None:
     answer, asked = drive(finish(QUERY, [PARIS], mode="text"), ['{"return_type": "give_up_and_restart"}'])
     assert len(asked) == 1
     assert "the model gave no answer" in answer.text
+
+
+def test_an_answer_that_says_nothing_was_found_names_a_handful_of_tools_and_not_the_catalogue() -> None:
+    unused = [Skip(f"tool_{n}", "the model saw no use for it here.") for n in range(400)]
+    answer = abstain((), [*unused, Skip("send_mail", "nobody allowed it", refused=True)])
+    assert answer.text == (
+        "I could not answer this from the tools' results: send_mail was skipped: nobody allowed it; "
+        "400 tools were skipped: the model saw no use for it here (tool_0, tool_1, tool_2 and 397 others)."
+    )
+    assert len(answer.missing) == 2
+    many = abstain((), [Skip(f"tool_{n}", f"reason {n}") for n in range(30)])
+    assert many.missing[-1] == "and 25 more"
+    assert len(many.missing) == 6
+    assert "a, b, c, d" not in abstain((), [Skip(c, "x") for c in "abcde"]).text
+    assert "(a, b, c, d)" in abstain((), [Skip(c, "x") for c in "abcd"]).text

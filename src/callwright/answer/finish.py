@@ -44,6 +44,8 @@ _FORMATS = {
 }
 _MAX_TOKENS = 400
 _QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
+_REASONS = 5  # that an answer gives for its having none
+_NAMED = 3  # tools that were left out for one reason
 _PLAIN = 3_000  # characters of the summary when the question is put anew
 _WITHDRAWN = "answer.withdrawn"
 _OPEN = frozenset("what when where which who whom whose how".split())  # questions that their own words cannot answer
@@ -296,16 +298,38 @@ def _unknown(reply: Reply) -> bool:
 
 
 def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "") -> Answer:
-    """The honest answer where nothing could be said: why, what failed, and what tools did return, word for word."""
+    """The honest answer where nothing could be said: why, what failed, and what tools did return, word for word.
+
+    Tools that were left out for the same reason are told of together; the trace has each of them.
+    """
     missing = [_failed(r) for r in results if not r.ok]
     missing += [f"{_call(r)} returned nothing" for r in results if r.ok and _empty(r.content)]
-    missing += [f"{s.tool} was skipped: {s.reason.rstrip('. ')}" for s in skips]
+    missing = [*missing, *_left_out(skips)]
+    if len(missing) > _REASONS:
+        missing = [*missing[:_REASONS], f"and {len(missing) - _REASONS} more"]
     found = [_found(r) for r in results if r.ok and not _empty(r.content)]
     reasons = "; ".join(missing) or ("" if why else "no tool was called")
     said = ": ".join(part for part in ("I could not answer this from the tools' results", why, reasons) if part) + "."
     lost = [f"an answer in words: {why}"] if found and why else []
     text = "\n".join((said, *(s.text for s in found)))
     return Answer(text, (Statement(said, "limitation"), *found), (*lost, *missing))
+
+
+def _left_out(skips: Sequence[Skip]) -> list[str]:
+    """Why tools were not called; what was to be called and was refused first."""
+    tools: dict[str, list[str]] = {}
+    for skip in sorted(skips, key=lambda skip: not skip.refused):
+        tools.setdefault(skip.reason.rstrip(". "), []).append(skip.tool)
+    told = []
+    for reason, named in tools.items():
+        names = list(dict.fromkeys(named))
+        if len(names) == 1:
+            told.append(f"{names[0]} was skipped: {reason}")
+        else:
+            others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED + 1 else ""
+            shown = names[:_NAMED] if others else names
+            told.append(f"{len(names)} tools were skipped: {reason} ({', '.join(shown)}{others})")
+    return told
 
 
 def no_answer(why: str) -> Answer:
