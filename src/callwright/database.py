@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +30,7 @@ def opened(path: Path | str, synchronous: Literal["FULL", "NORMAL"] = "FULL") ->
         raise ConfigError(
             f"SQLite {apsw.sqlite_lib_version()} may lose what was written", hint="pip install --upgrade apsw"
         )
+    make_private(path)
     database = apsw.Connection(str(path))
     try:
         database.set_busy_timeout(_BUSY)
@@ -38,6 +40,29 @@ def opened(path: Path | str, synchronous: Literal["FULL", "NORMAL"] = "FULL") ->
         database.close()
         raise
     return database
+
+
+def make_private(path: Path | str) -> None:
+    """Have a file that only its user may read and write: made empty where there is none.
+
+    SQLite gives the files that it puts beside a database the database's own mode. One that is there is not opened
+    here: to close it would take this process's locks from it (POSIX record locks). Raises apsw.CantOpenError.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if os.name == "posix":
+            with suppress(OSError):  # it is somebody else's
+                os.chmod(path, os.stat(path).st_mode & 0o700)
+    except OSError as exc:
+        raise apsw.CantOpenError(str(exc)) from exc
+
+
+def make_private_folder(path: Path) -> None:
+    """Have a folder; one that is made here, and every folder above it that is made, only its user may enter."""
+    if not path.is_dir():
+        make_private_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
 
 
 def state_dir() -> Path:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import apsw
 import pytest
 from tests.cli.endpoint import endpoint
 from tests.cli.program import callwright
@@ -108,13 +109,40 @@ async def test_a_run_with_an_overlay_is_resumed_with_it_and_not_with_another(hom
 
 
 @posix
-def test_ctrl_c_ends_cleanly_and_says_how_the_run_goes_on(home: Path) -> None:
-    with endpoint([CALLS]) as url:
+def test_ctrl_c_in_a_write_names_it_in_doubt_and_what_it_says_to_do_lets_the_run_go_on(home: Path) -> None:
+    with endpoint([CALLS, ANSWER]) as url:
         stopped = begin(home, url)
-    assert stopped.returncode == 130, stopped.stderr
-    [run] = listed(home)
-    assert f"callwright resume {run['run']}" in stopped.stderr
-    assert "Traceback" not in stopped.stderr
+        assert stopped.returncode == 130, stopped.stderr
+        assert "Traceback" not in stopped.stderr
+        [run] = listed(home)
+        assert (run["status"], run["in_doubt"]) == ("in doubt", ["r1: book {'guest': 'Ann'}"])
+        id_ = str(run["run"])
+        said = [line.strip() for line in stopped.stderr.split("stopped; ")[1].splitlines()]
+        assert said == [
+            "in doubt: r1: book {'guest': 'Ann'}: it was under way and may have taken effect",
+            "find out what happened, then say so, and the run goes on:",
+            f"callwright resolve {id_} r1 --result JSON | --not-done | --failed WHY",
+            f"callwright resume {id_}",
+        ]
+        kept = ("--journal", home / "runs")
+        assert "may have taken effect" in callwright("resume", id_, *kept).stderr, "nothing is repeated unasked"
+        assert callwright("resolve", id_, "r1", "--result", '{"booking": "B7"}', *kept).returncode == 0
+        done = callwright("resume", id_, *kept)
+    assert done.stdout == "The booking is B7.\n", done.stderr
+    assert (home / "booked").read_text().split() == ["Ann"]
+
+
+@posix
+def test_ctrl_c_in_what_only_reads_says_how_the_run_goes_on_and_it_does(home: Path) -> None:
+    (home / "tools.py").write_text(TOOLS.replace("WRITE", "READ"))
+    with endpoint([CALLS, ANSWER]) as url:
+        stopped = begin(home, url)
+        assert stopped.returncode == 130, stopped.stderr
+        [run] = listed(home)
+        assert run["status"] == "interrupted"
+        assert stopped.stderr.endswith(f"stopped; callwright resume {run['run']} goes on with this run\n")
+        done = callwright("resume", str(run["run"]), "--journal", home / "runs")
+    assert done.stdout == "The booking is B7.\n", done.stderr
 
 
 def test_resolving_says_one_thing_in_json(home: Path) -> None:
@@ -130,6 +158,38 @@ def test_without_runs_the_list_is_empty_and_a_damaged_one_is_marked(home: Path) 
     assert "no run yet" in empty.stderr
     (home / "20260101-000000-aaaa.run").write_bytes(b"x" * 5000)
     assert "damaged" in callwright("runs", "--journal", home).stdout
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE event SET data = '{' WHERE kind = 'run.start'",
+        "UPDATE meta SET value = '5' WHERE key = 'setup'",
+        "DROP TABLE event",
+        "UPDATE meta SET value = '99' WHERE key = 'format'",
+    ],
+)
+def test_one_damaged_journal_is_named_and_hides_no_other_run(home: Path, sql: str) -> None:
+    (home / "passed").touch()
+    with endpoint([CALLS, ANSWER, CALLS, ANSWER]) as url:
+        for _ in range(2):
+            assert begin(home, url).returncode == 0
+    first, second = sorted((home / "runs").glob("*.run"))
+    database = apsw.Connection(str(first))
+    database.execute(sql)
+    database.close()
+    table = callwright("runs", "--journal", home / "runs")
+    assert table.returncode == 0, table.stderr
+    assert f"{second.stem}" in table.stdout
+    assert "answered" in table.stdout
+    one, other = sorted(listed(home), key=lambda run: str(run["run"]))
+    assert (one["status"], other["status"]) == ("damaged", "answered")
+    assert str(first) in str(one["damage"])
+    for command in (["resume", first.stem], ["resolve", first.stem, "r1", "--not-done"], ["trust", first]):
+        done = callwright(*command, *(["--journal", home / "runs"] if command[0] != "trust" else []))
+        assert done.returncode == 1
+        assert str(first) in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_a_dead_endpoint_leaves_a_run_that_can_be_resumed(home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from random import Random
 
 import apsw
 import pytest
@@ -314,3 +316,230 @@ def test_where_no_key_can_be_kept_a_run_is_kept_all_the_same(tmp_path: Path, mon
     with Journal.create(tmp_path) as journal:
         note(journal, "x")
         assert not journal.is_own()
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX file modes, signals and locks")
+
+
+def modes(folder: Path) -> dict[str, int]:
+    """The mode of every file in a folder, by the end of its name."""
+    return {path.name.partition(".")[2]: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+
+
+@posix
+def test_nobody_else_reads_a_journal_whatever_folder_it_is_in(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    before = os.umask(0o022)
+    try:
+        with Journal.create(tmp_path / "made" / "here") as journal:
+            note(journal, "x")
+            journal.commit()
+            assert modes(journal.path.parent) == dict.fromkeys(("run", "run-wal", "run-shm", "lock"), 0o600)
+        assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("made", "made/here")} == {0o700}
+        with Journal.create(tmp_path) as journal:
+            note(journal, "x")
+    finally:
+        os.umask(before)
+    assert modes(tmp_path) == {"": 0o700, "run": 0o600, "lock": 0o600}
+    journal.path.chmod(0o644)  # as an older version made it
+    Journal.reopen(journal.path).close()
+    assert modes(tmp_path)["run"] == 0o600
+
+
+def test_runs_of_one_second_have_names_that_nobody_can_guess_and_that_sort_by_time(tmp_path: Path) -> None:
+    made = [Journal.create(tmp_path) for _ in range(100)]
+    for journal in made:
+        note(journal, "x")
+        journal.close()
+    names = [journal.run for journal in made]
+    assert all(re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{16}", name) for name in names)
+    assert len({name[16:] for name in names}) == 100
+    assert sorted({name[:15] for name in names}) == list(dict.fromkeys(name[:15] for name in names))
+
+
+# Damage: what a journal holds is what was written, or it is refused by name.
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A journal of two lives, with results, texts and an intent."""
+    folder = tmp_path_factory.mktemp("whole")
+    with Journal.create(folder, {"tools": ["a.py"], "model": "local"}) as journal:
+        trace = Trace((journal,))
+        trace.add("run.start", query="Book it.", run=journal.run)
+        trace.add("model", prompt=trace.blob("A question"), reply=trace.blob("A reply"))
+        journal.commit()
+        trace.add("intent", id="r1", attempt=1, tool="book", arguments={"guest": "Ann"}, effects=WRITE, key="k")
+        journal.commit()
+        trace.add("result", id="r1", attempt=1, tool="book", content={"booking": "B7"}, actor="r1", turn=0)
+    with Journal.reopen(journal.path) as second:
+        trace = Trace((second,))
+        trace.add("run.start", query="Book it.", run=journal.run)
+        trace.add("run.end", status="answered")
+    return journal.path
+
+
+def test_no_bit_that_changes_and_nothing_that_is_cut_off_is_read_as_if_it_had_been_written(
+    whole: Path, tmp_path: Path
+) -> None:
+    content, right = whole.read_bytes(), read(whole, every=True)
+    random = Random(7)
+    path = tmp_path / whole.name
+
+    def damaged() -> Iterator[bytes]:
+        for _ in range(150):
+            at = random.randrange(len(content))
+            yield content[:at] + bytes([content[at] ^ 1 << random.randrange(8)]) + content[at + 1 :]
+        for _ in range(50):
+            at = random.randrange(len(content) - 64)
+            yield content[:at] + random.randbytes(64) + content[at + 64 :]
+        for _ in range(30):
+            yield content[: random.randrange(len(content))]
+        yield bytes(len(content))
+
+    refused = 0
+    for damage in damaged():
+        for left in tmp_path.iterdir():
+            left.unlink()
+        path.write_bytes(damage)
+        try:
+            meta, events = read(path, every=True)
+        except JournalError as error:
+            refused += str(path) in error.message and bool(error.hint)
+        else:
+            assert events == right[1]
+            assert all(meta[key] == right[0][key] for key in ("created", "setup"))
+        with suppress(JournalError):
+            Journal.reopen(path).close()
+    assert refused > 30
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM event WHERE kind = 'result'",
+        "DELETE FROM event WHERE kind = 'intent'",
+        "DELETE FROM event WHERE kind = 'run.end'",
+        "DELETE FROM event",
+        "UPDATE event SET data = '{}' WHERE kind = 'result'",
+        "UPDATE event SET data = '{' WHERE kind = 'result'",
+        "UPDATE event SET at = 5 WHERE kind = 'result'",
+        "UPDATE blob SET text = 'Another reply'",
+        "DELETE FROM blob",
+        "DROP TABLE event",
+        "DROP TABLE meta",
+        "DELETE FROM mark",
+        "UPDATE meta SET value = '{}' WHERE key = 'setup'",
+        "UPDATE meta SET value = 'null' WHERE key = 'life'",
+        """UPDATE meta SET value = '"x"' WHERE key = 'format'""",
+        "DELETE FROM meta WHERE key = 'format'",
+    ],
+)
+def test_what_was_changed_by_hand_is_refused_by_every_reader(whole: Path, tmp_path: Path, sql: str) -> None:
+    path = tmp_path / whole.name
+    path.write_bytes(whole.read_bytes())
+    database = apsw.Connection(str(path))
+    database.execute(sql)
+    database.close()
+    with pytest.raises(JournalError, match=r"is damaged|is no journal") as caught:
+        read(path, every=True)
+    assert str(path) in caught.value.message
+    assert "move it away" in caught.value.hint
+
+    def reopened() -> None:
+        with Journal.reopen(path) as journal:
+            journal.events()
+
+    with pytest.raises(JournalError, match=r"is damaged|is no journal"):
+        reopened()
+
+
+def test_a_journal_without_marks_is_of_an_older_version_and_goes_on_without(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / whole.name
+    path.write_bytes(whole.read_bytes())
+    database = apsw.Connection(str(path))
+    database.execute("DROP TABLE mark")
+    database.close()
+    with Journal.reopen(path) as journal:
+        note(journal, "more")
+    assert notes(path) == ["more"]
+
+
+# The lock file is taken away under its owner.
+
+
+@posix
+def test_a_run_whose_lock_was_removed_has_its_owner_still(tmp_path: Path) -> None:
+    with Journal.create(tmp_path) as journal:
+        note(journal, "first")
+        journal.commit()
+        journal.path.with_suffix(".lock").unlink()
+        assert owned(journal.path)
+        with pytest.raises(JournalError, match=rf"owned by process {os.getpid()}"):
+            Journal.reopen(journal.path)
+        note(journal, "second")
+    assert not owned(journal.path)
+    Journal.reopen(journal.path).close()
+    assert notes(journal.path) == ["first", "second"]
+
+
+@posix
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are told apart by /proc")
+def test_the_owner_that_a_journal_names_counts_as_long_as_it_lives(tmp_path: Path) -> None:
+    program = (
+        "import sys; from callwright.execution.journal import Journal\n"
+        "j = Journal.create(sys.argv[1]); print(j.path, flush=True); sys.stdin.read()"
+    )
+    told = [sys.executable, "-P", "-c", program, str(tmp_path)]
+    with subprocess.Popen(told, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        path = Path(owner.stdout.readline().strip())
+        path.with_suffix(".lock").unlink()
+        assert owned(path)
+        with pytest.raises(JournalError, match=f"owned by process {owner.pid}"):
+            Journal.reopen(path)
+        owner.kill()
+    assert not owned(path)
+    Journal.reopen(path).close()
+
+
+def test_who_was_taken_over_all_the_same_puts_nothing_on_the_disk_any_more(tmp_path: Path) -> None:
+    """Where no living owner can be told: on another machine, or without /proc."""
+    with Journal.create(tmp_path) as first:
+        note(first, "first")
+        first.commit()
+        first.path.with_suffix(".lock").unlink()
+        database = apsw.Connection(str(first.path))
+        database.execute("DELETE FROM meta WHERE key = 'owner'")
+        database.close()
+        with Journal.reopen(first.path) as second:
+            note(second, "second")
+        note(first, "late")
+        with pytest.raises(JournalError, match="another process has taken over"):
+            first.commit()
+        with suppress(JournalError):
+            first.close()
+    assert notes(first.path) == ["first", "second"]
+
+
+@pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
+def test_an_intent_that_the_disk_refused_is_not_put_there_later_as_if_its_call_had_left(
+    disk: FailingDisk, tmp_path: Path, error: type[Exception]
+) -> None:
+    for broken_at in range(6):  # the write, the sync: whatever is refused first
+        folder = tmp_path / str(broken_at)
+        disk.left, disk.times, disk.error = 10**9, 0, error
+        left = False
+        with suppress(JournalError), Journal.create(folder) as journal:
+            trace = Trace((journal,))
+            trace.add("run.start", query="Book it.")
+            journal.commit()
+            trace.add("call.checked", id="r1", arguments={})
+            trace.add("intent", id="r1", attempt=1, tool="book", arguments={}, effects=WRITE, key="k")
+            disk.left, disk.times = broken_at, 1
+            journal.commit()
+            left = True  # nothing was refused so far: the call leaves
+        disk.times = 0
+        (path,) = journals(folder)
+        kinds = [event.kind for event in read(path, every=True)[1]]
+        assert kinds == ["run.start", "call.checked", *(["intent"] if left else [])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from callwright.execution.course import Repairing
 from callwright.execution.filling import parse_rules
 from callwright.execution.freeze import Level
 from callwright.execution.journal import read
+from callwright.execution.ledger import Answer, Ledger
 from callwright.execution.resume import journal_path
 from callwright.limits import Limits
 from callwright.orchestrator import Orchestrator, Run
@@ -123,24 +124,41 @@ def resumable(live: Live, journal: bool | Path) -> Iterator[None]:
     try:
         yield
     except CallwrightError as error:
-        if _kept(live.run, journal) and live.run not in error.hint:  # which says what else has to be done
-            error.add_note(f"callwright resume {live.run} goes on with this run")
+        if (goes_on := _goes_on(live.run, journal)) and live.run not in error.hint:  # which says what has to be done
+            error.add_note(goes_on)
         raise
     except KeyboardInterrupt:
-        goes_on = f"; callwright resume {live.run} goes on" if _kept(live.run, journal) else ""
-        print(f"stopped{goes_on}", file=sys.stderr)
+        print("; ".join(filter(None, ["stopped", _goes_on(live.run, journal)])), file=sys.stderr)
         raise
 
 
-def _kept(run: str, journal: bool | Path) -> bool:
-    """Whether enough of a run is on the disk for it to go on."""
+def _goes_on(run: str, journal: bool | Path) -> str:
+    """What its journal lets a run that was stopped do: go on at once, or once it is said what became of the writes
+    that were under way; "" where too little is on the disk for that."""
     if not run or journal is False:
-        return False
+        return ""
     try:
         _, events = read(journal_path(run, journal), every=True, texts=False)
     except JournalError:
-        return False
-    return any(event.kind == "run.start" for event in events)
+        return ""
+    if not any(event.kind == "run.start" for event in events):
+        return ""
+    doubts = Ledger(events).doubts
+    if not doubts:
+        return f"callwright resume {run} goes on with this run"
+    return "\n  ".join(
+        [
+            *(f"in doubt: {one}: it was under way and may have taken effect" for one in told(doubts)),
+            "find out what happened, then say so, and the run goes on:",
+            *(f"callwright resolve {run} {one['id']} --result JSON | --not-done | --failed WHY" for one in doubts),
+            f"callwright resume {run}",
+        ]
+    )
+
+
+def told(doubts: Iterable[Answer]) -> tuple[str, ...]:
+    """Calls in doubt, each as one line."""
+    return tuple(f"{one['id']}: {one['tool']} {one['arguments']}" for one in doubts)
 
 
 def prepare(model: str | None) -> None:

@@ -16,7 +16,7 @@ from callwright.cli.consent import in_terminal
 from callwright.cli.evidence import kept
 from callwright.cli.live import Live
 from callwright.cli.options import EVERY_SOURCE
-from callwright.cli.run import prepare, print_run, resumable
+from callwright.cli.run import prepare, print_run, resumable, told
 from callwright.cli.view import write
 from callwright.errors import ConfigError, JournalError, TrustError
 from callwright.execution.journal import Journal, confirmable, is_own, journals, owned, read, runs_dir
@@ -25,10 +25,12 @@ from callwright.execution.resume import journal_path
 from callwright.jsontext import JsonError, parse
 from callwright.orchestrator import Orchestrator
 from callwright.planning import PLANNERS, open_planner
-from callwright.trace import Trace
+from callwright.trace import Event, Trace
 from callwright.trust import TrustStore, printable
 from callwright.types import Json
 from callwright.viewer import page
+
+_UNSAID: Mapping[str, Json] = dict.fromkeys(("tools", "model", "planner", "only", "cwd"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Listed:
     status: str
     query: str = ""
     in_doubt: tuple[str, ...] = ()
+    damage: str = ""  # what is wrong with the journal, and what to do
 
 
 def list_runs(folder: Path | None, as_json: bool) -> int:
@@ -57,6 +60,8 @@ def list_runs(folder: Path | None, as_json: bool) -> int:
         print(f"{one.run}  {when}  {one.status:<12}  {one.query[:80]}")
         for doubt in one.in_doubt:
             print(f"    in doubt: {doubt}")
+        if one.damage:
+            print(f"    {printable(one.damage)}")
     if not found:
         print("there is no run yet", file=sys.stderr)
     return 0
@@ -67,7 +72,7 @@ def started_with(run: str, folder: Path | None = None, tools: Sequence[str] | No
     path = journal_path(run, folder or True)
     meta, _ = read(path, texts=False)
     require_own(path, meta, folder, tools=tools)
-    said = meta["setup"]["model"]
+    said = meta["setup"].get("model")
     return said if isinstance(said, str) else None
 
 
@@ -86,7 +91,7 @@ def require_own(
     here = path.absolute().parent.resolve() == (folder or runs_dir()).expanduser().resolve()
     if (here and is_own(path, meta)) or TrustStore().is_trusted("journal", *confirmable(path, meta)):
         return
-    setup = meta["setup"]
+    setup = {**_UNSAID, **meta["setup"]}
     chosen = {
         "--tools": setup["tools"] if not tools else None,
         "--model": setup["model"] if not model and setup["model"] != "local" else None,
@@ -125,7 +130,7 @@ def resume_run(
     meta, events = read(path, every=True, texts=False)
     start = next((e.data for e in events if e.kind == "run.start"), {})
     require_own(path, meta, folder, tools=tools, model=model, sandbox=start.get("sandbox", False))
-    setup = meta["setup"]
+    setup = {**_UNSAID, **meta["setup"]}
     if not (tools or setup["tools"]):
         raise ConfigError(f"the run {path.stem} did not come from the command line", hint="name its --tools")
     if setup["cwd"] and not tools:  # sources are named as they were, relative to where the run was started
@@ -199,8 +204,14 @@ def _said(result: str | None, not_done: bool, failed: str | None) -> dict[str, J
 def _listed(path: Path) -> Listed:
     try:
         meta, events = read(path, every=True, texts=False)
-    except JournalError:
-        return Listed(path.stem, 0.0, "damaged")
+        return _status(path, meta, events)
+    except JournalError as error:
+        return Listed(path.stem, 0.0, "damaged", damage=f"{error.message}; {error.hint}")
+    except (LookupError, TypeError, ValueError, AttributeError) as error:  # of an older version, whose events differ
+        return Listed(path.stem, 0.0, "damaged", damage=f"the journal {path} cannot be read: {error!r}; move it away")
+
+
+def _status(path: Path, meta: Mapping[str, Any], events: Sequence[Event]) -> Listed:
     start: Any = next((e.data for e in events if e.kind == "run.start"), {"query": ""})
     ended = [e.data["status"] for e in events if e.kind == "run.end"]
     left = [e.data for e in events if e.kind == "run.end"][-1:]
@@ -208,6 +219,6 @@ def _listed(path: Path) -> Listed:
     open_ = (
         [e.data for e in events if e.kind == "result" and e.data["id"] in failed] if left else Ledger(events).doubts
     )
-    doubts = tuple(dict.fromkeys(f"{d['id']}: {d['tool']} {d['arguments']}" for d in open_))
+    doubts = tuple(dict.fromkeys(told(open_)))
     status = ended[-1] if ended else "running" if owned(path) else "in doubt" if doubts else "interrupted"
     return Listed(path.stem, meta["created"], status, start["query"], () if status == "running" else doubts)

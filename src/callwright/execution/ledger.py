@@ -138,6 +138,6 @@ def diverged(what: str) -> JournalError:
 def in_doubt(calls: Iterable[str], run: str) -> JournalError:
     """The error of a resume that would have to repeat a write which may have happened."""
     return JournalError(
-        f"in doubt: {', '.join(calls)}. The process ended after the call was sent and before its result was known",
+        f"in doubt: {', '.join(calls)}. The process ended while the call was under way: it may have taken effect",
         hint=f"find out what happened, then: callwright resolve {run} CALL --result JSON | --not-done | --failed WHY",
     )
