@@ -121,28 +121,45 @@ class FunctionTool:
         return await result if inspect.isawaitable(result) else result
 
     def _bind(self, arguments: JsonObject) -> inspect.BoundArguments:
-        positional: list[Any] = []
+        placed: list[tuple[Any, bool]] = []  # by position: the value, and whether it was given
         named: dict[str, Any] = {}
+        rest: list[Any] = []  # of *args
         left = dict(arguments)
-        for parameter in self.signature.parameters.values():
+        parameters = self.signature.parameters.values()
+        spreads = any(p.kind is p.VAR_POSITIONAL and left.get(p.name) for p in parameters)
+        for parameter in parameters:
             if parameter.kind is parameter.VAR_KEYWORD:
                 named |= {key: self._load(parameter.name, key, value) for key, value in left.items()}
                 left = {}
-            elif parameter.name in left:
-                value = self._load(parameter.name, parameter.name, left.pop(parameter.name))
-                if parameter.kind is parameter.POSITIONAL_ONLY:
-                    positional.append(value)
-                else:
-                    named[parameter.name] = value
+                continue
+            given = parameter.name in left
+            value = (
+                self._load(parameter.name, parameter.name, left.pop(parameter.name)) if given else parameter.default
+            )
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                rest = value if given else []
+            elif parameter.kind is parameter.POSITIONAL_ONLY or (
+                spreads and parameter.kind < parameter.VAR_POSITIONAL
+            ):
+                if value is parameter.empty:
+                    raise NotConvertible(f"{parameter.name!r} is missing")
+                placed.append((value, given))
+            elif given:
+                named[parameter.name] = value
         if left:
             raise NotConvertible(f"unknown argument {', '.join(map(repr, left))}")
-        return self.signature.bind(*positional, **named)
+        while placed and not spreads and not placed[-1][1]:
+            placed.pop()
+        return self.signature.bind(*(value for value, _ in placed), *rest, **named)
 
     def _load(self, parameter: str, key: str, value: Any) -> Any:
         if value is None and self.signature.parameters[parameter].default is None:
             return None
         try:
-            return load(self.hints.get(parameter, Any), value)
+            hint = self.hints.get(parameter, Any)
+            if self.signature.parameters[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
+                hint = list[hint]  # type: ignore[valid-type]
+            return load(hint, value)
         except ValueError as error:
             raise NotConvertible(f"{key!r}: {error}") from None
 
@@ -226,13 +243,25 @@ class FunctionSource:
         self._name = name
         self._functions = tuple(functions)
         self._tools: dict[str, FunctionTool] = {}
+        self.problems: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return self._name
 
     async def open(self) -> Sequence[Tool]:
-        made = [tool_from_function(function, source=self._name) for function in self._functions]
+        """The functions as tools. One that cannot be a tool is left out, its reason in ``problems``; where none can
+        be, that is a CatalogError."""
+        made: list[FunctionTool] = []
+        errors: list[CatalogError] = []
+        for function in self._functions:
+            try:
+                made.append(tool_from_function(function, source=self._name))
+            except CatalogError as error:
+                errors.append(error)
+        if errors and not made:
+            raise errors[0]
+        self.problems = tuple(f"{self._name}: {error.message} (left out; {error.hint})" for error in errors)
         self._tools = {m.tool.name: m for m in made}
         if len(self._tools) < len(made):
             names = [m.tool.name for m in made]
@@ -305,9 +334,9 @@ def _input_schema(signature: inspect.Signature, hints: dict[str, Any], about: Do
     required: list[str] = []
     extra: JsonObject | bool = False
     for parameter in signature.parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            raise CatalogError(f"*{parameter.name} has no name that a call could give", hint="take a list instead")
         schema = _parameter_schema(parameter, hints, writer)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            schema = {"type": "array", "items": schema}
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = schema or True
             continue
@@ -315,7 +344,7 @@ def _input_schema(signature: inspect.Signature, hints: dict[str, Any], about: Do
         if text and not described(hints.get(parameter.name)):
             schema["description"] = text
         properties[parameter.name] = schema
-        if parameter.default is parameter.empty:
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
             required.append(parameter.name)
     made: JsonObject = {"type": "object", "properties": properties}
     made |= {"required": required} if required else {}
