@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -337,6 +338,10 @@ if __name__ == "__main__":
     options.add_argument("--port", type=int, default=9000)
     options.add_argument("--log", type=Path, help="write what comes here, a JSON line a request")
     given = options.parse_args()
+    try:
+        serving = serve(given.port, given.log)
+    except (OSError, OverflowError) as error:
+        sys.exit(f"error: cannot listen on port {given.port}: {error}; take another one: --port {given.port + 1}")
     print(f"http://127.0.0.1:{given.port}/v1, models: {', '.join(f'small-{s}' for s in STYLES)}", flush=True)
     with suppress(KeyboardInterrupt):
-        serve(given.port, given.log).serve_forever()
+        serving.serve_forever()

@@ -33,7 +33,7 @@ NEAR = 0.4
 On the desk's 45 requests that call something, out of all its tools (mode ranked): 5.7 tools a request, with 83 % of
 those needed; :data:`USUAL` tools and what they need are 8.6, with 91 %."""
 _POOL, _LEAST_POOL = 2, 10  # candidates for each place, where trials decide; of how many at least
-_VECTORS = "vectors.db"  # what was encoded once is not encoded again by the next run
+VECTORS = "vectors.db"  # what was encoded once is not encoded again by the next run
 _MOST_TRIALS = 20  # calls, and at most half of those that the run may make
 
 
@@ -72,7 +72,7 @@ class Index:
         """Raises MissingExtra without the extra ``retrieval``."""
         if self._made is None:
             encodes = mode is not None and needs_encoder(mode)
-            self._made = ToolIndex.build((), open_encoder(cache=state_dir() / _VECTORS) if encodes else None)
+            self._made = ToolIndex.build((), open_encoder(cache=state_dir() / VECTORS) if encodes else None)
         self._made = self._made.synced(tools)
         return self._made
 

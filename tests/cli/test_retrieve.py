@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.cli.program import callwright
+
+from callwright.retrieval import MODES
 
 
 def _openai(name: str, description: str) -> dict[str, object]:
@@ -67,6 +71,27 @@ def test_toolbench_documents_are_a_tool_source(tmp_path: Path) -> None:
     (tmp_path / "post.json").write_text(json.dumps(document))
     out = callwright("retrieve", "Where is it? Track it.", "--tools", tmp_path, "--json", "--mode", "bm25").stdout
     assert json.loads(out)["tools"][0]["name"] == "track_for_post"
+
+
+def test_the_help_names_every_mode() -> None:
+    told = callwright("retrieve", "--help").stdout.partition("--mode")[2].partition("--encoder")[0]
+    assert all(mode in told for mode in MODES)
+
+
+def test_what_was_encoded_once_is_not_encoded_again(listed: Path, tmp_path: Path) -> None:
+    command = ("retrieve", "the weather", "--tools", listed, "--mode", "ranked", "--json")
+    first = callwright(*command, XDG_STATE_HOME=str(tmp_path))
+    assert first.returncode == 0, first.stderr
+    (kept,) = tmp_path.rglob("vectors.db")
+    with closing(sqlite3.connect(kept)) as file:
+        before = file.execute("select count(*) from vectors").fetchone()
+        again = callwright(*command, XDG_STATE_HOME=str(tmp_path))
+        assert file.execute("select count(*) from vectors").fetchone() == before
+    assert again.stdout == first.stdout
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    elsewhere = callwright(*command, XDG_STATE_HOME=str(blocked))
+    assert elsewhere.stdout == first.stdout, "a folder that cannot be written costs only time"
 
 
 @pytest.mark.parametrize(

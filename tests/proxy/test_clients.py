@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -129,6 +132,17 @@ async def test_what_a_vendors_server_runs_is_left_out_and_mcp_tools_are_not(http
     offered = [t["function"]["name"] for t in up.asked[0].json["tools"]]
     assert "multi_agent_v1__close_agent" in offered
     assert not [n for n in offered if "web_search" in n]
+
+
+@pytest.mark.parametrize("port", ["taken", "99999"])
+def test_the_example_on_a_port_it_cannot_have_ends_with_one_sentence(port: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        given = str(taken.getsockname()[1]) if port == "taken" else port
+        command = [sys.executable, "-P", str(SCRIPT), "--port", given]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: cannot listen on port {given}: ")
+    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
 
 
 @pytest.fixture

@@ -22,6 +22,17 @@ def test_a_file_comes_from_the_hub_whole_and_is_then_in_the_cache(hub_server: Hu
     assert len(hub_server.asked) == asked
 
 
+def test_a_download_that_nobody_watches_is_announced_with_its_size(
+    hub_server: Hub, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    weights.fetch(HUBBED)
+    (said,) = (record.getMessage() for record in caplog.records if record.name == "callwright")
+    assert said == f"fetching {HUBBED.name} once: {len(DATA) / 1e6:.1f} MB to {cache}"
+    caplog.clear()
+    weights.fetch(HUBBED)
+    assert not caplog.records, "it is here"
+
+
 def test_a_broken_transfer_goes_on_where_it_stopped(hub_server: Hub) -> None:
     hub_server.break_after = HALF
     assert weights.fetch(HUBBED).read_bytes() == DATA

@@ -314,12 +314,18 @@ def retrieve_command(
     k: Annotated[int, typer.Option("--k", "-k", help="How many tools at most.", min=1)] = 10,
     mode: Annotated[
         str,
-        typer.Option(help="lexical (no encoder), hybrid, single (hybrid with one encoding); baselines: bm25, dense."),
+        typer.Option(
+            help="lexical (no encoder), hybrid, ranked (hybrid, put in order by a learned ranker), "
+            "single (hybrid with one encoding); baselines: bm25, dense."
+        ),
     ] = "lexical",
     encoder: Annotated[
         str | None, typer.Option("--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL.")
     ] = None,
-    cache: Annotated[Path | None, typer.Option("--cache", help="File that remembers vectors between calls.")] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option("--cache", help="File that remembers vectors between calls; default: in the user's state."),
+    ] = None,
     saved: Annotated[
         Path | None,
         typer.Option("--index", help="Folder of a saved index: brought up to date with --tools, or used as it is."),

@@ -203,8 +203,8 @@ def connections_with_files(wanted: int) -> int:
     return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, (soft - _OWN_FILES) // 2))
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes a free one. Raises ConfigError."""
+def bound(host: str, port: int, what: str = "proxy") -> socket.socket:
+    """A socket that listens there, for ``what`` will serve; port 0 takes a free one. Raises ConfigError."""
     if not 0 <= port <= _PORTS:
         raise ConfigError(f"there is no port {port}", hint=f"--port takes 1 to {_PORTS}, or 0 for any that is free")
     try:
@@ -212,7 +212,7 @@ def bound(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            other = f"is a proxy running already? Stop it, or take another port: --port {min(port + 1, _PORTS)}"
+            other = f"is a {what} running already? Stop it, or take another port: --port {min(port + 1, _PORTS)}"
             raise ConfigError(f"port {port} of {host} is taken", hint=other) from None
         if error.errno == errno.EACCES:
             raise ConfigError(f"port {port} may not be listened on by this user", hint="--port 8787") from None

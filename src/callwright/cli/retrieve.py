@@ -7,11 +7,13 @@ from pathlib import Path
 
 from callwright.cli.console import print_table, shortened
 from callwright.cli.jsonl import BadLine, answer_stream
+from callwright.database import state_dir
 from callwright.encoders import open_encoder
 from callwright.errors import ConfigError
 from callwright.protocols import Encoder
 from callwright.retrieval import Hit, Mode, ToolIndex, mode_named, needs_encoder
 from callwright.retrieval.store import is_index, load, save
+from callwright.shortlist import VECTORS
 from callwright.types import JsonObject, Tool
 
 
@@ -29,7 +31,8 @@ def retrieve(
 ) -> int:
     """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name", "score"}]}``.
 
-    A line may bring its own ``k``. ``cache`` is a file of vectors: what was encoded once is not encoded again.
+    A line may bring its own ``k``. ``cache`` is a file of vectors, else one in the user's folder for state: what was
+    encoded once is not encoded again.
     ``saved`` is the folder of an index: brought up to date with the sources and kept; without sources, used as it is.
     Returns the exit code. Raises ConfigError without sources or query.
     """
@@ -39,13 +42,23 @@ def retrieve(
     if query is None and not jsonl:
         raise ConfigError("retrieve needs a query", hint='callwright retrieve "the weather in Oslo" --tools SOURCE')
     tools = _tools(sources) if sources else ()
-    index = _index(tools, saved, open_encoder(encoder, cache=cache) if needs_encoder(chosen) else None)
+    index = _index(tools, saved, _encoder(encoder, cache) if needs_encoder(chosen) else None)
     if jsonl:
         return answer_stream(lambda row: _answer(row, index, k, chosen)).exit_code
     if query is not None:
         hits = index.search(query, k, mode=chosen)
         _print_json(hits) if as_json else _print_table(hits, tools)
     return 0
+
+
+def _encoder(spec: str | None, cache: Path | None) -> Encoder:
+    """The encoder, with a file of vectors: the one named, else that of all commands, as far as it can be used."""
+    if cache is not None:
+        return open_encoder(spec, cache=cache)
+    try:
+        return open_encoder(spec, cache=state_dir() / VECTORS)
+    except ConfigError:  # a folder that cannot be written, or a spec that names nothing: then this says so again
+        return open_encoder(spec)
 
 
 def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -> ToolIndex:

@@ -66,7 +66,7 @@ def simulate(served: Served, host: str = "127.0.0.1", port: int = 8788) -> None:
         said = f"tools served on {host} can be called by others, so that needs a key of {_SHORTEST_KEY} characters"
         raise ConfigError(said, hint=f"set {KEY}, or listen on 127.0.0.1")
     recording = Recording.read(*served.recorded)
-    with bound(host, port) as listening:
+    with bound(host, port, "simulator") as listening:
         asyncio.run(_serve(served, recording, listening, key))
 
 

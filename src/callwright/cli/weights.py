@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +48,10 @@ def fetch(name: str) -> Path:
     found = weights.find(name)
     if found is not None:
         return found
+    size = weights.REGISTRY[name].size / 1e6 if name in weights.REGISTRY else 0.0
+    print(
+        f"fetching {name} once: {size:.0f} MB; Ctrl-C stops it, and the next call goes on from there", file=sys.stderr
+    )
     with bars() as update:
         return weights.fetch(name, update)
 

@@ -7,6 +7,7 @@ Everything here is synchronous and may take minutes: call it from a thread.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -34,7 +35,8 @@ def find(name: str | Weight | Path) -> Path | None:
 
 
 def fetch(name: str | Weight | Path, progress: Progress | None = None) -> Path:
-    """The file, loaded if need be. Blocks; safe from several threads and processes at once.
+    """The file, loaded if need be. Blocks; safe from several threads and processes at once. Without ``progress`` a
+    download is announced with its size, as a warning of the logger ``callwright``.
 
     Raises WeightsError when no source has it, naming what each of them said. What has arrived stays in the cache
     and the next call goes on from there; a file under its final name is always whole.
@@ -45,6 +47,9 @@ def fetch(name: str | Weight | Path, progress: Progress | None = None) -> Path:
     weight = _weight(name)
     assert isinstance(weight, Weight)
     report = progress or _silent
+    if progress is None:  # nobody watches it, and it may take minutes
+        said = "fetching %s once: %.1f MB to %s"
+        logging.getLogger("callwright").warning(said, weight.name, weight.size / 1e6, place(weight).parent)
     with locked(weight, report):
         return find(weight) or _load(weight, report)  # another process may have loaded it meanwhile
 
