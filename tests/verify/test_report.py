@@ -32,6 +32,26 @@ def test_every_finding_is_counted_once_and_the_kept_stand_first(some: list[Findi
         assert abs(sum(line.share for line in lines) - 1) < 1e-9
 
 
+def test_what_was_not_tried_is_not_called_dropped() -> None:
+    some = (
+        Finding(True, "alive", id="a"),
+        Finding(False, "untried: may write", "it may write", id="b"),
+        Finding(False, "untried: no input", "nothing gives 'sku'", id="c"),
+        Finding(False, "unsettled", "503", id="d"),
+        Finding(False, "dead: auth", "401", id="e"),
+    )
+    made = Sweep(some)
+    assert {(line.verdict, line.category) for line in counted(some)} == {
+        ("kept", "alive"),
+        ("not tried", "untried: may write"),
+        ("not tried", "untried: no input"),
+        ("undecided", "unsettled"),
+        ("dropped", "dead: auth"),
+    }
+    assert summary(made).startswith("kept 1 of 5 (20.0%); 2 not tried; 1 undecided; ")
+    assert "| not tried | untried: no input | 1 | 20.0% | c: nothing gives 'sku' |" in markdown(made)
+
+
 def test_the_report_says_what_is_left_and_how_to_go_on() -> None:
     some = (Finding(True, id="a"), Finding(False, "dead", "said | 404", id="b"))
     made = Sweep(some, ("c",), "the budget of 2 calls is spent", 1, Cost(2))

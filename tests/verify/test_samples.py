@@ -31,10 +31,22 @@ TODAY = date(2026, 11, 22)
         ("latitude", {"type": "number"}, 51.5),
         ("active", {"type": "boolean"}, False),
         ("people", {"type": "integer"}, 2),
+        ("message", {"type": "string"}, "example"),
+        ("note", {"type": "string", "minLength": 10}, "exampleeee"),
+        ("note", {"type": "string", "maxLength": 3}, "exa"),
+        ("contact", {"type": "string", "format": "email"}, "someone@example.com"),
+        ("homepage", {"type": "string", "format": "uri"}, "https://example.com"),
     ],
 )
 def test_the_first_sample_is_of_the_parameters_kind(key: str, part: JsonObject, first: object) -> None:
     assert samples(key, part, TODAY)[0] == first
+
+
+@given(least=st.integers(0, 30), room=st.integers(0, 30), form=st.sampled_from(["", "email", "ipv6", "duration"]))
+def test_texts_have_the_length_that_is_asked_for(least: int, room: int, form: str) -> None:
+    part: JsonObject = {"type": "string", "minLength": least, "maxLength": least + room}
+    schema = compile_schema(part)
+    assert all(schema.accepts(value) for value in samples("x", part | ({"format": form} if form else {}), TODAY))
 
 
 @pytest.mark.parametrize("key", ["user_id", "api_key", "repo_path", "uuid", "password", "employee_id", "isbn"])

@@ -56,13 +56,14 @@ def proposed(
         found = [*(given or {}).get(key, ()), *documented_values(key, part, today, guess)]
         if guess and len(found) < 2 and "const" not in part and "enum" not in part:
             guessed += [key] if not found else []
-            found = [*found, *samples(key, _plain(part), today)]
+            found = [*found, *samples(key, _plain(part), today, plain=not found)]
         if found:
             options[key] = list({canonical(v): v for v in found}.values())
     lacking = tuple(key for key in tool.required if key not in options)
     wished = [*known, *([] if lacking else _combined(tool, options, most))]
     calls = admitted(tool, wished, most)
-    return Proposals(calls, () if calls else lacking, tuple(guessed))
+    refused = tuple(key for key in guessed if key in tool.required)  # a pattern, say, that no guess keeps to
+    return Proposals(calls, () if calls else lacking or refused, tuple(guessed))
 
 
 def documented_values(key: str, part: JsonObject, today: date, guess: bool = True, depth: int = 0) -> list[Json]:

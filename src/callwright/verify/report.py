@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright.verify.sweep import Finding, Sweep
 from callwright.viewer import Table
 
+_OPEN = {"untried": "not tried", "unsettled": "undecided"}  # how a category begins -> what is said instead of dropped
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One category: how many rows, their share of all that were judged, and the first of them with its reason."""
 
-    verdict: str  # kept | dropped
+    verdict: str  # kept | dropped | not tried | undecided
     category: str
     rows: int
     share: float
     example: str
+
+
+def verdict_of(finding: Finding) -> str:
+    """``kept`` or ``dropped``; where nothing is known ``not tried``, or ``undecided`` after a passing failure."""
+    if finding.kept:
+        return "kept"
+    return next((verdict for begins, verdict in _OPEN.items() if finding.category.startswith(begins)), "dropped")
 
 
 def counted(findings: Sequence[Finding]) -> tuple[Line, ...]:
@@ -28,7 +38,7 @@ def counted(findings: Sequence[Finding]) -> tuple[Line, ...]:
     ordered = sorted(groups.items(), key=lambda g: (not g[0][0], -len(g[1]), g[0][1]))
     return tuple(
         Line(
-            "kept" if kept else "dropped",
+            verdict_of(some[0]),
             category,
             len(some),
             len(some) / len(findings),
@@ -43,6 +53,8 @@ def summary(made: Sweep) -> str:
     judged = len(made.findings)
     share = f" ({len(made.kept) / judged:.1%})" if judged else ""
     parts = [f"kept {len(made.kept)} of {judged}{share}"]
+    verdicts = Counter(map(verdict_of, made.findings))
+    parts += [f"{verdicts[verdict]} {verdict}" for verdict in _OPEN.values() if verdicts[verdict]]
     if made.again:
         parts.append(f"{made.again} from the journal")
     parts.append(str(made.cost))

@@ -46,6 +46,19 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "sort": ("asc", "desc"),
     "order": ("asc", "desc"),
 }
+_PLAIN_TEXTS = ("example", "test", "hello")  # for what may be any text
+_FORMATS: Mapping[str, Sequence[str]] = {
+    "email": ("someone@example.com", "info@example.org"),
+    "uri": ("https://example.com", "https://example.org"),
+    "url": ("https://example.com", "https://example.org"),
+    "hostname": ("example.com", "example.org"),
+    "ipv4": ("8.8.8.8", "1.1.1.1"),
+    "ipv6": ("2001:4860:4860::8888", "2606:4700:4700::1111"),
+    "time": ("12:00:00Z", "09:30:00Z"),
+    "duration": ("P1D", "PT1H"),
+    "byte": ("aGVsbG8=",),
+}
+_LONGEST = 1_000
 _NUMBERS: Mapping[str, Sequence[float]] = {
     "latitude": (51.5, 40.7, 35.7),
     "longitude": (-0.1, -74.0, 139.7),
@@ -69,8 +82,9 @@ _ONE = re.compile(r"[\w./:+@#-]{1,60}")
 _WEEKS = 6
 
 
-def samples(key: str, part: JsonObject, today: date) -> list[Json]:
-    """Values that may well be taken, best first; none for what only its owner or another tool can know."""
+def samples(key: str, part: JsonObject, today: date, *, plain: bool = True) -> list[Json]:
+    """Values that may well be taken, best first; none for what only its owner or another tool can know. ``plain``: a
+    text of which nothing is known has some too."""
     if is_credential(key):
         return []
     kind = part.get("type")
@@ -79,7 +93,7 @@ def samples(key: str, part: JsonObject, today: date) -> list[Json]:
         return list(_numbers(key, part, today, whole="number" not in kinds))
     if "boolean" in kinds:
         return [False, True]
-    return list(_texts(key, part, today)) if "string" in kinds else []
+    return list(_texts(key, part, today, plain)) if "string" in kinds else []
 
 
 def mentioned(text: str) -> list[str]:
@@ -92,7 +106,7 @@ def mentioned(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _texts(key: str, part: JsonObject, today: date) -> Iterator[str]:
+def _texts(key: str, part: JsonObject, today: date, plain: bool) -> Iterator[str]:
     if part.get("format") in ("date", "date-time") or _is_day(key, part):
         stamp = "T12:00:00Z" if part.get("format") == "date-time" else ""
         yield from ((today - timedelta(weeks=_WEEKS) + timedelta(weeks=i)).isoformat() + stamp for i in range(_WEEKS))
@@ -105,6 +119,13 @@ def _texts(key: str, part: JsonObject, today: date) -> Iterator[str]:
         if word in _TEXTS:
             yield from _TEXTS[word]
             return
+    form = part.get("format")
+    if not plain and not isinstance(form, str):
+        return
+    least, most = part.get("minLength"), part.get("maxLength")
+    for value in _FORMATS.get(form, ()) if isinstance(form, str) else _PLAIN_TEXTS:
+        value = value.ljust(least, "e") if isinstance(least, int) and least <= _LONGEST else value
+        yield value[:most] if isinstance(most, int) and most >= 0 else value
 
 
 def _is_day(key: str, part: JsonObject) -> bool:
