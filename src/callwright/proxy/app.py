@@ -100,7 +100,14 @@ class Proxy:
             max_redirects=0,
             connections=1_000,
         )
-        self.capability = Capability(self.upstream.base, self.client, known=known, memory=memory)
+        self.capability = Capability(
+            self.upstream.base,
+            self.client,
+            known=known,
+            memory=memory,
+            budget=self.settings.budget,
+            report=lambda error: self.fault(fault_of(error, "of a probe")),
+        )
         self.toolsets = Toolsets(overlay=overlay, tell=warn)
         self.local = local
         self.meter = meter or Unmetered()
@@ -157,14 +164,13 @@ class Proxy:
         await self.client.aclose()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
-        while True:
-            message = await receive()
-            if message["type"] == "lifespan.startup":
-                await send({"type": "lifespan.startup.complete"})
-            else:
-                await self.aclose()
-                await send({"type": "lifespan.shutdown.complete"})
-                return
+        message = await receive()
+        assert message["type"] == "lifespan.startup"
+        async with self.capability.running():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await self.aclose()
+        await send({"type": "lifespan.shutdown.complete"})
 
     async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._body(scope, receive)

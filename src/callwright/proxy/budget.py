@@ -48,6 +48,9 @@ class Budget:
         32_000_000, "bytes", "requests in the worker process at one time", "the next one passes untouched"
     )
     read_bytes: int = _limit(1_000_000, "bytes", "answer that is not streamed", "passes untouched")
+    probe_wait_seconds: float = _limit(
+        3.0, "seconds", "a request waits until it is known what its model can do", "goes on without guided mode"
+    )
     cache_bytes: int = _limit(16_000_000, "bytes", "tool lists remembered between requests", "the oldest are dropped")
     kept_requests: int = _limit(200, "requests", "requests on the requests page", "the oldest are dropped")
     kept_bytes: int = _limit(16_000_000, "bytes", "all requests on the requests page", "the oldest are dropped")
