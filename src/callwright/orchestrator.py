@@ -22,6 +22,7 @@ from callwright.answer import abstain
 from callwright.catalog import Catalog, open_catalog
 from callwright.errors import ConfigError, EvidenceError, JournalError
 from callwright.evidence import EvidenceStore, Recorder, known
+from callwright.execution.approvals import Offers
 from callwright.execution.consent import Approve, Consent
 from callwright.execution.executor import Executor
 from callwright.execution.filling import Rules
@@ -173,7 +174,7 @@ class Orchestrator:
         chosen = Shortlisting(USUAL if shortlist is None else shortlist, trials, retrieval)
         self._shortlist = chosen if shortlist is not None or trials != "off" else None
         self._index = Index()
-        self._consent = Consent(approve, allow, dry_run=dry_run)
+        self._consent = self._bound = Consent(approve, allow, dry_run=dry_run)
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
         self._model: ChatModel | None = None
@@ -182,6 +183,7 @@ class Orchestrator:
         async with AsyncExitStack() as stack:
             opened = open_catalog(self._sources, strict=self._strict, trust=self._trust, pins=self._trust)
             self._catalog = await stack.enter_async_context(opened)
+            self._bound = self._consent.bound(Offers(self._catalog))
             self._model = open_model(self._model_spec)
             if self._model is not self._model_spec:
                 stack.push_async_callback(self._model.aclose)
@@ -306,7 +308,7 @@ async def _run(
         budget=budget,
         trace=trace,
         ledger=ledger,
-        consent=setup._consent,
+        consent=setup._bound,
         freeze=freeze,
         sandbox=sandbox,
     )

@@ -37,7 +37,7 @@ KINDS = (
     "reflection",  # id, tool, analysis, strategy, arguments: why the model thinks its call failed
     "skip",  # tool, reason
     "origins",  # id, tool, origins, refused: where a call's late-bound values come from, and which may not
-    "approval",  # id, tool, arguments, why, origins, granted, by: somebody was asked whether a call may leave
+    "approval",  # id, tool, offer, digest, arguments, why, origins, granted, by: somebody was asked for leave
     "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
     "recovery",  # step (retry, substitute, retrieve, replan, plan), tool, failed: tried where mending did not help
     "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them

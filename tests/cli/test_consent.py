@@ -76,7 +76,10 @@ def test_a_dry_run_prints_what_would_be_called_with_its_arguments(home: Path) ->
 def test_what_nobody_could_be_asked_about_is_named_with_the_option_that_allows_it(home: Path) -> None:
     with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
         done = callwright(*arguments(home, url))
-    assert "to give leave beforehand: --allow delete_note" in done.stderr
+    assert f"to approve it beforehand: --allow {home.name}:delete_note" in done.stderr
+    with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
+        allowed = callwright(*arguments(home, url), "--allow", f"{home.name}:delete_note")
+    assert "nobody was there" not in allowed.stderr
 
 
 def test_what_a_source_says_cannot_steer_the_terminal_or_push_the_question_away() -> None:

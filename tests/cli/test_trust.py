@@ -25,6 +25,7 @@ def test_a_found_file_is_confirmed_listed_and_confirmed_no_longer(tmp_path: Path
     held = callwright("config", folder=tmp_path, **trust)
     assert 'mode = "text"' in held.stdout
     assert "not used" not in held.stdout + held.stderr
+    assert "# trust: 1 confirmed, 0 with pinned definitions (callwright trust --list)" in held.stdout
     listed = callwright("trust", **trust).stdout
     assert listed.startswith("settings ")
     assert str(path) in listed

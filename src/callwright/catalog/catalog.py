@@ -128,6 +128,11 @@ class Catalog:
         told = getattr(entry.source, "place", None)
         return str(told(entry.original)) if told else ""
 
+    def offered_by(self, name: str) -> tuple[str, Tool, int]:
+        """The name of a tool's source, the tool as that offers it, and a number that is the source's alone."""
+        entry = self._entry(name)
+        return entry.original.source or entry.source.name, entry.original, id(entry.source)
+
     def _entry(self, name: str) -> _Entry:
         if name not in self._entries:
             near = difflib.get_close_matches(name, self._entries, n=3)

@@ -21,11 +21,11 @@ def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
     """Asks on the terminal; None where nobody sits there: then what needs leave is refused."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    always: set[str] = set()
+    always: set[tuple[str, str]] = set()
     one_at_a_time = asyncio.Lock()
 
     async def approve(proposal: Proposal) -> bool:
-        tool = proposal.call.tool.name
+        tool = (proposal.call.tool.name, proposal.offer.shown if proposal.offer else "")
         async with one_at_a_time:
             if tool in always:
                 return True
@@ -41,7 +41,8 @@ def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
 
 def shown(proposal: Proposal) -> str:
     """The call as it is put to the user, values from results marked."""
-    lines = [f"\n{one_line(proposal.call.tool.name)}: {proposal.why}"]
+    whose = f" ({proposal.offer.shown})" if proposal.offer else ""
+    lines = [f"\n{one_line(proposal.call.tool.name)}{whose}: {proposal.why}"]
     for key, value in proposal.call.arguments.items():
         path = "/" + key.replace("~", "~0").replace("/", "~1")
         told = [of for at, of in proposal.origins.items() if at == path or at.startswith(path + "/")]

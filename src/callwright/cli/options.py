@@ -76,7 +76,10 @@ Encoder = Annotated[
 ]
 Allow = Annotated[
     list[str] | None,
-    typer.Option("--allow", help="Tools that may write or destroy without being asked about, like send_*."),
+    typer.Option(
+        "--allow",
+        help="Tools that may write or destroy unasked: send_*, or SOURCE:TOOL where two sources have one name.",
+    ),
 ]
 Shortlist = Annotated[
     int | None,

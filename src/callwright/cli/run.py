@@ -178,10 +178,10 @@ def _print_what_was_not_called(run: Run) -> None:
         print("\nDry run; these would be called:")
     for call in planned:
         print(f"  {one_line(call['tool'])} {canonical(call['arguments'])}")
-    alone = dict.fromkeys(call["tool"] for call in asked if call["by"] == "nobody")
+    alone = dict.fromkeys(call["offer"].partition("#")[0] for call in asked if call["by"] == "nobody")
     if alone:
         leave = " ".join(f"--allow {shlex.quote(tool)}" for tool in alone)
-        print(f"not called, since nobody was there to be asked; to give leave beforehand: {leave}", file=sys.stderr)
+        print(f"not called, since nobody was there to be asked; to approve it beforehand: {leave}", file=sys.stderr)
 
 
 def print_run(run: Run, as_json: bool) -> None:

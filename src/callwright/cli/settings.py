@@ -115,15 +115,18 @@ def shown(settings: Settings, as_json: bool = False) -> str:
     said = {**usual, **settings.known}
     keys = (*SETTINGS, *(f"limits.{name}" for name in LIMITS), *(f"proxy.{name}" for name in PROXY))
     rows = [(key, said[key]) for key in keys if key in said]
+    store = TrustStore()
+    trusted = {"folder": str(store.folder), "confirmed": len(store.confirmed()), "pinned": len(store.sources())}
     if as_json:
         import orjson
 
         told = {key: {"value": s.value, "from": s.origin} for key, s in rows}
         whole = {"files": [str(f.path) for f in settings.files], "profile": settings.profile, "settings": told}
-        whole["unused"] = settings.unused
+        whole |= {"unused": settings.unused, "trust": trusted}
         return orjson.dumps(whole, option=orjson.OPT_INDENT_2, default=str).decode()
     none = [] if settings.unused else [f"settings: no {NAME} here or above, no {user_file()}"]
-    notes = settings.notes() or none
+    held = "trust: {confirmed} confirmed, {pinned} with pinned definitions (callwright trust --list)"
+    notes = [*(settings.notes() or none), held.format(**trusted)]
     lines, table = [f"# {line}" for note in (*notes, settings.unused) for line in note.splitlines()], ""
     for key, setting in rows:
         head, _, name = key.rpartition(".")

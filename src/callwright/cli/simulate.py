@@ -7,10 +7,9 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from callwright.cli.options import EVERY_SOURCE
 from callwright.cli.proxy import bound
 from callwright.controls import one_line
 from callwright.errors import ConfigError, Failure, MissingExtra
+from callwright.execution.approvals import Offers, approved
 from callwright.execution.recording import Recording, record, start_recording
 from callwright.execution.simulate import Simulator
 from callwright.execution.virtual import LOOPBACK, Answer, ToolServer
@@ -80,7 +80,8 @@ async def _serve(served: Served, recording: Recording, listening: socket.socket,
         if model is not None:
             stack.push_async_callback(model.aclose)
         simulated = _simulated(Simulator(recording, model, nearest=served.nearest))
-        answer = _live(catalog, recording, served.allow) if served.live else simulated
+        allowed = approved(served.allow, Offers(catalog))
+        answer = _live(catalog, recording, allowed) if served.live else simulated
         if served.record is not None:
             answer = _recorded(answer, catalog, stack.enter_context(JsonlSink(served.record)))
         _announce(listening, catalog, recording)
@@ -95,7 +96,7 @@ def _simulated(simulator: Simulator) -> Answer:
     return answer
 
 
-def _live(catalog: Catalog, recording: Recording, allow: Sequence[str]) -> Answer:
+def _live(catalog: Catalog, recording: Recording, allowed: Collection[str]) -> Answer:
     """The tools themselves where nothing is on record; those that may write only where they are allowed."""
 
     async def answer(tool: Tool, call: ToolCall) -> ToolOutput:
@@ -104,7 +105,7 @@ def _live(catalog: Catalog, recording: Recording, allow: Sequence[str]) -> Answe
             return ToolOutput(failure=Failure("tool_error", checked.message))
         if found := recording.find(tool, checked.arguments):
             return found
-        if tool.effects.may_write and not any(fnmatchcase(tool.name, pattern) for pattern in allow):
+        if tool.effects.may_write and tool.name not in allowed:
             said = f"{tool.name} may write, and is not called for others: start with --allow {tool.name}"
             return ToolOutput(failure=Failure("auth", said, status=403))
         return await catalog.call(tool.name, checked.arguments)
@@ -132,11 +133,11 @@ def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) 
     shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
     for problem in (*recording.problems, *catalog.problems):
         print(f"note:     {one_line(problem)}", file=sys.stderr)
+    url = f"http://{shown}:{port}/openapi.json"
     print(
         f"tools:    {len(catalog.tools)}, with {len(recording)} recorded calls\n"
-        f"serving:  http://{shown}:{port}/openapi.json"
-        "  (callwright run --tools URL; StableToolBench: POST /virtual)\n"
-        "          callwright trust URL: then effects are believed, and reads are not asked about",
+        f"trust:    callwright trust {url}, so that effects are believed and reads not asked about\n"
+        f"serving:  {url}  (callwright run --tools URL; StableToolBench: POST /virtual)",
         file=sys.stderr,
         flush=True,
     )

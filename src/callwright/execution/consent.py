@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TypeAlias
 
+from callwright.execution.approvals import Offer, approved, is_named, offer_of
 from callwright.execution.policy import destroys_by_its_own_words
 from callwright.execution.provenance import Provenance, leaves
 from callwright.gate import Sources
@@ -24,13 +24,14 @@ _SHORT = 200  # characters of the arguments that a refusal repeats
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A call that waits for leave. ``origins``: JSON Pointer of an argument -> the result that its value comes from;
-    ``…, in part`` where only something in the value does.
+    """A call that waits for approval. ``origins``: JSON Pointer of an argument -> the result that its value comes
+    from; ``…, in part`` where only something in the value does. ``offer``: whose tool it is, and its digest.
     """
 
     call: CheckedCall
     why: str
     origins: Mapping[str, str] = field(default_factory=dict)
+    offer: Offer | None = None
 
 
 Approve: TypeAlias = Callable[[Proposal], bool | Awaitable[bool]]
@@ -40,14 +41,32 @@ Approve: TypeAlias = Callable[[Proposal], bool | Awaitable[bool]]
 class Consent:
     """What may leave unasked, and who is asked about the rest.
 
-    ``allow`` are shell patterns (``send_*``) of tools that need no leave. Without ``approve`` nobody can be asked:
-    the rest is refused. ``dry_run``: nothing that may write leaves, allowed or not; reads do.
+    ``allow`` names tools that need no approval (:mod:`~callwright.execution.approvals`). Without ``approve`` nobody
+    can be asked: the rest is refused. ``dry_run``: nothing that may write leaves, allowed or not; reads do.
     """
 
     def __init__(self, approve: Approve | None = None, allow: Sequence[str] = (), *, dry_run: bool = False) -> None:
         self._approve = approve
         self._allow = tuple(allow)
         self._dry_run = dry_run
+        self._offers: Mapping[str, Offer] = {}
+        self._approved: frozenset[str] | None = None
+
+    def bound(self, offers: Mapping[str, Offer]) -> Consent:
+        """The same for the tools of one catalogue, by the names they have there. Raises ConfigError where ``allow``
+        does not tell the tools of two sources apart."""
+        made = Consent(self._approve, self._allow, dry_run=self._dry_run)
+        made._offers, made._approved = offers, approved(self._allow, offers)
+        return made
+
+    def offer(self, tool: Tool) -> Offer:
+        """Whose tool this is."""
+        return self._offers.get(tool.name) or offer_of(tool)
+
+    def _is_approved(self, tool: Tool) -> bool:
+        if self._approved is not None:
+            return tool.name in self._approved
+        return any(is_named(pattern, tool.name, self.offer(tool)) for pattern in self._allow)
 
     @property
     def dry_run(self) -> bool:
@@ -59,7 +78,7 @@ class Consent:
             return ""
         if self._dry_run:
             return DRY_RUN
-        if any(fnmatchcase(tool.name, pattern) for pattern in self._allow):
+        if self._is_approved(tool):
             return ""
         if not tool.trusted:
             return "it may write, and its source is not trusted"
@@ -77,11 +96,11 @@ class Consent:
         return bool(await said if inspect.isawaitable(said) else said), "user"
 
 
-def proposed(call: CheckedCall, why: str, sources: Sources) -> Proposal:
+def proposed(call: CheckedCall, why: str, sources: Sources, offer: Offer | None = None) -> Proposal:
     """The question about a call, with the origin of what the request does not say, in whatever spelling."""
     seen = Provenance(sources)
     found = ((path, seen.of(value)) for path, value in leaves(call.arguments))
-    return Proposal(call, why, {path: str(origin) for path, origin in found if origin is not None})
+    return Proposal(call, why, {path: str(origin) for path, origin in found if origin is not None}, offer)
 
 
 def refusal(call: CheckedCall, why: str, by: str) -> str:

@@ -309,10 +309,14 @@ class Course:
         else's record says lets nothing leave that has not left."""
         ledger = self.shared.ledger
         told = ledger.next(self.id, "approval")
-        replayed = ledger.foreign and ledger.ahead(self.id)
+        offer = self.shared.consent.offer(call.tool)
+        other = (
+            told is not None and told.get("digest", offer.digest) != offer.digest
+        )  # of a tool that was another one
+        replayed = (ledger.foreign or other) and ledger.ahead(self.id)
         if told is None and replayed:
             told = {"granted": True}
-        elif told is None or (ledger.foreign and told["granted"] and not replayed):
+        elif told is None or ((ledger.foreign or other) and told["granted"] and not replayed):
             told = await self._asked(call, why, told)
         if "id" in told:
             self.shared.trace.add("approval", **told)
@@ -324,10 +328,12 @@ class Course:
 
     async def _asked(self, call: CheckedCall, why: str, before: Answer | None) -> Answer:
         """What was said of a call, in the place of what a record says."""
-        proposal = proposed(call, why, self.sources)
+        offer = self.shared.consent.offer(call.tool)
+        proposal = proposed(call, why, self.sources, offer)
         async with self.shared.asking:
             granted, by = await self.shared.consent.asked(proposal)
         shown = {"tool": call.tool.name, "arguments": call.arguments, "why": why, "origins": proposal.origins}
+        shown |= {"offer": offer.shown, "digest": offer.digest}
         turn = before["turn"] if before else self.shared.ledger.turn(self.id)
         return {"id": self.id, **shown, "granted": granted, "by": by, "actor": self.id, "turn": turn}
 
