@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from pathlib import Path
 
@@ -27,6 +29,39 @@ def test_the_python_in_the_docs_runs(block: str, tmp_path: Path) -> None:
     assert spec is not None
     assert spec.loader is not None
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def undefined(blocks: list[str]) -> list[str]:
+    """Names that blocks of Python use and neither they nor those before them, nor Python, define."""
+    known, unknown = {*dir(builtins)}, []
+    for block in blocks:
+        tree = compile(block, "block", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                known.add(node.id)
+            elif isinstance(node, ast.alias):
+                known.add((node.asname or node.name).partition(".")[0])
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                known.add(node.name)
+            elif isinstance(node, ast.arg):
+                known.add(node.arg)
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                known.add(node.name)
+        names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        unknown += [name for name in names if name not in known]
+    return unknown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_no_example_uses_a_name_that_nothing_on_its_page_defines(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(?:python|py)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert undefined(blocks) == []
+
+
+def test_a_name_that_nothing_defines_is_found() -> None:
+    first, second = "import a.b as c\ndef f(x):\n    return c, x, y", "z = [i for i in f(1)]\nawait later()"
+    assert undefined([first, second]) == ["y", "later"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

@@ -73,6 +73,21 @@ async def test_layers_run_in_order_and_the_model_sees_only_its_layer() -> None:
     assert done.status == "answered"
 
 
+@pytest.mark.parametrize("mode", ["text", "schema"])
+async def test_what_is_streamed_to_the_caller_is_the_checked_answer_and_nothing_else(mode: Any) -> None:
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "answer": [said("8 people live at OSL.", "r2"), said("8 people live at OSL.", "r2")],
+    }
+    told: list[str] = []
+    written: list[str] = []
+    tools = [airport(), weather()]
+    done = await run(tools, script, *LAYERS, mode=mode, on_text=told.append, on_reply=written.append)
+    assert "".join(told) == done.answer.text
+    assert "7 people" in done.answer.text, "the model said 8"
+    assert "find_airport" in "".join(written)
+
+
 async def test_a_tool_out_of_its_layer_never_runs_whatever_the_model_says() -> None:
     tools = [airport(), weather(effects=WRITE)]
     script = {

@@ -126,6 +126,10 @@ class Orchestrator:
 
     ``today`` says what day it is, once a run: the model is told where a tool takes a date and no tool tells the day.
     The journal keeps it, so a run that is resumed stays in its day. None: nobody is told.
+
+    ``on_text`` is handed the answer, once its statements are checked, piece by piece: together they are
+    ``run.answer.text``. ``on_reply`` is handed whatever the model writes while it writes it, plans and calls too, for
+    those who show that something happens.
     """
 
     def __init__(
@@ -138,6 +142,7 @@ class Orchestrator:
         limits: Limits | None = None,
         sinks: Sequence[Sink] = (),
         on_text: Callable[[str], None] | None = None,
+        on_reply: Callable[[str], None] | None = None,
         only: Sequence[str] | None = None,
         mode: ReplyMode | None = None,
         journal: bool | str | Path = False,
@@ -164,6 +169,7 @@ class Orchestrator:
         self._limits = limits or Limits()
         self._sinks = tuple(sinks)
         self._on_text = on_text
+        self._on_reply = on_reply
         self._only = frozenset(only) if only is not None else None
         self._mode = mode
         self._journal = journal
@@ -299,7 +305,7 @@ async def _run(
         reserve = Reserve(view, setup._index, listing, rates, trace, ledger, query, conversation)
         tools = await reserve.first(catalog.call, budget, setup._evidence, secrets, dry_run=setup._consent.dry_run)
         kept_back = tuple(reserve.kept_back)
-    questions = Questions(model, mode, budget, trace, setup._on_text, ledger)
+    questions = Questions(model, mode, budget, trace, setup._on_reply, ledger)
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
@@ -464,6 +470,9 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
     )
     cost = Cost(budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs))
     job.trace.add("answer", **to_json(answer))
+    if setup._on_text is not None:
+        for piece in answer.text.splitlines(keepends=True):
+            setup._on_text(piece)
     in_doubt = tuple(executor.doubted)
     job.trace.add("run.end", status=status, limit=limit, cost=cost, in_doubt=in_doubt)
     return Run(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tests.cli.program import callwright
 
 from callwright.cli.jsonl import BadLine
-from callwright.cli.refine import refine_lines, refine_row
+from callwright.cli.refine import Pipeline, refine_lines, refine_row
 from callwright.errors import ConfigError
 from callwright.refine import Settings
 
@@ -101,4 +103,40 @@ def test_without_jsonl_the_command_says_what_to_do() -> None:
 
 def test_a_rung_that_there_is_not_is_said_before_the_first_line() -> None:
     with pytest.raises(ConfigError, match="no rung 'modell'"):
-        refine_lines(rungs=["rules", "modell"])
+        refine_lines(Pipeline(rungs=["rules", "modell"]))
+
+
+TOOLS = """
+def get_weather(city: str) -> str:
+    "The weather of a city."
+    return "rain"
+"""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"Sure. <tool_call>{json.dumps(CALL)}</tool_call>",
+        json.dumps({"id": "c", "type": "function", "function": {**CALL, "arguments": json.dumps(CALL["arguments"])}}),
+        json.dumps([CALL]),
+        json.dumps({"role": "assistant", "tool_calls": [{"function": CALL}]}),
+        json.dumps({"tool_calls": [CALL], "tools": [TOOL]}),
+    ],
+)
+def test_one_reply_is_refined_in_whatever_form_it_comes(reply: str, tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    done = callwright("refine", "-", "--tools", tmp_path / "tools.py", "--query", "Weather in Oslo?", stdin=reply)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["tool_calls"] == [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+
+
+def test_a_reply_without_tools_or_a_refinement_without_a_reply_says_what_to_give() -> None:
+    assert "--tools SOURCE" in callwright("refine", "get_weather(city='Oslo')").stderr
+    assert "or --jsonl" in callwright("refine").stderr
+
+
+def test_a_call_that_still_breaks_its_schema_ends_with_1() -> None:
+    row = {"tool_calls": [{"name": "get_weather", "arguments": {}}], "tools": [TOOL]}
+    done = callwright("refine", json.dumps(row))
+    assert done.returncode == 1, done.stdout
+    assert json.loads(done.stdout)["violations"]

@@ -66,7 +66,7 @@ def test_a_killed_run_names_the_call_in_doubt_and_goes_on_when_it_is_resolved(ho
         [run] = listed(home)
         assert run["status"] == "in doubt"
         assert run["in_doubt"] == ["r1: book {'guest': 'Ann'}"]
-        id_ = str(run["run"])
+        id_ = str(run["id"])
         refused = callwright("resume", id_, "--journal", home / "runs")
         assert refused.returncode == 1
         assert "in doubt: r1 (book" in refused.stderr
@@ -96,7 +96,7 @@ async def test_a_run_with_an_overlay_is_resumed_with_it_and_not_with_another(hom
     with endpoint([CALLS, ANSWER]) as url:
         begun = begin(home, url, "--overlay", home / "laid.json", END="SIGKILL")
         assert begun.returncode == -signal.SIGKILL, begun.stderr
-        id_ = str(listed(home)[0]["run"])
+        id_ = str(listed(home)[0]["id"])
         assert callwright("resolve", id_, "r1", "--not-done", "--journal", home / "runs").returncode == 0
         await _overlaid(home, "Ben")
         other = callwright("resume", id_, "--journal", home / "runs")

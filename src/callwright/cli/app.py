@@ -346,6 +346,12 @@ def retrieve_command(
 
 @app.command("refine")
 def refine_command(
+    reply: Annotated[
+        str | None, typer.Argument(help="A reply as the model wrote it, a message or call as JSON, or - for stdin.")
+    ] = None,
+    tools: Tools = None,
+    overlay: Overlay = None,
+    query: Annotated[str, typer.Option("--query", help="What the model was asked: values come from there.")] = "",
     jsonl: Jsonl = False,
     leave_out: Annotated[
         bool, typer.Option("--leave-out", help="Leave out optional values that nothing in the conversation supports.")
@@ -355,16 +361,18 @@ def refine_command(
         str, typer.Option("--model-rung", help="Also the model rung, asked of this model (local:PATH, URL#MODEL).")
     ] = "",
     prompt: Annotated[str, typer.Option(help="The refiner's prompt: paper, or short for small ones.")] = "paper",
+    config: Config = None,
+    profile: Profile = None,
 ) -> None:
-    """Make the calls of model replies right: {"id", "text", "tools", "query"} a line."""
-    from callwright.cli.refine import refine_lines
-    from callwright.errors import ConfigError
+    """Make the calls of model replies right: of one, or on --jsonl {"id", "text", "tools", "query"} a line."""
+    from callwright.cli.refine import Pipeline, refine_lines, refine_one
+    from callwright.cli.settings import effective
 
-    if not jsonl:
-        raise ConfigError("refine reads JSON lines", hint="callwright refine --jsonl < replies.jsonl")
-    raise typer.Exit(
-        refine_lines(leave_out=leave_out, rungs=[r for r in rungs.split(",") if r], model=model_rung, prompt=prompt)
-    )
+    pipeline = Pipeline(leave_out, [r for r in rungs.split(",") if r], model_rung, prompt)
+    if jsonl:
+        raise typer.Exit(refine_lines(pipeline))
+    sources = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile).sources()
+    raise typer.Exit(refine_one(reply, sources, query, pipeline))
 
 
 @app.command("config")

@@ -2,41 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from callwright.cli.jsonl import BadLine, answer_stream
+from callwright.cli.opened import opened
 from callwright.cli.rung import ModelRung, prompt_named
 from callwright.errors import CatalogError, ConfigError
+from callwright.jsontext import JsonError, parse
 from callwright.models import open_model
 from callwright.refine import Settings, refine
-from callwright.types import JsonObject, Message, ToolCall, to_json
-from callwright.wire.tools import tools_from_wire
+from callwright.types import JsonObject, Message, Tool, ToolCall, to_json
+from callwright.wire.tools import tool_to_openai, tools_from_wire
 
 _SOURCES = ("text", "message", "tool_calls")
 
 
-def refine_lines(
-    *,
-    leave_out: bool = False,
-    rungs: Sequence[str] = ("rules", "sequence"),
-    model: str = "",
-    prompt: str = "paper",
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """How replies are refined: optional values without support left out, which rungs, also the model rung and its
+    prompt."""
+
+    leave_out: bool = False
+    rungs: Sequence[str] = ("rules", "sequence")
+    model: str = ""
+    prompt: str = "paper"
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[JsonObject], JsonObject]]:
+        """What refines a row. Raises ConfigError for a rung or prompt that there is not."""
+        settings = Settings(leave_out=self.leave_out)
+        refine("", (), rungs=self.rungs)  # names a rung that there is not, once and not with every line
+        if not self.model:
+            yield lambda row: refine_row(row, settings, self.rungs)
+            return
+        with ModelRung(open_model(self.model), prompt_named(self.prompt)) as rung:
+            yield lambda row: refine_row(row, settings, self.rungs, rung)
+
+
+def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: Pipeline) -> int:
+    """Refine one reply: as a model wrote it, a message or call of an API, or a row as :func:`refine_lines` takes it.
+
+    ``-`` reads it from standard input. Returns 0, or 1 where a call still breaks its schema. Raises ConfigError.
+    """
+    if text is None:
+        hint = "callwright refine 'REPLY' --tools SOURCE, or --jsonl for a stream"
+        raise ConfigError("refine needs a reply, or --jsonl", hint=hint)
+    row = _row(sys.stdin.read() if text == "-" else text)
+    if sources and "tools" not in row:
+        row["tools"] = [tool_to_openai(tool) for tool in _tools(sources)]
+    if query:
+        row["query"] = query
+    if "tools" not in row:
+        raise ConfigError(
+            "refine needs the tools that the reply may call", hint='--tools SOURCE, or "tools" in the row'
+        )
+    with pipeline.opened() as refined:
+        try:
+            answer = refined(row)
+        except BadLine as error:
+            raise ConfigError(str(error)) from None
+    import orjson
+
+    print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
+    return 1 if answer["violations"] else 0
+
+
+def _row(text: str) -> JsonObject:
+    """A row as it is; anything else as what a row holds."""
+    try:
+        given = parse(text)
+    except JsonError:
+        return {"text": text}
+    if isinstance(given, list):
+        return {"tool_calls": given}
+    if not isinstance(given, dict):
+        return {"text": text}
+    return dict(given) if any(given.get(key) is not None for key in _SOURCES) else {"message": given}
+
+
+def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+    async def load() -> tuple[Tool, ...]:
+        async with opened(sources) as catalog:
+            return catalog.tools
+
+    return asyncio.run(load())
+
+
+def refine_lines(pipeline: Pipeline) -> int:
     """``{"id", "text" | "message" | "tool_calls", "tools", "query"?}`` -> ``{"id", "tool_calls", "text", "edits",
-    "dialect", "violations", "abstained", "confidence"}``, a line each.
+    "dialect", "violations", "abstained", "confidence"}``, a line each. Returns the exit code.
 
     A call that bears a label (NESTFUL, NesTools) keeps it as "label". ``messages`` (OpenAI style, the conversation
-    before the reply) may stand beside or instead of ``query``. ``model``: also the model rung, asked of it with the
-    refiner's ``prompt`` of that name; a line it cannot be asked about is answered with an error. Returns the exit
-    code.
+    before the reply) may stand beside or instead of ``query``. A line that the model rung cannot be asked about is
+    answered with an error.
     """
-    settings = Settings(leave_out=leave_out)
-    refine("", (), rungs=rungs)  # names a rung that there is not, once and not with every line
-    if not model:
-        return answer_stream(lambda row: refine_row(row, settings, rungs)).exit_code
-    with ModelRung(open_model(model), prompt_named(prompt)) as rung:
-        return answer_stream(lambda row: refine_row(row, settings, rungs, rung)).exit_code
+    with pipeline.opened() as refined:
+        return answer_stream(refined).exit_code
 
 
 def refine_row(

@@ -87,7 +87,7 @@ def run_query(
             mode=mode,
             limits=limits,
             sinks=sinks,
-            on_text=live.on_text,
+            on_reply=live.on_text,
             only=only,
             journal=journal,
             evidence=stack.enter_context(kept(evidence)),

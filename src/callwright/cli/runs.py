@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from callwright.cli.consent import in_terminal
+from callwright.cli.console import shortened
 from callwright.cli.evidence import kept
 from callwright.cli.live import Live
 from callwright.cli.options import EVERY_SOURCE
 from callwright.cli.run import prepare, print_run, resumable, told
 from callwright.cli.view import write
+from callwright.controls import one_line
 from callwright.errors import ConfigError, JournalError, TrustError
 from callwright.execution.journal import Journal, confirmable, is_own, journals, owned, read, runs_dir
 from callwright.execution.ledger import Ledger
@@ -27,7 +29,7 @@ from callwright.orchestrator import Orchestrator
 from callwright.planning import PLANNERS, open_planner
 from callwright.trace import Event, Trace
 from callwright.trust import TrustStore, printable
-from callwright.types import Json
+from callwright.types import Json, JsonObject, to_json
 from callwright.viewer import page
 
 _UNSAID: Mapping[str, Json] = dict.fromkeys(("tools", "model", "planner", "only", "cwd"))
@@ -38,12 +40,16 @@ class Listed:
     """A run in the list. ``status``: running, interrupted, in doubt, damaged, or how it ended. ``in_doubt``: the
     writes of which nobody knows whether they happened: a resume waits for word of them, or the run has ended so."""
 
-    run: str
+    id: str
     started: float
     status: str
     query: str = ""
     in_doubt: tuple[str, ...] = ()
     damage: str = ""  # what is wrong with the journal, and what to do
+
+    def to_dict(self) -> JsonObject:
+        """With the name that ``id`` had before, ``run``, for one version more."""
+        return {**to_json(self), "run": self.id}
 
 
 def list_runs(folder: Path | None, as_json: bool) -> int:
@@ -53,15 +59,15 @@ def list_runs(folder: Path | None, as_json: bool) -> int:
         import orjson
 
         for one in found:
-            print(orjson.dumps(one).decode())
+            print(orjson.dumps(one.to_dict()).decode())
         return 0
     for one in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started)) if one.started else " " * 16
-        print(f"{one.run}  {when}  {one.status:<12}  {one.query[:80]}")
+        print(f"{one.id}  {when}  {one.status:<12}  {shortened(one.query)}")
         for doubt in one.in_doubt:
-            print(f"    in doubt: {doubt}")
+            print(f"    in doubt: {one_line(doubt)}")
         if one.damage:
-            print(f"    {printable(one.damage)}")
+            print(f"    {one_line(one.damage)}")
     if not found:
         print("there is no run yet", file=sys.stderr)
     return 0
@@ -147,7 +153,7 @@ def resume_run(
             strategy=start.get("strategy", "layered"),
             planner=open_planner(setup["planner"]) if setup["planner"] else None,
             sinks=[live],
-            on_text=live.on_text,
+            on_reply=live.on_text,
             only=setup["only"],
             approve=in_terminal(live),
             allow=allow,
