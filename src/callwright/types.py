@@ -350,5 +350,12 @@ class Answer:
     assumed: tuple[str, ...] = ()
 
     @property
+    def corrections(self) -> tuple[str, ...]:
+        """The values that the model wrote and that were replaced by what a result says, with the reason."""
+        why = {f"/statements/{n}/text": "; ".join(s.problems) for n, s in enumerate(self.statements)}
+        made = (e for e in self.edits if e.rule in ("answer.value", "answer.restated"))
+        return tuple(f"{e.before} → {e.after} ({why.get(e.path, '')})" for e in made)
+
+    @property
     def grounded(self) -> bool:
         return all(s.support != "unsupported" for s in self.statements)

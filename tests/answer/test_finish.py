@@ -52,6 +52,8 @@ def test_a_changed_number_is_mended_as_an_edit() -> None:
     assert answer.text == "Paris has 2,102,650 inhabitants."
     assert answer.statements[0].support == "mended"
     assert (answer.edits[0].before, answer.edits[0].after) == ("2,302,650", "2,102,650")
+    why = "2,302,650 stands in no result; r1 population is 2,102,650"
+    assert answer.corrections == (f"2,302,650 → 2,102,650 ({why})",)
     assert len(asked) == 1
 
 

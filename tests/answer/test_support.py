@@ -94,6 +94,44 @@ def test_a_derived_number_says_what_it_was_derived_from() -> None:
     assert verdict.citations[0].quote == '"area_km2":105.4'
 
 
+LISTED = "[FILE] a.txt\n[DIR] sub\n[FILE] report-2024.pdf\n[FILE] .env"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("[FILE] a.txt", "The folder holds a.txt"),
+        ("[FILE] a.txt", "The folder holds `a.txt`."),
+        (LISTED, "The folder holds a.txt and sub."),
+        (LISTED, "There are (a.txt), report-2024.pdf and .env."),
+        ("<src/app.py>; [node.js]", "It has src/app.py, and node.js."),
+        (["main.py"], "It has one file, main.py."),
+        ("[2026-11-23] 5 files copied to backup.tar", "On 2026-11-23 five files were copied to backup.tar."),
+    ],
+)
+def test_names_of_files_are_found_whatever_stands_around_them(content: Any, text: str) -> None:
+    verdict = check(text, facts_of("What is in the folder?", [ToolResult("r1", "list", {}, content)]))
+    assert verdict.support == "supported", verdict.problems
+    assert verdict.citations
+    assert verdict.citations[0].result == "r1"
+
+
+def test_a_file_that_no_result_names_is_flagged() -> None:
+    facts = facts_of("What is in the folder?", [ToolResult("r1", "list", {}, "[FILE] a.txt")])
+    assert check("The folder holds b.txt.", facts).problems == ["b.txt stands in no result"]
+    assert not check("The folder holds a.txt, e.g. for the U.S. and/or others", facts).problems
+
+
+def test_the_result_that_holds_a_value_in_its_unit_is_cited_before_one_that_it_was_converted_from() -> None:
+    way = ToolResult("r1", "flight_distance", {"origin": "OSL", "destination": "LIS"}, {"kilometres": 2768.6})
+    asked = {"value": 2768.6, "from_unit": "kilometre", "to_unit": "nautical_mile"}
+    miles = ToolResult("r2", "convert_units", asked, {"value": 1494.924, "unit": "nautical_mile"})
+    text = "The distance from OSL to LIS is 1,494.92 nautical miles."
+    question = "How far is it from OSL to LIS in nautical miles?"
+    assert [c.result for c in check(text, facts_of(question, [way, miles])).citations] == ["r2"]
+    assert [c.result for c in check(text, facts_of(question, [way])).citations] == ["r1"]
+
+
 def test_numbers_of_the_question_may_be_repeated() -> None:
     facts = facts_of("What are 250 CHF in EUR?", [ToolResult("r1", "convert", {}, {"result": 266.05})])
     assert check("250 CHF are 266.05.", facts).support == "supported"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import resource
 import subprocess
@@ -175,6 +176,19 @@ def test_a_full_disk_under_the_output_is_one_message_and_the_run_is_kept(home: P
         assert "the output cannot be written" in only_message(done)
         (kept,) = (home / "runs").glob("*.run")
         assert "There are 4 pieces of the hammer." in resumed(home, f"callwright resume {kept.stem}", url)
+
+
+def test_what_was_corrected_and_what_was_assumed_stand_under_the_answer(home: Path) -> None:
+    dated = "def stock(article: str, day: str)"
+    (home / "tools.py").write_text(TOOLS.replace("def stock(article: str)", dated))
+    made = {"tool": "stock", "arguments": {"article": "hammer", "day": "2024-01-01"}}
+    answer = ANSWER.replace("There are 4 pieces", "There are 5 pieces")
+    with endpoint([json.dumps({"calls": [made]}), answer]) as url:
+        done = callwright(*arguments(home, url))
+    assert "There are 4 pieces of the hammer." in done.stdout
+    assert "Corrected: 5 → 4 (5 stands in no result; r1 pieces is 4)" in done.stdout
+    assert "stock: assumed day 2024-01-01: not in the request or in a result" in done.stdout
+    assert done.stderr.splitlines()[-1].startswith("partial:")
 
 
 def _room_for(size: int) -> Callable[[], None]:

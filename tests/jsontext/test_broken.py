@@ -9,12 +9,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.jsontext import MAX_CHARS, JsonError, mend
+from callwright.jsontext import MAX_CHARS, JsonError, mend, opened
 
 scalars = st.text() | st.integers(-1000, 1000) | st.booleans() | st.none()
 arguments = st.dictionaries(
     st.text(min_size=1), st.recursive(scalars, lambda i: st.lists(i, max_size=3), max_leaves=6)
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("['a', 'b',]", ["a", "b"]),
+        ('{"a": 1} (cached)', {"a": 1}),
+        ("[FILE] a.txt", "[FILE] a.txt"),
+        ("[FILE] a.txt\n[DIR] sub", "[FILE] a.txt\n[DIR] sub"),
+        ("[2026-11-23] started", "[2026-11-23] started"),
+        ("Error: [no]", "Error: [no]"),
+        (7, 7),
+    ],
+)
+def test_a_text_that_only_begins_with_a_mark_in_brackets_is_no_value(text: Any, value: Any) -> None:
+    assert opened(text) == value
 
 
 def test_strict_json_has_no_problems() -> None:

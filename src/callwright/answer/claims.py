@@ -86,6 +86,10 @@ _CODE = re.compile(
     r"|\d{3,}-\d{3,}|\+\d[\d .-]{6,}\d)"
     r"(?![\w])"
 )
+_JOINT = re.compile(  # names of files, paths and hosts: "a.txt", "src/app.py", ".env"; not "e.g." or "and/or"
+    r"(?<![\w./])\.?(?:[\w-]+[./\\])*[\w-]+\.(?=[\w-]*[A-Za-z]{2})(?:[a-z][a-z\d]*|[A-Z][A-Z\d]*)(?![\w])"
+    r"|(?<![\w./])\.[a-z]{2,}\w*(?!\w|\.\w)"
+)
 _PLAIN = re.compile(
     r"^[-+]?\d[\d.,]*(?:st|nd|rd|th|s|x|%|k|m|b|bn|mn|°?[cf]|km/h|[a-z]{1,4}[²³]?|h\d{0,2}m?|km2|m2|m3)?$",
     re.IGNORECASE,
@@ -161,6 +165,10 @@ def _identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
             continue
         found.append((m.span(), word))
         spans.append(m.span())
+    for m in _JOINT.finditer(claims.text):
+        if not _overlaps(m.span(), [*spans, *dates, *taken]):
+            found.append((m.span(), m.group()))
+            spans.append(m.span())
     claims.identifiers = found
     return spans
 

@@ -14,7 +14,7 @@ from callwright.answer.fields import concepts_of_keys, scale_of_field, unit_besi
 from callwright.answer.labels import record_labels, text_labels
 from callwright.answer.quantity import Number, from_epoch, iso_duration, moments, numbers
 from callwright.answer.words import all_concepts, concepts, key_tokens, tokens
-from callwright.jsontext import JsonError, mend, parse
+from callwright.jsontext import JsonError, opened, parse
 from callwright.lineage import inherited
 from callwright.types import Json, JsonObject, Skip, ToolResult
 
@@ -358,7 +358,5 @@ def _parsed(text: str) -> Json:
         return parse(stripped)
     except JsonError:
         pass
-    try:
-        return mend(stripped).value if len(stripped) <= 40_000 and not quoted else None
-    except JsonError:
-        return None
+    value = opened(stripped) if len(stripped) <= 40_000 and not quoted else None
+    return None if value is stripped else value

@@ -55,7 +55,10 @@ def _number(
 ) -> None:
     verdict.checked += 1
     found = figures_for(n, facts, claims.text)
-    bound = bind([f for f, _ in found], n, claims, facts, cited)
+    as_stated = [f for f, how in found if how == "same"]
+    bound = bind(as_stated, n, claims, facts, cited) if 0 < len(as_stated) < len(found) else Bound()
+    if bound.figure is None:  # no result holds it in this unit
+        bound = bind([f for f, _ in found], n, claims, facts, cited)
     if bound.figure is not None:
         leaves.append(bound.figure.leaf)
         if any(how == "converted" for f, how in found if f is bound.figure):
@@ -188,8 +191,20 @@ def _known(word: str, facts: Facts) -> bool:
 def _citations(claims: Claims, facts: Facts, cited: Sequence[str], leaves: Iterable[Leaf]) -> tuple[Citation, ...]:
     made = [Citation(leaf.result, facts.quote(leaf)) for leaf in leaves]
     if not made:
-        made = _by_words(claims, facts, cited)
+        made = _by_identifiers(claims, facts) or _by_words(claims, facts, cited)
     return tuple(dict.fromkeys(made))[:8]
+
+
+def _by_identifiers(claims: Claims, facts: Facts) -> list[Citation]:
+    """Where the names of files, hosts and things stand that the statement gives."""
+    made = []
+    for _, word in claims.identifiers:
+        squeezed = "".join(tokens(word))
+        texts = (leaf for leaf in facts.leaves[:4000] if isinstance(leaf.value, str))
+        home = next((leaf for leaf in texts if squeezed in "".join(tokens(leaf.part or leaf.value))), None)
+        if home is not None:
+            made.append(Citation(home.result, facts.quote(home)))
+    return made
 
 
 def _by_words(claims: Claims, facts: Facts, cited: Sequence[str]) -> list[Citation]:

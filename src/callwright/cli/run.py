@@ -191,7 +191,7 @@ def print_run(run: Run, as_json: bool) -> None:
 
         print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
         return
-    print(run.answer.text)
+    print("\n".join((run.answer.text, *(f"Corrected: {one}" for one in run.answer.corrections))))
     _print_what_was_not_called(run)
     cost = run.cost
     print(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +15,7 @@ from callwright.explore.learner import Point
 from callwright.explore.row import Kind
 from callwright.gate import Gate, Refusal, Sources, diagnose
 from callwright.gate.diagnose import points_at_arguments
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import opened
 from callwright.types import CheckedCall, Json, Tool, ToolCall, ToolResult, canonical, scalars
 
 Serves = Literal["equal", "serves", "lacks", "untold"]
@@ -127,10 +126,7 @@ def unserving(action: Sequence[ToolCall], point: Point, nothing: bool) -> Wrong:
 
 def _values(content: Json) -> Iterator[Json]:
     """The scalars of a result; of a text that is no value its figures and names."""
-    if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
-        with suppress(JsonError):
-            content = mend(content).value
-    for value in scalars(content):
+    for value in scalars(opened(content)):
         if isinstance(value, str) and len(value) > _LONG:
             yield from _TELLING.findall(value)
         elif value is not None and not isinstance(value, bool) and value != "":

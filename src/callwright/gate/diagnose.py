@@ -148,7 +148,7 @@ def _opened(content: Json) -> Json:
             mended = mend(content)
         except JsonError:
             return content
-        return content if mended.truncated else mended.value
+        return content if mended.truncated or mended.is_mark else mended.value
     return content
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from callwright.gate.keys import words
 from callwright.gate.spellings import calendar_day
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import opened
 from callwright.types import Json, Message, ToolResult, canonical
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
@@ -166,10 +166,7 @@ class Sources:
         content = result.content
         if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
             self._keep(content)
-            try:
-                content = mend(content).value
-            except JsonError:
-                return
+            content = opened(content)
         self._add_value(content, result.id, ())
 
     def holds(self, value: Json) -> bool:

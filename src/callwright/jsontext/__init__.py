@@ -1,6 +1,6 @@
 """The only place that parses JSON: strict first, mended only where strict refuses, never completed by guessing."""
 
-from callwright.jsontext.broken import MAX_CHARS, Mended, literal, mend, uncut
+from callwright.jsontext.broken import MAX_CHARS, Mended, literal, mend, opened, uncut
 from callwright.jsontext.extent import is_deeper, most_values
 from callwright.jsontext.strict import MAX_DEPTH, JsonError, parse, unwritable, write
 
@@ -13,6 +13,7 @@ __all__ = [
     "literal",
     "mend",
     "most_values",
+    "opened",
     "parse",
     "uncut",
     "unwritable",

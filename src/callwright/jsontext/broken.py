@@ -36,6 +36,7 @@ _TOKEN = (
 _INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
 _JSON_ESCAPES = frozenset('"\\/bfnrtu')
 _SURPLUS = "]}) \t\r\n;,"
+_BESIDE = tuple(f"text {where} dropped" for where in ("before the value", "after the value", "around the fence"))
 _BOM = "\ufeff"
 _TICK = "\ue000"  # stands for a backtick while the library works, which would take fences out of strings
 
@@ -51,6 +52,25 @@ class Mended:
     value: Json
     problems: tuple[str, ...] = ()
     truncated: bool = False
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether the value is a list with text beside it, as of "[FILE] a.txt": a mark in brackets, and no list."""
+        return isinstance(self.value, list) and any(problem in _BESIDE for problem in self.problems)
+
+
+def opened(content: Json) -> Json:
+    """The value that a tool's text is, or the text itself where it is none.
+
+    A text that only begins with a mark in brackets is no value: of "[FILE] a.txt" nothing may be left out.
+    """
+    if not isinstance(content, str) or content.lstrip()[:1] not in ("{", "["):
+        return content
+    try:
+        found = mend(content)
+    except JsonError:
+        return content
+    return content if found.is_mark else found.value
 
 
 def uncut(text: str | bytes) -> Json:

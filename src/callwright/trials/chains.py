@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from callwright.flow import GENERIC, Field, Link, compatible, links_between, profile
 from callwright.gate import Sources
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import opened
 from callwright.trials.values import Value
 from callwright.types import Json, JsonObject, Tool, ToolResult, canonical, scalars
 
@@ -84,7 +84,7 @@ def provided(link: Link, result: ToolResult, said: str = "") -> list[Value]:
 
     Of several records those count that hold a text which was ``said``.
     """
-    content = _meant(_opened(result.content), said.lower(), result.arguments)
+    content = _meant(opened(result.content), said.lower(), result.arguments)
     held = list(_at(content, link.output.path)) if link.output.declared else []
     if not held:
         own = Sources(results=[ToolResult(result.id, result.tool, result.arguments, content)])
@@ -109,15 +109,6 @@ def _says(value: Json, said: str, asked: set[str]) -> bool:
     if not isinstance(value, str) or len(value) < _TELLS or value.lower() in asked:
         return False
     return re.search(rf"(?<!\w){re.escape(value.lower())}(?!\w)", said) is not None
-
-
-def _opened(content: Json) -> Json:
-    if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
-        try:
-            return mend(content).value
-        except JsonError:
-            return content
-    return content
 
 
 def _at(value: Json, path: Sequence[str]) -> list[Json]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from callwright.gate import Sources
 from callwright.gate.sources import fold
-from callwright.jsontext import JsonError, mend
+from callwright.jsontext import opened as value_of
 from callwright.types import Json, scalars
 
 _TELLING = re.compile(r"\d[\d.,:\-/]*\d|\d|[^\W\d_][\w'’-]{3,}")
@@ -38,10 +38,9 @@ def _readings(figure: str) -> set[str]:
 def spelled(content: Any) -> str:
     """The values of a result as text; its keys are no values. What is too long or broken to be read stays text."""
     if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
-        try:
-            read = mend(content).value
-        except JsonError:
-            return content
+        read = value_of(content)
+        if isinstance(read, str):
+            return read
         content = read
     inner = [v for v in scalars(content) if v is not None and not isinstance(v, bool)]
     opened = (spelled(v) if v is not content and isinstance(v, str) and v[:1] in ("{", "[") else v for v in inner)
@@ -60,12 +59,8 @@ def _opened(content: Json) -> Json:
     """A result with every text that holds a value read as that value."""
     if isinstance(content, dict):
         return {key: _opened(value) for key, value in content.items() if value != ""}
-    if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
-        try:
-            return _opened(mend(content).value)
-        except JsonError:
-            return content
-    return content
+    read = value_of(content)
+    return read if read is content else _opened(read)
 
 
 def counted(content: Json, answer: str) -> bool:
