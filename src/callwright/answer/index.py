@@ -274,7 +274,7 @@ class _Walk:
 
 
 _NAMES = re.compile(
-    r"\b[A-Z]{1,4}\s?\d{1,5}\b|\b[A-Z][\w&'’.-]*(?:\s+(?:of|de|the|and|von|van|la|le)?\s*[A-Z][\w&'’.-]*)*"
+    r"\b[A-Z]{1,4}\s?\d{1,5}\b|\b[A-Z][\w&'’.-]*(?:\s++(?:of|de|the|and|von|van|la|le)?\s*+[A-Z][\w&'’.-]*)*"
 )
 
 

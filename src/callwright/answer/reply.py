@@ -57,13 +57,15 @@ def schema_for(ids: Sequence[str]) -> JsonObject:
 
 
 _TURN = re.compile(
-    r"^\s*(?:Human|User|Observation|Assistant|Question|Thought|=== EXECUTION SUMMARY)\s*:?", re.MULTILINE
+    r"^[^\S\n]*+(?:Human|User|Observation|Assistant|Question|Thought|=== EXECUTION SUMMARY)\s*:?", re.MULTILINE
 )
 _ACTION = re.compile(r"Action\s*Input\s*:\s*", re.IGNORECASE)
-_FENCE = re.compile(r"^```\w*\s*|\s*```$")
+_FENCE = re.compile(r"^```\w*\s*|(?:(?<!\s)\s++)?```$")
 _FINAL = re.compile(r'"final_answer"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)', re.DOTALL)
 _LEAD = re.compile(r"^\s*(?:final answer|answer|action\s*:\s*finish)\s*:?\s*", re.IGNORECASE)
-_TAGS = re.compile(r"\s*[\[(]\s*(?:results?\s*:?\s*)?(r\d+(?:\s*(?:,|and|;)\s*r\d+)*)\s*[\])]", re.IGNORECASE)
+_TAGS = re.compile(
+    r"(?:(?<!\s)\s++)?[\[(]\s*+(?:results?\s*+:?\s*+)?(r\d+(?:\s*(?:,|and|;)\s*r\d+)*)\s*[\])]", re.IGNORECASE
+)
 
 
 def read(reply: Reply, ids: Sequence[str]) -> Drafts:
@@ -153,7 +155,7 @@ def _partial(text: str, ids: Sequence[str]) -> Drafts | None:
         sentences = split(words, ids)
         return Drafts(tuple(sentences), cut=True)
     whole = []
-    for m in re.finditer(r'\{\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"results"\s*:\s*\[[^\]]*\]\s*\}', text):
+    for m in re.finditer(r'\{\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"results"\s*:\s*\[[^\]]{0,2000}\]\s*\}', text):
         draft = _draft(read_json(m.group()), ids)
         if draft is not None:
             whole.append(draft)
@@ -171,16 +173,21 @@ def _untag(text: str, ids: Sequence[str]) -> tuple[str, list[str]]:
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|approx|ca|vs|St|Mr|Mrs|Ms|Dr|No|Inc|Ltd|Co|U\.S|a\.m|p\.m|[A-Z])\.$")
 
 
+_BREAK = re.compile(r"(?<=[.!?])([\"'”)]*\s+)|(?<!\s)\s+")  # the end of a sentence, or any space: looked at once
+_NUMBERED = re.compile(r"(?:[-*•]\s*)?\d{1,2}[.)]")
+_SEEN = 100  # characters before a break that tell whether it is one
+
+
 def split(text: str, ids: Sequence[str] = ()) -> list[Draft]:
     """Prose into sentences and list lines; joining ``glue + text`` gives the prose back, citations taken out."""
     drafts: list[Draft] = []
     start = 0
-    for m in re.finditer(r"(?<=[.!?])[\"'”)]*\s+|\s*\n+\s*", text):
-        piece = text[start : m.start()]
+    for m in _BREAK.finditer(text):
         same_line = "\n" not in m.group()
-        if same_line and (_ABBREVIATION.search(piece) or (m.end() < len(text) and text[m.end()].islower())):
+        if same_line and (not m[1] or (m.end() < len(text) and text[m.end()].islower())):
             continue
-        if same_line and re.fullmatch(r"\s*(?:[-*•]\s*)?\d{1,2}[.)]", piece.strip()):
+        end = text[max(start, m.start() - _SEEN) : m.start()]
+        if same_line and (_ABBREVIATION.search(end) or _NUMBERED.fullmatch(end.strip())):
             continue  # "1. first item"
         _append(drafts, text, start, m.start(), ids)
         start = m.start()

@@ -20,7 +20,7 @@ _TURN = re.compile(
     r"|<\|(?:im_start|im_end|endoftext|eot_id|start_header_id|user|assistant|observation)\|>|\[INST\]|</?tool_response>"
     r"|<end_of_turn>|<start_of_turn>"
 )
-_OWN_LABEL = re.compile(r"\s*[#*]*\s*Assistant\**\s*:\**", re.I)
+_OWN_LABEL = re.compile(r"\s*+[#*]*+\s*+Assistant\**\s*:\**", re.I)
 _THOUGHT = re.compile(r"\s*\**Thought\**\s*:")
 _REPEATS = 4  # times that a line or segment stands in a row before it is a loop
 _MIN_LINE, _MIN_SEGMENT, _MAX_SEGMENT = 8, 12, 400

@@ -244,7 +244,7 @@ def _figure(text: str) -> float:
 
 
 def _options(listed: str) -> list[str]:
-    parts = re.split(r",\s*(?:or |and )?|\s+(?:or|and)\s+|\s*\|\s*", listed)
+    parts = re.split(r",\s*(?:or |and )?|(?<!\s)\s+(?:or|and)\s+|(?:(?<!\s)\s++)?\|\s*", listed)
     return [p for p in (part.strip().strip("'\"`").strip() for part in parts) if p and len(p) <= 60]
 
 

@@ -37,7 +37,7 @@ _SYNONYMS = tuple(
     )
 )  # fmt: skip
 _MEASURED = re.compile(
-    r"\s*[$€£¥]?\s*([-−+]?\d+(?:,\d{3})*(?:\.\d+)?)\s*([°%]?[A-Za-z/²³^0-9]{0,16}(?: [a-z]{1,12})?)\s*\Z"
+    r"[$€£¥]?\s*([-−+]?\d+(?:,\d{3})*(?:\.\d+)?)\s*([°%]?[A-Za-z/²³^0-9]{0,16}(?: [a-z]{1,12})?)\Z"
 )
 _DIRECTIVES = re.compile(r"%Y-%m-%d(?:[ T]%H:%M(?::%S)?)?|%[dm][-/.]%[dm][-/.]%Y|%H:%M(?::%S)?")
 _LETTERS = re.compile(
@@ -45,7 +45,15 @@ _LETTERS = re.compile(
     r"(?:[ T]HH:[Mm]{2}(?::[Ss]{2})?)?"
 )
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:[.,]\d{3})*(?:[.,]\d+)?\Z")
+_LONGEST = 2_000  # characters of a text that may mean an option
+_LONGEST_NUMBER = 60
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M%p", "%I %p", "%I%p")
+
+
+def _short(value: Json) -> str:
+    """A text without outer spaces, if it is short enough to be a number; else ""."""
+    text = value.strip() if isinstance(value, str) else ""
+    return text if len(text) <= _LONGEST_NUMBER else ""
 
 
 def other_words(text: str) -> frozenset[str]:
@@ -58,7 +66,7 @@ def option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
     """The one option that a text means by another word, with more words, or with a slip; NONE for none or several.
 
     ``slips=False``: the text was said in these words, so it is no typing slip."""
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
         return NONE
     texts = [o for o in options if isinstance(o, str) and o.strip()]
     for alike in (_same_meaning, _more_words, *((_slip,) if slips else ())):
@@ -75,7 +83,7 @@ def without_unit(value: Json, types: frozenset[str], key: str, about: str) -> Js
 
     A unit that neither the key nor the description names could need converting: nothing is done. "%" never is.
     """
-    found = _MEASURED.match(value) if isinstance(value, str) else None
+    found = _MEASURED.match(_short(value))
     if not found or not types & {"integer", "number"} or "string" in types:
         return NONE
     unit = found[2].strip().lower()
@@ -185,9 +193,9 @@ def _slip(value: str, offered: str) -> bool:
 
 def decimal_comma(value: Json, types: frozenset[str]) -> Json:
     """The number of a text whose one comma cannot part thousands ("0,05", "80,2707"); NONE otherwise."""
-    if not isinstance(value, str) or "number" not in types or "string" in types:
+    if "number" not in types or "string" in types:
         return NONE
-    found = re.fullmatch(r"\s*([-+]?)(\d+),(\d+)\s*", value)
+    found = re.fullmatch(r"([-+]?)(\d+),(\d+)", _short(value))
     if not found or (len(found[3]) == 3 and found[2].lstrip("0")) or (len(found[2]) > 1 and found[2][0] == "0"):
         return NONE
     return float(f"{found[1]}{found[2]}.{found[3]}")
@@ -195,9 +203,9 @@ def decimal_comma(value: Json, types: frozenset[str]) -> Json:
 
 def said_number(value: Json, types: frozenset[str], holds: Callable[[Json], bool]) -> Json:
     """The number of a text with separators ("1,234", "3,5") in the one reading that was said; NONE otherwise."""
-    if not isinstance(value, str) or not types & {"integer", "number"} or not _GROUPED.match(value.strip()):
+    text = _short(value)
+    if not types & {"integer", "number"} or not _GROUPED.match(text):
         return NONE
-    text = value.strip()
     readings = {text.replace(",", ""), text.replace(",", "."), text.replace(".", "").replace(",", ".")}
     found = {float(r) for r in readings if r.count(".") <= 1}
     found = {f for f in found if "number" in types or f.is_integer()}

@@ -21,11 +21,12 @@ FEED_FLOOR = 0.9
 FEED_MARGIN = 0.3
 
 _QUOTED = re.compile(r"'([^'\n]{1,120})'(?!\w)|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|‘([^’\n]{1,120})’")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _NUMBER = re.compile(r"(?<![\w.,$-])-?\d+(?:\.\d+)?(?![\w-]|[.,]\d|\s?%)")
-_NAME = re.compile(r"(?:\d+ )?[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
+_NAME = re.compile(r"(?:(?<!\d)\d+ )?[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
 _NAMING = frozenset("query q name keyword title city location place term search text country address origin".split())
+_JOINING = frozenset({"of", "the", "de", "la", "and"})
 MAX_NAMES = 2  # where more things are named, the one that is left over is not plainly meant
 _NEAR = 4  # words between what an argument is called and its value
 _OPENING = frozenset(
@@ -191,7 +192,9 @@ def _trimmed(name: str, at: int, query: str) -> str:
         opens = False
     if (opens and len(words) == 1) or any(w.lower() in _CALENDAR for w in words):
         return ""
-    return re.sub(r"(?:\s+(?:of|the|de|la|and))+$", "", " ".join(words))
+    while words and words[-1] in _JOINING:
+        words = words[:-1]
+    return " ".join(words)
 
 
 def _fresh(values: Sequence[str] | Iterator[str], used: set[str]) -> list[str]:

@@ -26,13 +26,15 @@ _PLAINLY = re.compile(
     r"|compare\w*|versus|vs|two|three|four|five|several|next|plus|repeat)\b|[;，、和与]",
     re.I,
 )  # what says so
-_BETWEEN = re.compile(r"\s*(?:,\s*)?(?:&|\band\b)\s*", re.I)
+_SPACES = r"(?:(?<!\s)\s++)?"  # looked at where they begin only
+_BETWEEN = re.compile(rf"{_SPACES}(?:,\s*+)?(?:&|\band\b)\s*", re.I)
 _OF_THREE = re.compile(r"\w, (?:\w+ ){0,3}\w+,? and \w", re.I)  # its commas join as well
-_APART = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
+_APART = re.compile(rf"{_SPACES}(?:[,;&]|\band\b)\s*")
 _COMMA = re.compile(r",\s*(?:and\b)?", re.I)
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+")
 _OPENS = re.compile(r"(?:\A|[.!?]\s+)[\"'“(]*([A-Z]\w*)")
+_LUMP = 2_000  # characters of a text that may hold several things
 _SPOKEN_OF, _ASKED = 0.25, 0.35  # how much a request speaks of another tool
 
 
@@ -86,7 +88,7 @@ def _without_place(texts: Iterable[str], values: Sequence[Json]) -> Iterator[str
 
 def _lumped(value: Json, query: str) -> bool:
     """Whether one text holds two things that the request says apart: "ann@x.org,bob@x.org"."""
-    parts = [p for p in _APART.split(value) if p.strip()] if isinstance(value, str) else []
+    parts = [p for p in _APART.split(value) if p.strip()] if isinstance(value, str) and len(value) <= _LUMP else []
     return len(parts) > 1 and value not in query and all(p.strip() in query for p in parts)
 
 

@@ -56,8 +56,8 @@ CONFIDENCE = {  # share of such fills that were the gold value (bench confidence
     "shared": (0.88, 0.88),
 }
 _LINK = (
-    r"\s*(?:\)|of the \w+)?\s*(?:number |id |code |name |address )?"
-    r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*"
+    r"\s*+(?:\)|of the \w+)?\s*+(?:number |id |code |name |address )?"
+    r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*+"
 )
 _ID_SAID = re.compile(
     r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"

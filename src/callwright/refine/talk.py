@@ -17,7 +17,7 @@ MOST_MEMBERS = 8  # of a list
 MAX_TEXT = 20_000  # of the conversation, its end
 QUOTED = re.compile(r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<![\w])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`")
 MORE_QUOTED = re.compile(r"\s*(?:,|;|&|\band\b|\bor\b)\s*(?:and |or )?[\"'`“]")  # after the first of several
-EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
 URL = re.compile(r"https?://[^\s<>\"'\])]+[^\s<>\"'\]).,;:!?]")
 UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
 DATE = re.compile(
@@ -28,8 +28,8 @@ DATE = re.compile(
 NUMBER = re.compile(
     r"(?<![\w.,/:^[-])([-−]?\d+(?:,\d{3})*(?:\.\d+)?)(?![\w]|[.,:/]\d|-\d)(\s?(?:%|percent\b|thousand\b|million\b|billion\b))?"
 )
-_NAMES_ON = r"(?:[ ](?:of |de |the |van |von |& )?[A-Z](?:[\w'’.-]*[\w])?(?![\w'’])){0,7}"
-NAME = re.compile(rf"\b(?:Mr\.|Mrs\.|Ms\.|Dr\.|[A-Z][\w'’.-]*[\w]){_NAMES_ON}")
+_NAMES_ON = r"(?:[ ](?:of |de |the |van |von |& )?[A-Z](?:[\w'’.-]{0,80}[\w])?(?![\w'’])){0,7}"
+NAME = re.compile(rf"\b(?:Mr\.|Mrs\.|Ms\.|Dr\.|[A-Z][\w'’.-]{{0,80}}[\w]){_NAMES_ON}")
 _FIGURE = r"(?<![\w.])[-−$€£]?\d[\d.]*(?: (?:week|month|day|year|hour|minute)s?\b)?"
 _ITEM = rf"{QUOTED.pattern}|{NAME.pattern}(?: \d{{1,2}}\b)?|{_FIGURE}"
 _MEMBER = re.compile(_ITEM)

@@ -10,7 +10,7 @@ import ast
 import re
 from typing import Any
 
-from callwright.types import JsonObject
+from callwright.types import JsonObject, canonical
 
 JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
@@ -83,7 +83,7 @@ def without_marker(text: str) -> str:
 
 def any_of(schemas: list[JsonObject]) -> JsonObject:
     """One schema for several alternatives: a list of types where that says the same, else ``anyOf``."""
-    unique = [s for i, s in enumerate(schemas) if s not in schemas[:i]]
+    unique = list({canonical(s): s for s in reversed(schemas)}.values())[::-1]
     if not unique or {} in unique:
         return {}
     if len(unique) == 1:
