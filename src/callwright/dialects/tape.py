@@ -190,8 +190,10 @@ class Tape:
         parts = [before]
         left = limit or sys.maxsize
         while True:
-            stop, state = scan.run(self.text, self.at, self.ended, stops)
-            over = stop - self.at > left
+            size = len(self.text)
+            enough = size if size - self.at <= left else self.at + left + 1  # a limit spares reading on for nothing
+            stop, state = scan.run(self.text, self.at, self.ended, stops, enough)
+            over = stop - self.at > left or (not state and size - self.at > left)
             stop = self.at + left if over else stop
             parts.append(self.text[self.at : stop])
             left -= stop - self.at
@@ -219,12 +221,11 @@ class _Scan:
         self.alone = False  # one string is read, not a bracketed value
         self.after = False  # a quote was seen that may have ended the string
 
-    def run(self, text: str, i: int, ended: bool, stops: Marks | None) -> tuple[int, str]:
-        """(how far it read, "closed" | "stopped" | "" for more)."""
-        size = len(text)
+    def run(self, text: str, i: int, ended: bool, stops: Marks | None, size: int) -> tuple[int, str]:
+        """(how far it read, "closed" | "stopped" | "" for more). It reads up to ``size``."""
         while i < size:
             if self.after:
-                found = _SPACE.match(text, i)
+                found = _SPACE.match(text, i, size)
                 assert found is not None
                 i = found.end()
                 if i >= size:
@@ -238,7 +239,7 @@ class _Scan:
                     if self.alone:
                         return i, "closed"
             elif self.quote:
-                inner = _QUOTED[self.quote].search(text, i)
+                inner = _QUOTED[self.quote].search(text, i, size)
                 if inner is None:
                     return size, ""
                 i = inner.start()
@@ -250,7 +251,7 @@ class _Scan:
                     i += 1
                     self.after = True
             else:
-                outer = self.look.search(text, i)
+                outer = self.look.search(text, i, size)
                 if outer is None:
                     return size, ""
                 i = outer.start()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 from callwright.recall import remembered
@@ -49,6 +50,8 @@ _SIGNS: Mapping[Notation, str] = {  # what a text holds that any pattern of the 
 _STEP = re.compile(r"[^.\[\]'\"]+")
 _MAX_TEXT = 20_000
 _MAX_DEPTH = 40
+_MOST = 500  # references of a reply: what holds more is no plan
+_MOST_IN_TEXT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ def references(calls: Sequence[ToolCall], tools: Iterable[Tool], query: str = ""
     a thing of that name (a prompt shows the notation); ``$1`` beside other text unless that call exists; ``output_x``
     unless a tool returns that, or at least things of such names; ``{name}`` as part of a longer text.
     """
-    read = [r for i, c in enumerate(calls) if isinstance(c.arguments, dict) for r in _in_value(i, c.arguments, ())]
+    every = (r for i, c in enumerate(calls) if isinstance(c.arguments, dict) for r in _in_value(i, c.arguments, ()))
+    read = list(islice(every, _MOST))
     if not read:
         return []
     names = [frozenset(map(plain, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""} for c in calls]
@@ -161,11 +165,15 @@ def _in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Refe
     if len(text) > _MAX_TEXT or not ("$" in text or "{" in text or "_" in text):
         return
     taken: list[tuple[int, int]] = []
+    left = _MOST_IN_TEXT
     for notation, patterns in NOTATIONS.items():
         for pattern in patterns if _SIGNS[notation] in text else ():
             for m in pattern.finditer(text):
                 if any(a < m.end() and m.start() < b for a, b in taken):
                     continue
+                if not left:
+                    return
+                left -= 1
                 taken.append(m.span())
                 whole = m[0].strip() == text.strip()
                 steps = tuple(s for s in _STEP.findall(m["field"]) if s and not s.isdigit())
