@@ -22,3 +22,13 @@ def test_the_help_names_what_there_is() -> None:
     said = callwright("tools", "--help").stdout
     assert "health" in said
     assert "list" in said
+
+
+def test_sources_without_a_tool_are_an_error(tmp_path: Path) -> None:
+    for text in ("openapi: 3.0.3\npaths: {}", "openapi: 3.0.3\npaths: {/a: {$ref: missing.yaml}}"):
+        (tmp_path / "a.yaml").write_text(text)
+        for more in ((), ("--json",)):
+            done = callwright("tools", tmp_path / "a.yaml", *more)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert done.stderr.startswith("error: ")
+    assert "missing.yaml" in done.stderr

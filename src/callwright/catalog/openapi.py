@@ -19,12 +19,15 @@ from callwright.catalog.openapi_binding import Binding
 from callwright.catalog.openapi_document import (
     METHODS,
     Document,
+    Notation,
     Unusable,
     document_from,
-    document_from_text,
+    document_of,
     notation_of,
     read_file,
+    value_from_text,
 )
+from callwright.catalog.openapi_files import beside_file, beside_url, may_have_files
 from callwright.catalog.openapi_keys import KeyRule, kept_back
 from callwright.catalog.openapi_names import tool_name
 from callwright.catalog.openapi_operation import Importer
@@ -181,7 +184,7 @@ class OpenAPISource:
         """The place of the document, as ``callwright trust`` takes it; "" for one that was handed over."""
         return "" if isinstance(self._given, Mapping) else str(self._given)
 
-    def _note_trust(self, text: str) -> None:
+    def _note_trust(self, text: str | JsonObject) -> None:
         """Whether the user has confirmed the document as it is."""
         if self._trust is not None and not self._trusted:
             self._trusted = self._trust.is_trusted("document", location(self._named), digest_of(text))
@@ -190,12 +193,22 @@ class OpenAPISource:
         url = _as_url(self._given)
         if isinstance(self._given, Mapping):
             return await asyncio.to_thread(document_from, self._given, self._name)
-        if not url:
+        if url:
+            text, notation = await self._fetched(url)
+            where, bundle = f"the document from {_host(url)}", beside_url(url, self._fetched)
+        else:
             path = Path(self._given)
-            text = await asyncio.to_thread(read_file, path)
-            self._note_trust(text)
-            return await asyncio.to_thread(document_from_text, text, str(path), notation_of(path.name))
-        origin = urlsplit(url).netloc.rpartition("@")[2]
+            text, notation = await asyncio.to_thread(read_file, path), notation_of(path.name)
+            where, bundle = str(path), beside_file(path)
+        root = await asyncio.to_thread(value_from_text, text, where, notation)
+        if may_have_files(text) and isinstance(root, dict):
+            root = await bundle.complete(root)
+        self._note_trust({"": text, **bundle.texts} if bundle.texts else text)
+        return document_of(root, where, bundle.missing)
+
+    async def _fetched(self, url: str) -> tuple[str, Notation]:
+        """The text at an address, and what its name or its type states of it. Raises CatalogError."""
+        origin = _host(url)
         answer = await self._http.request("GET", url, max_bytes=MAX_BYTES, repeat=True)
         if isinstance(answer, Failure):
             said = f"cannot fetch the OpenAPI document from {origin}: {answer.message}"
@@ -203,9 +216,9 @@ class OpenAPISource:
         if not answer.ok:
             said = f"cannot fetch the OpenAPI document: {origin} answered {answer.status}"
             raise CatalogError(said, hint="is the address right? One that needs a login is saved to a file first")
-        self._note_trust(answer.text)
-        notation = notation_of(urlsplit(url).path, answer.content_type)
-        return await asyncio.to_thread(document_from_text, answer.text, f"the document from {origin}", notation)
+        if url != self._given and answer.url and _host(answer.url).lower() != origin.lower():
+            raise CatalogError(f"{origin} sends to another origin for a part of its OpenAPI document")
+        return answer.text, notation_of(urlsplit(url).path, answer.content_type)
 
     def _import(self, document: Document) -> list[Tool]:
         importer = Importer(document, source=f"openapi {self._name}", trusted=self._trusted)
@@ -220,7 +233,11 @@ class OpenAPISource:
                 tools.append(tool)
             except Unusable as exc:
                 failed.append(NotImported(f"{method.upper()} {path}", name, str(exc)))
+        failed += [NotImported(path, "", why) for path, why in document.broken]
         self._bindings, self.not_imported = bindings, tuple(failed)
+        if failed and not tools:
+            said = f"{document.where}: none of its operations can be used; {failed[0].operation}: {failed[0].reason}"
+            raise CatalogError(said, hint="correct the document, or name others with include")
         self.unconfirmed = self._unbelieved(importer.loosened)
         self._schemes = schemes_of(document, self._name, self._renamed)
         return tools
@@ -284,6 +301,11 @@ class OpenAPISource:
 
 def _not_sent(message: str) -> Failure:
     return Failure("not_executable", message, not_done=True)
+
+
+def _host(url: str) -> str:
+    """Where an address leads, without a login in it."""
+    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def _as_url(document: Any) -> str:

@@ -23,16 +23,21 @@ class Unusable(Exception):
 
 @dataclass
 class Document:
-    """A parsed document. ``legacy`` is OpenAPI 3.0, whose schemas are not quite JSON Schema."""
+    """A parsed document. ``legacy`` is OpenAPI 3.0, whose schemas are not quite JSON Schema. ``broken`` is known once
+    ``operations`` has been read to its end."""
 
     root: JsonObject
     where: str
     legacy: bool
+    missing: Mapping[str, str] = field(default_factory=dict)  # files it refers to that cannot be read, and why
+    broken: list[tuple[str, str]] = field(default_factory=list)  # paths that cannot be read, and why
     _resolver: Any = field(repr=False, default=None)
 
     def lookup(self, reference: str) -> Any:
         """What a ``$ref`` into this document points at (RFC 6901). Nothing is ever fetched."""
         if not reference.startswith("#"):
+            if why := self.missing.get(reference.partition("#")[0]):
+                raise Unusable(why)
             raise Unusable(f"$ref {reference[:80]!r} leads out of the document, and nothing is fetched for it")
         if self._resolver is None:
             self._resolver = _resolver(self.root)
@@ -60,10 +65,12 @@ class Document:
         paths = self.root.get("paths")
         for path, item in paths.items() if isinstance(paths, dict) else ():
             if not isinstance(item, dict):
+                self.broken.append((str(path), "it is no object"))
                 continue
             try:
                 whole = {**self.resolved(item), **{k: v for k, v in item.items() if k != "$ref"}}
-            except Unusable:
+            except Unusable as exc:
+                self.broken.append((str(path), str(exc)))
                 whole = item
             for method in METHODS:
                 if method in whole:
@@ -88,6 +95,11 @@ def read_file(path: Path) -> str:
 
 
 def document_from_text(text: str, where: str, notation: Notation = "") -> Document:
+    """The document of a text (:func:`value_from_text`). Raises CatalogError."""
+    return document_of(value_from_text(text, where, notation), where)
+
+
+def value_from_text(text: str, where: str, notation: Notation = "") -> Any:
     """Parse JSON or YAML. Raises CatalogError.
 
     ``notation`` is what the file's name or the content type states. A text that begins as JSON does is JSON unless
@@ -96,21 +108,20 @@ def document_from_text(text: str, where: str, notation: Notation = "") -> Docume
     text = text.removeprefix("\ufeff")
     begins_as_json = text.lstrip()[:1] in ("{", "[")
     if notation == "json" or (begins_as_json and notation != "yaml"):
-        return _checked(json_value(text, where), where)
+        return json_value(text, where)
     if begins_as_json:
         try:
-            return _checked(json_value(text, where), where)
+            return json_value(text, where)
         except NotJson:  # YAML's own brackets: {openapi: 3.0.3, …}
             pass
     most = min(MAX_VALUES, 10_000 + 10 * len(text))
     try:
-        loaded = parse_yaml(text, values=most, levels=MAX_LEVELS)
+        return parse_yaml(text, values=most, levels=MAX_LEVELS)
     except YamlTooLarge as exc:
         raise _too_large(where, str(exc)) from None
     except YamlError as exc:
         said = f"{where} is not YAML: {exc}" if notation else f"{where} is neither JSON nor YAML: {exc}"
         raise CatalogError(said, hint="correct the document at that place") from None
-    return _checked(loaded, where)
 
 
 def notation_of(name: str, content_type: str = "") -> Notation:
@@ -123,10 +134,10 @@ def notation_of(name: str, content_type: str = "") -> Notation:
 
 def document_from(raw: Any, where: str, *, most: int = MAX_VALUES) -> Document:
     """A document from any mapping, of at most ``most`` values. Raises CatalogError as ``document_from_text`` does."""
-    return _checked(_Cleaner(most).clean(raw, 0), where)
+    return document_of(_Cleaner(most).clean(raw, 0), where)
 
 
-def _checked(root: Any, where: str) -> Document:
+def document_of(root: Any, where: str, missing: Mapping[str, str] | None = None) -> Document:
     """Check that this is OpenAPI 3.0 or 3.1. Raises CatalogError that says what it is instead."""
     if not isinstance(root, dict):
         raise CatalogError(f"{where} holds {type(root).__name__}, not an OpenAPI document")
@@ -140,7 +151,7 @@ def _checked(root: Any, where: str) -> Document:
         raise CatalogError(f"{where} is not an OpenAPI 3.0 or 3.1 document: {found}", hint=hint)
     if not isinstance(root.get("paths"), dict) and not version.startswith("3.1"):
         raise CatalogError(f"{where} has no paths")
-    return Document(root, where, version.startswith("3.0"))
+    return Document(root, where, version.startswith("3.0"), missing or {})
 
 
 class _Cleaner:

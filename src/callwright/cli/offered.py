@@ -9,6 +9,7 @@ from callwright.catalog import Catalog
 from callwright.cli.console import print_table, shortened
 from callwright.cli.opened import opened
 from callwright.controls import one_line
+from callwright.errors import CatalogError
 from callwright.types import Effects, Tool
 from callwright.wire.tools import tool_to_openai
 
@@ -20,6 +21,9 @@ def list_tools(sources: Sequence[str], as_json: bool) -> None:
 
 async def _list(sources: Sequence[str], as_json: bool) -> None:
     async with opened(sources) as catalog:
+        if not catalog.tools:
+            said = "; ".join(one_line(problem) for problem in catalog.problems[:3])
+            raise CatalogError("the sources offer no tool", hint=said or "do they hold any?")
         if as_json:
             import orjson
 
