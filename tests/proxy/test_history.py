@@ -89,3 +89,13 @@ def test_not_everything_in_the_users_turn_is_said_by_the_user() -> None:
     reminder = "<system-reminder>Be brief.</system-reminder>"
     assert not is_of_user(Message("user", reminder))
     assert is_of_user(Message("user", f"{reminder} Go on."))
+
+
+def test_results_find_their_calls_in_time_that_grows_with_their_number() -> None:
+    from time import process_time
+
+    calls = tuple(ToolCall(f"c{n}", "f", "{}") for n in range(20_000))
+    results = tuple(Message("tool", "done", tool_call_id=call.id) for call in calls)
+    began = process_time()
+    assert succeeded((Message("assistant", "", calls), *results)) == calls
+    assert process_time() - began < 5.0, "a look at every open call for every result takes ten times that"

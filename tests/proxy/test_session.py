@@ -590,3 +590,12 @@ def test_each_cookie_of_the_upstream_keeps_its_own_line() -> None:
     assert book.head is not None
     assert [v for k, v in book.head.headers if k == "set-cookie"] == ["a=1", "b=2"]
     assert "a=1" not in str(book.record)
+
+
+def test_an_answer_with_more_calls_than_anybody_makes_passes_untouched() -> None:
+    settings = Settings(guided="off", budget=Budget(calls=3))
+    for count, outcome in ((3, "edited"), (4, "passed")):
+        answer = whole(HERMES * count)
+        book = Playbook(settings).ask(body(False)).answer(answer, JSON)
+        assert book.record.outcome == outcome
+        assert (book.out == answer) == (outcome == "passed")

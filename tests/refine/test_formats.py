@@ -67,3 +67,12 @@ def test_units_are_only_left_out_where_they_are_the_parameters_own(
 )
 def test_documented_formats(value: str, about: str, made: object) -> None:
     assert formats.documented(value, {"description": about}) == made
+
+
+def test_a_value_of_blanks_is_no_number_and_is_soon_seen_to_be_none() -> None:
+    from time import process_time
+
+    began = process_time()
+    for blank in (" ", "\n", "5" + " "):
+        assert formats.without_unit(blank * 100_000, frozenset({"number"}), "days", "") is formats.NONE
+    assert process_time() - began < 1.0

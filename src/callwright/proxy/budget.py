@@ -47,6 +47,7 @@ class Budget:
     worker_load_bytes: int = _limit(
         32_000_000, "bytes", "requests in the worker process at one time", "the next one passes untouched"
     )
+    calls: int = _limit(200, "calls", "calls in one answer", "passes untouched")
     read_bytes: int = _limit(1_000_000, "bytes", "answer that is not streamed", "passes untouched")
     probe_wait_seconds: float = _limit(
         3.0, "seconds", "a request waits until it is known what its model can do", "goes on without guided mode"

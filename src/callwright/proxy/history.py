@@ -93,8 +93,8 @@ def _results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str
         waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
         if message.role != "tool":
             continue
-        named = [known for known, call in waiting.items() if message.name in ("", call.tool)]
-        known = message.tool_call_id or next(iter(named), "")
+        named = (known for known, call in waiting.items() if message.name in ("", call.tool))
+        known = message.tool_call_id or next(named, "")
         if known in waiting:
             yield waiting.pop(known), message.content
 

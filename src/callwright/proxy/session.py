@@ -10,7 +10,7 @@ of its answer, passes as it came, and the fault is told by a header, the record 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from callwright.errors import Failure
@@ -50,7 +50,7 @@ from callwright.proxy.sse import json_bytes, json_object
 from callwright.proxy.streaming import Streamed
 from callwright.proxy.translated import BadRequest
 from callwright.proxy.whole import Whole
-from callwright.types import JsonObject, Reply
+from callwright.types import JsonObject, Reply, ToolCall
 
 _CHATS = frozenset({CHAT, "/chat/completions"})
 
@@ -388,6 +388,7 @@ class Session:
                 return self._ask_freely()
             self._context.schema = False
             return [Learned(self.record.model, False), *self._ask_freely()]
+        self._bound(calls)
         self.record.parsed = calls
         self._context.leave_out = True
         self._settling = settle([Found(c, dialect="guided") for c in calls], "", "stop", self._context)
@@ -396,9 +397,15 @@ class Session:
 
     # settling
 
+    def _bound(self, calls: Sequence[Found | ToolCall]) -> None:
+        """Each call is looked at beside all others, so their number is bounded."""
+        if len(calls) > self._settings.budget.calls:
+            raise OverBudget(f"{len(calls)} calls in one answer", everywhere=True)
+
     def _settle(self, answer: Streamed | Whole, now: float) -> list[Command]:
         assert self._context is not None
         found = answer.found()
+        self._bound(found)
         self.record.parsed = tuple(f.call for f in found)
         self.record.raw = answer.raw()
         self._settling = settle(found, answer.said, answer.finish, self._context)
