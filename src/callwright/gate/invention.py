@@ -1,10 +1,10 @@
 """Required values that certainly stand nowhere: not in the conversation, not in a result, not computed from either.
 
 A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts with a ``format``
-or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged only where it is a full date, a mail
-address, or the very example that its parameter's description gives. What could be derived counts as known: a unit
-converted, a sum, half of it, the day after a day that was named. So does a small number where the user's language
-cannot be read, because it may have been said in words.
+or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged only where it is a full date or a
+mail address. What could be derived counts as known: a unit converted, a sum, half of it, the day after a day that was
+named, five nights from the 15th. So does a small number where the user's language cannot be read, because it may have
+been said in words.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from calendar import month_name
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from math import isclose
 
 from callwright.flow import STOP
 from callwright.gate.coerce import pointer_join
-from callwright.gate.grounding import copies_example, examples_in
+from callwright.gate.grounding import examples_in
 from callwright.gate.keys import words
 from callwright.gate.schema import Node, compiled_for
 from callwright.gate.sources import Sources, squash
@@ -38,6 +38,8 @@ _SPANS: dict[str, tuple[int, ...]] = {
 }
 _SPANS |= {month.lower(): (place,) for place, month in enumerate(month_name) if month}
 _COORDINATES = frozenset({"lat", "latitude", "lon", "lng", "long", "longitude"})  # known of a place by its name
+_PERIODS = ("month", "quarter", "year")  # that begin and end with a month
+_LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
 _READABLE = 0.2  # the share of English function words in an English sentence
 _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
@@ -110,12 +112,10 @@ class _Known:
         if value is None or isinstance(value, bool):
             return True
         role = _role(node)
-        if not role or _offered(value, node):
-            return True
         if role == _TEXT:
             role = _shape(value)
-            if not role:
-                return not copies_example(value, node.resolved().schema, self._sources)
+        if not role or _offered(value, node):
+            return True
         if role == "number":
             named = _COORDINATES.isdisjoint(words(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
@@ -157,8 +157,14 @@ class _Known:
 
     def _day(self, text: str) -> bool:
         """A day of which the number or the year was said, or one near a day that was named."""
-        day = calendar_day(text[:10])
-        if day is None or {float(day.day), float(day.year)} & self._sources.numbers:
+        day, numbers = calendar_day(text[:10]), self._sources.numbers
+        if day is None or {float(day.day), float(day.year)} & numbers:
+            return True
+        small = {n for n in numbers if 0 < n <= _LONGEST_MONTH}
+        if any(day.day - n in small or n - day.day in small for n in small):  # five nights from the 15th
+            return True
+        at_an_end = day.day == 1 or (day + timedelta(days=1)).day == 1
+        if at_an_end and any(self._sources.mentions(word) for word in _PERIODS):
             return True
         named = {*self._sources.days_known, *days_in(self._sources.texts)}
         return any(abs((day - other).days) <= self._near for other in named)
