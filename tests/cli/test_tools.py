@@ -18,6 +18,13 @@ def test_sources_are_listed_with_and_without_saying_so(tmp_path: Path) -> None:
     assert [row["function"]["name"] for row in rows] == ["stock", "order"]
 
 
+def test_a_command_that_is_nearly_written_right_is_not_taken_for_a_source() -> None:
+    wrong = callwright("tools", "heath")
+    assert wrong.returncode == 2
+    assert "Did you mean 'health'?" in wrong.stderr
+    assert "there is no 'nowhere.yaml'" in callwright("tools", "nowhere.yaml").stderr
+
+
 def test_the_help_names_what_there_is() -> None:
     said = callwright("tools", "--help").stdout
     assert "health" in said

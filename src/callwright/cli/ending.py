@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
 
 from callwright.cli.streams import guard_streams
 from callwright.errors import CallwrightError
 
+_COLUMNS = re.compile(r"\s*\S(?:\S| (?! ))*\s{2,}(?=\S)")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -47,9 +51,26 @@ def in_a_sentence() -> Iterator[None]:
 
 
 def _indented(text: str) -> str:
-    """All lines but the first indented: none that a message of others brings along passes for one of ours."""
+    """All lines but the first indented: none that a message of others brings along passes for one of ours. In a
+    terminal, lines end where words do."""
     first, *rest = text.splitlines() or [""]
-    return "\n".join([first, *(line if line.startswith("  ") else f"  {line}" for line in rest)])
+    lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in rest)]
+    if sys.stderr.isatty():
+        width = get_terminal_size().columns
+        lines = [_wrapped(line, "" if at else "error: ", width) for at, line in enumerate(lines)]
+    return "\n".join(lines)
+
+
+def _wrapped(line: str, before: str, width: int) -> str:
+    """The line in as many as it needs, the later ones under its second column if it has two."""
+    columns = _COLUMNS.match(line)
+    margin = len(line) - len(line.lstrip())
+    inner = len(columns[0]) if columns and len(columns[0]) < width // 2 else margin + 2
+    parts = textwrap.wrap(
+        before + line.lstrip(), width, initial_indent=" " * margin, subsequent_indent=" " * inner,
+        break_long_words=False, break_on_hyphens=False, replace_whitespace=False,
+    )  # fmt: skip
+    return "\n".join(parts).removeprefix(before)
 
 
 def _let_go() -> None:

@@ -40,7 +40,7 @@ def _table(catalog: Catalog) -> None:
             for tool in catalog.tools
         ),
     )
-    print(f"{len(catalog.tools)} tools")
+    print(f"{len(catalog.tools)} tool{'' if len(catalog.tools) == 1 else 's'}")
     warned = {*catalog.unopened, *catalog.unlaid}
     for problem in (said for said in catalog.problems if said not in warned):
         print(f"not imported: {one_line(problem)}")

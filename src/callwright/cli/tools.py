@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +22,9 @@ class _ListsByDefault(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         named = next((a for a in args if not a.startswith("-")), None)
         if named is not None and named not in self.commands:
+            near = get_close_matches(named, self.commands, 1, 0.75)
+            if near and named.isidentifier() and not Path(named).exists() and find_spec(named) is None:
+                raise typer.BadParameter(f"there is no command and no source {named!r}. Did you mean {near[0]!r}?")
             args = [_OFFERED, *args]
         return super().parse_args(ctx, args)
 
