@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
+import queue
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.cli.endpoint import endpoint
 from tests.cli.program import callwright
 from tests.cli.terminal import in_a_terminal
 
-from callwright.cli.consent import shown
-from callwright.execution.consent import Proposal
+from callwright.cli.consent import in_terminal, shown
+from callwright.cli.live import Live
+from callwright.execution.consent import Approve, Proposal
 from callwright.gate import Gate
-from callwright.types import CheckedCall, Tool, ToolCall
+from callwright.trace import Trace
+from callwright.types import CheckedCall, Skip, Tool, ToolCall, to_json
 
 TOOLS = '''
 import pathlib
@@ -111,3 +118,46 @@ def test_in_a_terminal_the_user_is_asked_and_sees_where_arguments_come_from(
     assert 'note = "N-4711"   <- not in your request: from r1 of find_note' in text
     assert 'reason = "old"\r\n' in text
     assert (home / "deleted").exists() is deleted
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+async def test_one_question_stands_on_the_screen_at_a_time_and_no_event_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr(sys, "stderr", screen)
+    typed: queue.Queue[str] = queue.Queue()
+    asked = threading.Semaphore(0)
+
+    def read() -> str:
+        asked.release()
+        return typed.get(timeout=10)
+
+    tools = [Tool(name, input_schema={"type": "object"}) for name in ("first_tool", "second_tool")]
+    calls = [Gate([tool]).check(ToolCall("r1", tool.name, {})) for tool in tools]
+    with Live(Console(file=screen, width=100, color_system=None)) as live:
+        trace = Trace((live,))
+        approve = in_terminal(live, read)
+        assert approve is not None
+        proposals = [Proposal(call, "it may write") for call in calls if isinstance(call, CheckedCall)]
+        async with asyncio.TaskGroup() as group:
+            answers = [group.create_task(_asked(approve, proposal)) for proposal in proposals]
+            await asyncio.to_thread(asked.acquire, timeout=10)
+            trace.add("skip", **to_json(Skip("meanwhile", "not needed")))
+            assert "second_tool" not in screen.getvalue()
+            assert screen.getvalue().endswith("for this tool: ")
+            typed.put("y")
+            await asyncio.to_thread(asked.acquire, timeout=10)
+            assert screen.getvalue().index("meanwhile") < screen.getvalue().index("second_tool")
+            typed.put("n")
+    assert [answer.result() for answer in answers] == [True, False]
+
+
+async def _asked(approve: Approve, proposal: Proposal) -> bool:
+    said = approve(proposal)
+    return said if isinstance(said, bool) else await said
