@@ -3,23 +3,26 @@
 For every fault of the desk's tasks (examples/desk/tasks.json) the whole desk is verified with that one fault in front
 of one tool, without a model: what is found of that tool, and whether any other tool is said to have drifted.
 
-    PYTHONPATH=examples python benchmarks/reliability/verify_faults.py
+    python benchmarks/reliability/verify_faults.py
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from datetime import date
 from pathlib import Path
-
-from desk.faults import Fault, FaultyDesk
 
 from callwright.catalog import open_catalog
 from callwright.jsontext import parse
 from callwright.verify.apis import ApiVerifier, Watch
 from callwright.verify.sweep import Journal, sweep
 
-TASKS = Path(__file__).resolve().parents[2] / "examples" / "desk" / "tasks.json"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+sys.path.append(str(EXAMPLES))
+from desk.faults import Fault, FaultyDesk  # noqa: E402
+
+TASKS = EXAMPLES / "desk" / "tasks.json"
 LEARNED = ("enum", "pattern", "minimum", "maximum", "type", "description")
 
 

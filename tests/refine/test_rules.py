@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from callwright.refine.rules import apply_rules
 from callwright.refine.situation import Situation
-from callwright.types import Tool, ToolCall
+from callwright.types import WRITE, Tool, ToolCall
 
 TOKEN = Tool(
     "GetUserToken",
@@ -79,3 +81,14 @@ def test_equal_calls_under_one_id_are_one_call() -> None:
     found = apply_rules([call, call], Situation([TOKEN], "JohnDoe pass123"))
     assert found.calls == [call]
     assert [e.rule for e in found.edits] == ["duplicate_call"]
+
+
+@pytest.mark.parametrize("query", ["Deposit 5 twice.", "Zahle 5 ein, und dann noch einmal 5.", "存5，再存5"])
+def test_equal_writes_of_one_reply_both_stay_whatever_the_language(query: str) -> None:
+    schema = {"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}
+    deposit = Tool("deposit", "Deposit money.", schema, effects=WRITE)
+    calls = [ToolCall(id_, "deposit", {"amount": 5}) for id_ in ("call_0", "call_1")]
+    found = apply_rules(calls, Situation([deposit], query))
+    assert found.calls == calls
+    assert found.edits == []
+    assert ["both may be meant" in a.reason for a in found.abstained] == [True]

@@ -93,12 +93,12 @@ def _name_passed_over(made: Ruled, situation: Situation) -> None:
 
 
 def _name_repeated(made: Ruled) -> None:
-    """Equal calls that were kept because the request speaks of doing something again are named."""
+    """Equal calls that were kept are named: the request speaks of doing something again, or their tool may write."""
     seen: set[str] = set()
     for at, call in enumerate(made.calls):
         text = canonical([call.tool, call.arguments])
         if text in seen:
-            said = f"'{call.tool}' is called again with the same arguments; the request speaks of several times."
+            said = f"'{call.tool}' is called again with the same arguments; both may be meant."
             made.abstained.append(Abstention(f"/{made.positions[at]}", said, 0.5))
         seen.add(text)
 

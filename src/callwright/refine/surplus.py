@@ -48,7 +48,7 @@ def surplus(
         if len(calls) == 1:
             break
         print_ = call_print(call.tool, call.arguments)
-        if print_ in seen and not again:
+        if print_ in seen and not again and not _are_two_writes(calls[seen[print_]], call, situation):
             drops[i] = Drop(DUPLICATE, 0.98)
         seen.setdefault(print_, i)
     _drop_repeated(calls, known, drops, situation)
@@ -65,6 +65,14 @@ def surplus(
         elif unknown[i] and any(_provides(calls[j], call, unknown[i], situation) for j in good):
             drops[i] = Drop(WAIT, 0.95)
     return drops
+
+
+def _are_two_writes(first: ToolCall, second: ToolCall, situation: Situation) -> bool:
+    """True for equal calls, under ids of their own, of a tool that declares to change something. They may be two
+    wishes, in whatever language the request is; one that is dropped is missed as much as one that is repeated."""
+    tool = situation.by_name.get(second.tool)
+    own = not first.id or first.id != second.id
+    return tool is not None and tool.effects.declared and tool.effects.may_write and own
 
 
 def _drop_repeated(
