@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from callwright.overlay import OverlayChange, overlaid, referred
 from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall
 from callwright.verify.observed import Seen, observed
 from callwright.verify.places import places
+from callwright.verify.samples import samples
 
 TOOL = Tool(
     "rooms",
@@ -57,6 +59,13 @@ def test_accepted_values_are_examples_and_a_bare_parameter_is_told_of_them() -> 
 def test_credentials_options_and_what_is_long_make_no_examples() -> None:
     made = changes(ok(city="x" * 99, kind="single", api_key="k-123"))
     assert not any(change == "examples" for _, change in made)
+
+
+def test_the_sample_of_any_text_makes_no_example() -> None:
+    for value in samples("message", {"type": "string", "minLength": 9}, date(2026, 11, 22)):
+        made = changes(ok(city=value), ok(city=value))
+        assert not any(key == "city" and change in ("examples", "description") for key, change in made), value
+    assert changes(ok(city="example"), ok(city="Oslo"))["city", "examples"].value == ["Oslo"]
 
 
 def test_a_range_is_taken_from_what_the_tool_said_when_it_refused() -> None:

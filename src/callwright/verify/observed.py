@@ -22,6 +22,7 @@ from callwright.trials.values import is_credential
 from callwright.types import Json, JsonObject, Tool, canonical
 from callwright.verify.inferred import canonical_shape, schema_of
 from callwright.verify.places import Flat, Place, places
+from callwright.verify.samples import is_placeholder
 
 EXAMPLES = 3  # of one parameter
 _LONGEST = 60  # characters of an example
@@ -110,6 +111,7 @@ def _examples(key: str, part: JsonObject, values: Sequence[Json]) -> list[Json]:
     known = part.get("examples")
     shown = set(map(canonical, known if isinstance(known, list) else []))
     fit = [v for v in values if not isinstance(v, bool) and v not in ("", [], {}) and len(canonical(v)) <= _LONGEST]
+    fit = [v for v in fit if not is_placeholder(v)]
     return [v for v in fit if canonical(v) not in shown][: max(0, EXAMPLES - len(shown))]
 
 
@@ -123,7 +125,7 @@ def _told(
     numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     if len(numbers) == len(values) > 1:
         yield OverlayChange(key, "description", f"tried with {min(numbers)} to {max(numbers)}", because)
-    elif not numbers:
+    elif not numbers and examples:
         shown = ", ".join(canonical(v) for v in examples[:2])
         yield OverlayChange(key, "description", f"{_form(values)}e.g. {shown}", because)
 

@@ -46,7 +46,7 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "sort": ("asc", "desc"),
     "order": ("asc", "desc"),
 }
-_PLAIN_TEXTS = ("example", "test", "hello")  # for what may be any text
+_PLAIN_TEXTS = ("example", "test", "sample")  # for what may be any text
 _FORMATS: Mapping[str, Sequence[str]] = {
     "email": ("someone@example.com", "info@example.org"),
     "uri": ("https://example.com", "https://example.org"),
@@ -94,6 +94,11 @@ def samples(key: str, part: JsonObject, today: date, *, plain: bool = True) -> l
     if "boolean" in kinds:
         return [False, True]
     return list(_texts(key, part, today, plain)) if "string" in kinds else []
+
+
+def is_placeholder(value: Json) -> bool:
+    """Whether a value is the sample of any text: that it was accepted says nothing of its parameter."""
+    return isinstance(value, str) and value.rstrip("e") in {text.rstrip("e") for text in _PLAIN_TEXTS}
 
 
 def mentioned(text: str) -> list[str]:
