@@ -133,3 +133,21 @@ async def test_the_command_serves_and_stops_on_a_signal(stop: signal.Signals) ->
     assert f"http://localhost:{port}/v1" in shown.decode()
     assert "warning:  nothing answers there now" in shown.decode()
     assert "Traceback" not in shown.decode()
+    assert "GET /healthz 200" in shown.decode()
+
+
+async def test_a_quiet_proxy_writes_no_line_for_a_request() -> None:
+    command = [sys.executable, "-P", "-m", "callwright", "proxy", "--upstream", "http://127.0.0.1:9", "--quiet"]
+    process = await asyncio.create_subprocess_exec(*command, "--port", "0", stderr=asyncio.subprocess.PIPE)
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(60), HttpClient(Egress.any()) as client:
+            address = (await process.stderr.readline()).decode().split()[1].removesuffix("/v1")
+            answer = await client.request("GET", f"{address}/healthz")
+            assert isinstance(answer, HttpResponse)
+            process.send_signal(signal.SIGTERM)
+            _, shown = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert "healthz" not in shown.decode()

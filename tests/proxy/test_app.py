@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import socket
 import zlib
 from collections.abc import AsyncIterator
@@ -221,6 +222,25 @@ async def status(http: HttpClient, method: str, url: str, **headers: str) -> int
     given = await http.request(method, url, headers=headers)
     assert isinstance(given, HttpResponse)
     return given.status
+
+
+async def test_there_is_a_line_for_every_request_and_no_secret_in_it(http: HttpClient) -> None:
+    lines: list[str] = []
+    async with (
+        upstream(replies(Reply([whole(f"Sure. {HERMES}")], headers=JSON))) as up,
+        proxy(up.url, log=lines.append) as (address, _),
+        asked_of(address) as client,
+    ):
+        await client.chat.completions.create(**message(False))
+        await http.request("GET", f"{address}/v1/models?key={KEY}", headers={"authorization": KEY})
+        await http.request("GET", f"{address}/callwright", headers={"host": "evil.example"})
+        await http.request("GET", f"{address}/v1/models", headers={"x": "v" * 100_000})
+    made, passed, page, head = [re.sub(r"\d+ ms", "N ms", line) for line in lines]
+    assert made.startswith("POST /v1/chat/completions 200 N ms edited: ")
+    assert passed == "GET /v1/models 200 N ms"
+    assert page == "GET /callwright 403 N ms"
+    assert head.startswith("- - 431 ")
+    assert KEY not in "".join(lines)
 
 
 async def test_nothing_is_served_under_other_names(http: HttpClient) -> None:

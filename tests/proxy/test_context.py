@@ -9,6 +9,18 @@ from callwright.proxy.settings import Settings
 from callwright.types import ToolCall
 
 
+def test_tool_lists_are_remembered_up_to_so_many_bytes() -> None:
+    lists = [
+        [{**WEATHER, "function": {**WEATHER["function"], "description": f"{n} " + "d" * 1_000}}] for n in range(9)
+    ]
+    toolsets = Toolsets(most=4_000)
+    first = [toolsets.get(one) for one in lists]
+    again = [toolsets.get(one) for one in reversed(lists)]
+    assert [a is b for a, b in zip(first, reversed(again), strict=True)] == [False] * 6 + [True] * 3
+    alone = Toolsets(most=100)
+    assert alone.get(lists[0]) is not alone.get(lists[0]), "too long to be remembered"
+
+
 def test_a_tool_list_is_read_once() -> None:
     toolsets = Toolsets(1)
     first = toolsets.get([WEATHER])

@@ -27,6 +27,7 @@ from callwright.proxy.keeping import Keeper
 from callwright.proxy.lane import restrictions
 from callwright.proxy.meter import process_meter
 from callwright.proxy.placement import warm_up
+from callwright.proxy.request_log import RequestLog
 from callwright.proxy.settings import Guided, Settings
 
 if TYPE_CHECKING:
@@ -71,9 +72,10 @@ def serve(
     overlay: str | None = None,
     keep: str | None = None,
     allow_host: Sequence[str] = (),
+    quiet: bool = False,
 ) -> None:
     """Serve until interrupted. ``keep``: a file for conversations with a repaired call; ``allow_host``: names under
-    which the proxy is reached, beside localhost and its address.
+    which the proxy is reached, beside localhost and its address; ``quiet``: no line for every request on stderr.
 
     Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
     in place of the clients' own). Raises ConfigError, ModelError, MissingExtra."""
@@ -85,7 +87,7 @@ def serve(
     if upstream is not None:
         access = _access(host, allow_host)
         made = _made(upstream, access, guided=guided, reasks=reasks, strict=strict, overlay=overlay, keep=keep)
-        return _run(made, bound(host, port), unreachable(made.upstream.base))
+        return _run(made, bound(host, port), unreachable(made.upstream.base), quiet=quiet)
     settings, access, laid = _settings(guided, reasks, strict), _access(host, allow_host), _overlay(overlay)
     keeper = _keeper(keep)
     local = _local(str(model))
@@ -97,6 +99,7 @@ def serve(
         _run(
             Proxy(address, settings, access=access, known=known, local=True, overlay=laid, keeper=keeper, warn=_warn),
             listening,
+            quiet=quiet,
         )
     finally:
         asyncio.run(local.aclose())
@@ -173,7 +176,7 @@ def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
         proxy,
         host=host,
         port=port,
-        http=within(budget),
+        http=within(budget, proxy.log),
         access_log=False,
         log_level="error",
         ws="none",
@@ -231,8 +234,9 @@ def unreachable(base: str) -> str:
     return ""
 
 
-def _run(proxy: Proxy, listening: socket.socket, warning: str = "") -> None:
+def _run(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
     host, port = listening.getsockname()[:2]
+    proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
     warm_up(proxy.settings)
     proxy.meter = process_meter()
     made = server(proxy, host, port)
@@ -253,6 +257,8 @@ def _run(proxy: Proxy, listening: socket.socket, warning: str = "") -> None:
         said = f"warning:  nothing answers there now ({warning}); is it started? Until then requests get a 502"
         print(said, file=sys.stderr, flush=True)
     made.run(sockets=[listening])
+    if log is not None:
+        log.close()
 
 
 def restarted() -> None:

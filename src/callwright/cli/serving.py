@@ -68,6 +68,7 @@ def proxy_command(
         list[str] | None,
         typer.Option(help="A name under which clients reach the proxy, beside localhost. May be repeated."),
     ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No line on stderr for every request.")] = False,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
@@ -83,5 +84,5 @@ def proxy_command(
     usual = {"upstream": None, "model": None, "port": 8787, "host": "127.0.0.1", "guided": "auto", "strict": False}
     # nobody's project may ask for these
     kept: dict[str, Any] = {"keep": str(keep.expanduser().absolute())} if keep is not None else {}
-    kept["allow_host"] = allow_host or []
+    kept |= {"allow_host": allow_host or [], "quiet": quiet}
     start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY)), **kept})

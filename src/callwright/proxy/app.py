@@ -49,6 +49,8 @@ from callwright.proxy.lane import Lane
 from callwright.proxy.meter import Meter, Unmetered
 from callwright.proxy.pages import LOGIN_BYTES, Answer, Asked, answer, locked, logged_in, refused
 from callwright.proxy.placement import Placement
+from callwright.proxy.record import Record
+from callwright.proxy.request_log import line_of
 from callwright.proxy.settings import Settings
 from callwright.proxy.worker import Setup
 
@@ -70,6 +72,7 @@ class Proxy:
     """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or with ``aclose``.
 
     ``warn`` is told what a user should know, a sentence each, once: what of ``overlay`` fits no tool of a request.
+    ``log`` is given a line for every request; it must not wait.
     ``meter`` ends what takes too long on the event loop; a process that is the proxy's alone has one.
     """
 
@@ -87,6 +90,7 @@ class Proxy:
         warn: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
         meter: Meter | None = None,
+        log: Callable[[str], None] | None = None,
     ) -> None:
         self.upstream = Upstream(upstream)
         self.settings = replace(settings or Settings(), keep=keeper is not None)
@@ -108,11 +112,12 @@ class Proxy:
             budget=self.settings.budget,
             report=lambda error: self.fault(fault_of(error, "of a probe")),
         )
-        self.toolsets = Toolsets(overlay=overlay, tell=warn)
+        self.toolsets = Toolsets(overlay=overlay, tell=warn, most=self.settings.budget.cache_bytes)
         self.local = local
         self.meter = meter or Unmetered()
         self.lane = Lane(Setup(self.settings, overlay, local))
         self.clock = clock
+        self.log = log
         self._number = 0
         self._run = secrets.token_hex(3)
 
@@ -120,14 +125,35 @@ class Proxy:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
         elif scope["type"] == "http":
-            asked = Asked.read(scope)
-            refusal = self.access.refusal(scope, own=asked.is_own)
-            if asked.is_own:
-                await _send(send, *await self._page(asked, refusal, receive))
-            elif refusal or (said := refused_target(*_target(scope))):
-                await _send(send, *refused(*(refusal or (400, said))))
+            if self.log is None:
+                await self._serve(scope, receive, send)
             else:
-                await self._exchange(scope, receive, send)
+                await self._logged(self.log, scope, receive, send)
+
+    async def _logged(self, log: Callable[[str], None], scope: Scope, receive: Receive, send: Send) -> None:
+        began, status, record = self.clock(), 0, None
+
+        async def noting(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            record = await self._serve(scope, receive, noting)
+        finally:
+            log(line_of(scope["method"], _target(scope)[0], status, self.clock() - began, record))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
+        """Answer a request; returns what was done to it, where it was read."""
+        asked = Asked.read(scope)
+        refusal = self.access.refusal(scope, own=asked.is_own)
+        if asked.is_own:
+            await _send(send, *await self._page(asked, refusal, receive))
+        elif refusal or (said := refused_target(*_target(scope))):
+            await _send(send, *refused(*(refusal or (400, said))))
+        else:
+            return await self._exchange(scope, receive, send)
+        return None
 
     def remember(self, command: Log | Keep | Learned) -> None:
         """Count a request, keep its conversation, or learn what the upstream does."""
@@ -172,10 +198,12 @@ class Proxy:
         await self.aclose()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
         body = await self._body(scope, receive)
         if isinstance(body, int):
-            return await _send(send, *refused(body, _REFUSED[body])) if body else None
+            if body:
+                await _send(send, *refused(body, _REFUSED[body]))
+            return None
         self._number += 1
         number, created = f"{self._run}-{self._number}", int(time.time())
         session = Placement(
@@ -201,6 +229,7 @@ class Proxy:
             await line.event(ClientGone())
         finally:
             self.counters.active -= 1
+        return line.record
 
     def _request(self, scope: Scope, body: bytes) -> Request:
         headers: Headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"])
@@ -245,6 +274,7 @@ class _Line:
         self._send = send
         self._next: SendUpstream | Probe | None = None
         self._closed = False
+        self.record: Record | None = None  # what was done, once it is known
         self._alarm: asyncio.Timeout | None = None
         self._wake: float | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -333,6 +363,8 @@ class _Line:
 
     def _keep(self, command: Log | Keep | Learned) -> None:
         """Remember what came of a request; to fail in that takes nothing from the client."""
+        if isinstance(command, Log):
+            self.record = command.record
         try:
             self._proxy.remember(command)
         except Exception as error:

@@ -52,7 +52,9 @@ class Budget:
     probe_wait_seconds: float = _limit(
         3.0, "seconds", "a request waits until it is known what its model can do", "goes on without guided mode"
     )
-    cache_bytes: int = _limit(16_000_000, "bytes", "tool lists remembered between requests", "the oldest are dropped")
+    cache_bytes: int = _limit(
+        4_000_000, "bytes", "tool lists remembered between requests, as JSON", "the oldest are dropped"
+    )
     kept_requests: int = _limit(200, "requests", "requests on the requests page", "the oldest are dropped")
     kept_bytes: int = _limit(16_000_000, "bytes", "all requests on the requests page", "the oldest are dropped")
     kept_chars: int = _limit(20_000, "characters", "one text of a request on that page", "shortened")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ class Connection(HttpToolsProtocol):
     """
 
     budget = Budget()
+    log: Callable[[str], None] | None = None
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -164,6 +166,8 @@ class Connection(HttpToolsProtocol):
             return None
         busy, self._refused = self.state == "busy", True
         self._enter("refused")
+        if self.log is not None:
+            self.log(f"- - {status} {message}")
         if busy:
             return self.transport.abort()
         self.flow.resume_reading()
@@ -224,6 +228,6 @@ class Connection(HttpToolsProtocol):
         self._stalled = self.loop.call_later(self.budget.stalled_seconds, self.look, waiting)
 
 
-def within(budget: Budget) -> type[asyncio.Protocol]:
-    """The protocol with these limits, for ``uvicorn.Config(http=…)``."""
-    return type("Bounded", (Connection,), {"budget": budget})
+def within(budget: Budget, log: Callable[[str], None] | None = None) -> type[asyncio.Protocol]:
+    """The protocol with these limits, for ``uvicorn.Config(http=…)``; ``log`` is given a line for every refusal."""
+    return type("Bounded", (Connection,), {"budget": budget, "log": staticmethod(log) if log else None})

@@ -11,6 +11,7 @@ from callwright.dialects.offer import Offer
 from callwright.gate import Gate
 from callwright.overlay import Laid, Overlay
 from callwright.proxy import history, ids
+from callwright.proxy.budget import Budget
 from callwright.proxy.settings import Settings
 from callwright.proxy.sse import json_bytes
 from callwright.types import Json, JsonObject, Message, Tool
@@ -31,14 +32,23 @@ class Toolset:
 
 
 class Toolsets:
-    """Reads tool lists, each once: clients send the same list with every turn. ``overlay``: what is known of their
-    tools beyond the documentation that they send; ``tell`` is given, once, what of it fits no tool of a list."""
+    """Reads tool lists, each once: clients send the same list with every turn. The last ones are remembered, at most
+    ``size`` and as JSON at most ``most`` bytes long; in memory they are about twelve times as large.
+
+    ``overlay``: what is known of their tools beyond the documentation that they send; ``tell`` is given, once, what
+    of it fits no tool of a list.
+    """
 
     def __init__(
-        self, size: int = 64, overlay: Overlay | None = None, tell: Callable[[str], None] = lambda _: None
+        self,
+        size: int = 64,
+        overlay: Overlay | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+        most: int = Budget().cache_bytes,
     ) -> None:
         self._known: OrderedDict[bytes, Toolset] = OrderedDict()
-        self._size = size
+        self._size, self._most = size, most
+        self._bytes = 0  # of all that are known, as JSON
         self._overlay, self._tell = overlay, tell
         self._told: set[str] = set()
 
@@ -73,9 +83,11 @@ class Toolsets:
             found = self._known[key] = Toolset(
                 offer.tools, names, Gate(offer.tools), offer.opaque, Offer(offer.tools)
             )
-            while len(self._known) > self._size:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
+            self._bytes += len(key)
+            while len(self._known) > self._size or self._bytes > self._most:
+                self._bytes -= len(self._known.popitem(last=False)[0])
+        else:
+            self._known.move_to_end(key)
         return found
 
 

@@ -21,10 +21,10 @@ from callwright.proxy.events import Keep
 from callwright.proxy.settle import Repaired
 from callwright.proxy.sse import json_bytes
 from callwright.redaction import masked
-from callwright.types import JsonObject
+from callwright.types import JsonObject, to_json
 from callwright.wire import chat
 
-_MOST = 10_000  # repaired calls whose conversations may still go on
+_MOST, _MOST_BYTES = 10_000, 16_000_000  # of repaired calls whose conversations may still go on
 
 
 class Keeper:
@@ -36,6 +36,7 @@ class Keeper:
         self._path: Path | None = path
         self._warn = warn
         self._repaired: OrderedDict[str, Repaired] = OrderedDict()
+        self._bytes = 0  # of all of them
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
@@ -51,9 +52,10 @@ class Keeper:
             tools, model = keep.body.get("tools"), keep.body.get("model")
             self._write({"model": model, "messages": [*told, keep.answer], "tools": tools})
         for one in keep.repaired:
+            self._bytes += _size(one) - (_size(self._repaired[one.id]) if one.id in self._repaired else 0)
             self._repaired[one.id] = one
-            while len(self._repaired) > _MOST:
-                self._repaired.popitem(last=False)
+            while len(self._repaired) > _MOST or self._bytes > _MOST_BYTES:
+                self._bytes -= _size(self._repaired.popitem(last=False)[1])
 
     def _with_errors(self, message: Any) -> Iterator[JsonObject]:
         """The message, and before it what was refused of its calls, as if it had been carried out and had failed."""
@@ -75,3 +77,8 @@ class Keeper:
         except OSError as error:
             self._warn(f"nothing is kept in {self._path} any more: {error.strerror}")
             self._path = None
+
+
+def _size(repaired: Repaired) -> int:
+    """Its length in bytes, as JSON."""
+    return len(json_bytes(to_json([repaired.wrong, repaired.refusal])))
