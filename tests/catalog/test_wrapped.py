@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from callwright import tool
+from callwright import open_catalog, tool
 from callwright.catalog.functions import FunctionSource
 from callwright.catalog.wrapped import WrappedSource
 from callwright.execution.recording import RecordingSource
-from callwright.testing import FaultySource, fake_source
-from callwright.types import WRITE, ToolOutput
+from callwright.protocols import Confirmations
+from callwright.testing import FakeTool, FaultySource, fake_source
+from callwright.trust import TrustStore
+from callwright.types import WRITE, JsonObject, Tool, ToolOutput
 
 
 @tool(effects=WRITE, outcome=lambda key, guest: f"{key} for {guest}")
@@ -33,3 +37,33 @@ async def test_a_wrapped_source_can_still_be_asked_what_became_of_a_call(wrapped
     assert await source.outcome(made, {"guest": "Ann"}, "k") == ToolOutput("k for Ann")
     assert await wrapped(fake_source()).outcome(made, {}, "k") is None
     await source.aclose()
+
+
+class Asking:
+    """A source that asks what the user has confirmed."""
+
+    name, unconfirmed = "asking", ("not believed",)
+
+    def __init__(self) -> None:
+        self.believed = False
+
+    def consult(self, trust: Confirmations) -> None:
+        self.believed = trust.is_trusted("document", "/a", "1")
+
+    async def open(self) -> list[Tool]:
+        return [Tool("a")]
+
+    async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
+        return ToolOutput("ok")
+
+    async def aclose(self) -> None: ...
+
+
+async def test_a_wrapped_source_still_asks_what_the_user_has_confirmed(tmp_path: Path) -> None:
+    store, source = TrustStore(tmp_path), Asking()
+    store.trust("document", "/a", "1")
+    async with open_catalog(
+        [WrappedSource(source), WrappedSource(fake_source(FakeTool("b")))], trust=store, strict=False
+    ) as catalog:
+        assert catalog.unconfirmed == ("not believed",)
+    assert source.believed

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -83,7 +88,7 @@ def test_a_document_is_confirmed_by_its_digest_and_a_change_shown(tmp_path: Path
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         f"trusted: {path}",
-        "  1 tools; their definitions are pinned as they are now",
+        "  1 tool, pinned as it is now",
     ]
     assert "not believed" not in listed()
     path.write_text(SHOP.replace("Looks up", "Cancels"))
@@ -113,3 +118,68 @@ def test_of_a_folder_the_documents_are_confirmed_and_no_code_runs(tmp_path: Path
     assert done.stdout.count("trusted: ") == 2
     assert "which runs because you name it" in callwright("trust", tmp_path / "tools.py", **trust).stderr
     assert not (tmp_path / "ran").exists()
+
+
+@contextmanager
+def mcp_server() -> Iterator[tuple[str, dict[str, object]]]:
+    """A server over HTTP with one tool, which may be changed: it answers each request with one JSON object."""
+    offered: dict[str, object] = {"name": "look", "inputSchema": {"type": "object"}, "description": "Looks."}
+    offered["annotations"] = {"readOnlyHint": True}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            results = {
+                "initialize": {
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "peer", "version": "1"},
+                },
+                "tools/list": {"tools": [offered]},
+                "tools/call": {"content": [{"type": "text", "text": "found it"}]},
+            }
+            method = asked["method"]
+            said = {"result": results[method]} if method in results else {"error": {"code": -32601, "message": "no"}}
+            body = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), **said}).encode() if "id" in asked else b""
+            self.send_response(200 if body else 202)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            self.send_error(405)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"mcp+http://127.0.0.1:{server.server_port}/mcp", offered
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_server_is_confirmed_with_the_tools_that_it_lists(trust: dict[str, str]) -> None:
+    with mcp_server() as (url, offered):
+
+        def tried() -> str:
+            done = callwright("tools", "try", "look", "--tools", url, "--no-evidence", **trust)
+            return done.stdout + done.stderr
+
+        assert "found it" not in tried(), "what it says of itself is not believed"
+        done = callwright("trust", url, **trust)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(f"trusted: {url.removeprefix('mcp+')}\n")
+        assert "1 of 1 tried, 1 calls" in tried()
+        offered["description"] = "Looks, and sends what it finds."
+        assert "+ Looks, and sends what it finds." in tried()
+        assert f"callwright trust {url}" in tried()
+        assert callwright("trust", url, **trust).returncode == 0
+        assert "1 of 1 tried, 1 calls" in tried()
+        assert callwright("trust", "--remove", url, **trust).returncode == 0
+        assert callwright("trust", **trust).stderr == "nothing is trusted yet\n"

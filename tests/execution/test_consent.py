@@ -218,3 +218,21 @@ async def test_a_whole_run_of_somebody_else_is_replayed_without_a_question(tmp_p
     tool = wipe()
     again = await setup(tool).resume(path)
     assert (tool.calls, again.results, again.skips) == ([], first.results, first.skips)
+
+
+async def test_an_approval_counts_for_the_definition_that_was_asked_about(tmp_path: Path) -> None:
+    first = await setup(wipe(), approve=lambda proposal: True, journal=tmp_path).run(QUERY)
+    _, events = read(tmp_path / f"{first.id}.run", every=True)
+    for idempotent, asks in ((False, 1), (True, 2)):
+        with Journal.create(tmp_path / f"cut{asks}") as copy:
+            for event in events[: next(n for n, e in enumerate(events) if e.kind == "approval") + 1]:
+                copy(event)
+        asked: list[str] = []
+
+        def refuse(proposal: Proposal, asked: list[str] = asked) -> bool:
+            asked.append(proposal.call.arguments["to"])
+            return False
+
+        tool = FakeTool("wipe_mail", {"to": TEXT}, output="ok", effects=replace(DESTRUCTIVE, idempotent=idempotent))
+        await setup(tool, approve=refuse).resume(copy.path, changed=True)
+        assert (len(asked), len(tool.calls)) == (asks, 2 - asks)

@@ -23,6 +23,7 @@ from callwright.catalog import Catalog, open_catalog
 from callwright.protocols import ChatModel
 from callwright.trajectory import Step, Trajectory
 from callwright.transcripts import read_files
+from callwright.trust import TrustStore
 from callwright.types import Tool, ToolCall, canonical
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
     found = [made for _, made in read_files(path).transcripts if not made.cut]
     if how.live is not None:
         sources = how.live.answering([step for made in found for step in made.trajectory.steps])
-        async with open_catalog(sources) as catalog:
+        async with open_catalog(sources, trust=TrustStore()) as catalog:
             _warn(catalog)
             world = live_world(catalog, sources)
             runs = [as_offered(made.trajectory, catalog) for made in found]
@@ -67,7 +68,7 @@ async def from_catalogue(live: LiveTools, author: ChatModel, how: Building) -> A
     """Single calls of a catalogue's tools, those that work and, imitated, those that are dead. ``author`` writes the
     request of each (:mod:`benchmarks.recovery_pairs`)."""
     sources = live.answering()
-    async with open_catalog(sources) as catalog:
+    async with open_catalog(sources, trust=TrustStore()) as catalog:
         _warn(catalog)
         world = live_world(catalog, sources)
         async for pair in pairs(catalog.tools, world, author, how.each):

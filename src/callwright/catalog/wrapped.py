@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from callwright.protocols import NotDone, ToolSource
+from callwright.protocols import Confirmations, NotDone, ToolSource
 from callwright.types import JsonObject, Tool, ToolOutput
 
 
@@ -24,6 +24,15 @@ class WrappedSource:
     @property
     def secrets(self) -> tuple[str, ...]:
         return tuple(getattr(self.source, "secrets", ()))
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        return tuple(getattr(self.source, "unconfirmed", ()))
+
+    def consult(self, trust: Confirmations) -> None:
+        """The source behind asks what the user has confirmed, if it came from elsewhere."""
+        if consult := getattr(self.source, "consult", None):
+            consult(trust)
 
     async def open(self) -> Sequence[Tool]:
         return await self.source.open()

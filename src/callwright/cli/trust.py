@@ -122,7 +122,7 @@ async def _trust_source(place: str, store: TrustStore) -> None:
             print(f"trusted: {printable(where)}")
     for line in found:
         print(f"  {line}")
-    print(f"  {count} tools; their definitions are pinned as they are now")
+    print(f"  {count} tool{'s' * (count != 1)}, pinned as {'they are' if count != 1 else 'it is'} now")
 
 
 def _trust_journal(path: Path, store: TrustStore) -> None:

@@ -42,6 +42,7 @@ from callwright.training.progress import add_stages, progress
 from callwright.training.refiner_curve import curve_svg, curve_table, read_curve
 from callwright.training.sources import load
 from callwright.training.tuning_settings import add_options, with_options
+from callwright.trust import TrustStore
 from callwright.types import to_json as as_json
 
 STAGES = ("data", "sft", "curate", "grpo", "measure")
@@ -89,7 +90,7 @@ def _data(args: argparse.Namespace) -> None:
 
 async def _generated(args: argparse.Namespace) -> tuple[dict[str, list[PlanExample]], str]:
     wanted = _recipe(args)
-    async with open_catalog(args.tools) as catalog:
+    async with open_catalog(args.tools, trust=TrustStore()) as catalog:
         tools = catalog.tools
     run = Run(wanted, tools, args.out, progress)
     model = open_model(args.teacher)

@@ -167,9 +167,7 @@ class TrustStore:
 
     def _read(self, path: Path) -> JsonObject:
         try:
-            if sys.platform != "win32" and path.stat().st_mode & 0o022:
-                raise TrustError(f"{path} may be written by others: it proves nothing", hint=f"chmod 600 {path}")
-            said = parse(path.read_bytes())
+            said = parse(_own_bytes(path))
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except OSError as error:
@@ -237,6 +235,18 @@ def location(named: str | Path) -> str:
     secret = f"{parts.netloc.rpartition('@')[0]}?{parts.query}"
     mark = f"#{hashlib.sha256(secret.encode()).hexdigest()[:12]}" if secret != "?" else ""
     return f"{parts.scheme.lower()}://{host}{parts.path.rstrip('/')}{mark}"
+
+
+def _own_bytes(path: Path) -> bytes:
+    """The content of a file that nobody but this user can have written. Raises OSError, or TrustError for another."""
+    with path.open("rb") as file:
+        held = os.fstat(file.fileno())
+        if sys.platform != "win32":
+            if held.st_uid not in (os.getuid(), 0):
+                raise TrustError(f"{path} belongs to somebody else: it proves nothing", hint="remove it")
+            if held.st_mode & 0o022:
+                raise TrustError(f"{path} may be written by others: it proves nothing", hint=f"chmod 600 {path}")
+        return file.read()
 
 
 def _private(path: str, flags: int) -> int:
