@@ -338,6 +338,10 @@ class Assumption:
         return f"{self.tool}: assumed {self.parameter} {value}: not in the request or in a result"
 
 
+CORRECTED = ("answer.value", "answer.restated")
+"""The rules of an answer's edits that replace what the model wrote by what a result says."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The final answer. ``missing`` names what was asked for and could not be found out, ``assumed`` the values on
@@ -353,7 +357,7 @@ class Answer:
     def corrections(self) -> tuple[str, ...]:
         """The values that the model wrote and that were replaced by what a result says, with the reason."""
         why = {f"/statements/{n}/text": "; ".join(s.problems) for n, s in enumerate(self.statements)}
-        made = (e for e in self.edits if e.rule in ("answer.value", "answer.restated"))
+        made = (e for e in self.edits if e.rule in CORRECTED)
         return tuple(f"{e.before} → {e.after} ({why.get(e.path, '')})" for e in made)
 
     @property

@@ -179,3 +179,14 @@ def test_chromium_renders_the_plan_and_the_calls(tmp_path: Path) -> None:
         [*command, f"--screenshot={picture}", source.as_uri()], check=True, capture_output=True, timeout=60
     )
     assert picture.stat().st_size > 20_000
+
+
+def test_what_was_corrected_in_an_answer_is_in_plain_view() -> None:
+    edit = Edit("/statements/0/text", "05:11", "06:11", "answer.value")
+    statement = Statement("The sun rises at 06:11.", "mended", (Citation("r1", "06:11"),), ("05:11 is nowhere",))
+    trace = Trace()
+    trace.add("run.start", query="When does the sun rise?", tools=[], model="m", strategy="layered")
+    trace.add("answer", **to_json(Answer("The sun rises at 06:11.", (statement,), (), (edit,))))
+    shown = page(trace.events)
+    assert "Corrected: 05:11 → 06:11" in shown
+    assert shown.index("Corrected:") < shown.index("What each statement rests on")

@@ -8,7 +8,7 @@ from typing import Any
 
 from callwright.plan import Plan
 from callwright.trace import Event
-from callwright.types import canonical, to_json
+from callwright.types import CORRECTED, canonical, to_json
 from callwright.viewer.document import document
 from callwright.viewer.graph import plan_svg
 from callwright.viewer.markup import Html, html, join
@@ -88,10 +88,16 @@ def _answer(story: Story) -> Html:
         "<details><summary>What each statement rests on</summary><ul>{}{}{}</ul></details>", rows, missing, assumed
     )
     return html(
-        "<section class=answer><h2>Answer</h2><p class=text>{}</p>{}</section>",
+        "<section class=answer><h2>Answer</h2><p class=text>{}</p>{}{}</section>",
         story.answer.get("text", ""),
+        join(_corrected(e) for e in story.answer.get("edits") or () if e.get("rule") in CORRECTED),
         about if rows or missing or assumed else "",
     )
+
+
+def _corrected(edit: Mapping[str, Any]) -> Html:
+    """What the model wrote, and what stands in its place."""
+    return html("<p class=missing>Corrected: {} → {}</p>", edit.get("before", ""), edit.get("after", ""))
 
 
 def _statement(statement: Mapping[str, Any]) -> Html:
