@@ -58,6 +58,19 @@ def test_pairs_with_a_distractor_do_not_count() -> None:
     assert rows.target.sum() == 1
 
 
+def test_in_training_a_called_tool_needs_nothing_of_one_that_is_not_called_nor_the_other_way_round() -> None:
+    mixed = with_distractors(EXAMPLES[1], [Tool("spare_part"), Tool("other_part")], 2)
+    rows = edges.rows_of(mixed, others=True)
+    gold = np.array([t.name in mixed.gold for t in mixed.tools])
+    assert rows.mask[gold][:, ~gold].all()
+    assert rows.mask[~gold][:, gold].all()
+    assert not rows.mask[~gold][:, ~gold].any()
+    assert not rows.target[gold][:, ~gold].any()
+    plain, *more = edges.Prepared(EXAMPLES, SMALL).variants["one one-1"]
+    assert plain.mask.sum() == 2, "what is measured are the pairs of gold tools"
+    assert any(len(r.example.tools) > 2 and r.mask.sum() > 2 for r in more)
+
+
 def test_every_example_is_also_shown_without_outputs_and_with_distractors() -> None:
     (plain, bare, mixed) = edges.varied(EXAMPLES[1], [Tool("spare_part"), Tool("other_part")], 2)
     assert plain is EXAMPLES[1]
@@ -78,6 +91,29 @@ def test_two_requests_in_one_breath_do_not_need_each_other() -> None:
     assert made.edges == EXAMPLES[1].edges | EXAMPLES[5].edges
     assert made.layers == EXAMPLES[1].layers | EXAMPLES[5].layers
     assert len(made.tools) == 4
+
+
+def test_two_requests_are_joined_to_one_sentence_or_to_two() -> None:
+    texts = {edges.joined(a, b).query.removeprefix(a.query.rstrip(".")) for a, b in edges.couples(EXAMPLES)}
+    assert {text[: text.index("find")] for text in texts} == {*edges.JOINTS}
+
+
+def test_every_example_has_several_partners_and_each_in_one_round_only() -> None:
+    once, more = edges.couples(EXAMPLES, rounds=1), edges.couples(EXAMPLES)
+    assert more[: len(once)] != []
+    assert len(more) > 2 * len(once)
+    names = [e.id for couple in once for e in couple]
+    assert len(names) == len(set(names))
+
+
+def test_the_joined_requests_of_a_source_are_predicted_by_trees_that_have_not_seen_it() -> None:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    prepared = edges.Prepared(EXAMPLES, SMALL)
+    together: edges.Predicted = []
+    alone = edges.unseen_sources(prepared, SMALL, together)
+    assert len(alone) == len(EXAMPLES)
+    assert {r.example.id for r, _ in together} <= {edges.joined(a, b).id for a, b in edges.couples(EXAMPLES)}
+    assert together
 
 
 def test_couples_are_of_one_source_and_one_fold_and_share_no_tool() -> None:

@@ -1,13 +1,14 @@
 """``callwright train layers --model edges``: the pairwise edge model from plan examples, in minutes on one thread.
 
 What is learned from: every ordered pair of tools that gold calls, once as published, once without output schemas
-(many tools declare none), once among tools that gold does not call; pairs with such a tool are masked. Because
-sources differ in how often an edge exists, they weigh about the same; and because few have independent tools,
-requests are also joined two by two ("do this. do that."), where nothing of the one needs anything of the other.
+(many tools declare none), once among tools that gold does not call; a tool that is called needs nothing of those,
+nor they of it. Because sources differ in how often an edge exists, they weigh about the same; and because few have
+independent tools, requests are also joined two by two ("do this. do that.", "do this and do that"), where nothing of
+the one needs anything of the other.
 
-How it is calibrated: on sources the trees have not seen. Every source is left out in turn and predicted by trees
-learned from the others; one slope and offset, fitted to all these predictions, make the shipped probabilities those
-a newcomer's tools deserve.
+How it is calibrated: on sources the trees have not seen. Every source is left out in turn, and it and its joined
+requests are predicted by trees learned from the others; one slope and offset, fitted to all these predictions, make
+the shipped probabilities those a newcomer's tools deserve.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -71,8 +72,12 @@ class Rows:
     mask: Array
 
 
-def rows_of(example: PlanExample, encoder: Encoder | None = None) -> Rows:
-    """Features and labels of an example; only pairs of gold tools count."""
+JOINTS = (". ", " and ", " and ", ", and also ", "; ")
+"""How two requests are asked in one breath. What is said after them begins small, unless it is an abbreviation."""
+
+
+def rows_of(example: PlanExample, encoder: Encoder | None = None, others: bool = False) -> Rows:
+    """Features and labels of an example; only pairs of gold tools count, or with ``others`` those of one as well."""
     place = {t.name: i for i, t in enumerate(example.tools)}
     count = len(place)
     target = np.zeros((count, count), dtype=bool)
@@ -80,7 +85,8 @@ def rows_of(example: PlanExample, encoder: Encoder | None = None) -> Rows:
         target[place[a], place[b]] = True
     gold = np.zeros(count, dtype=bool)
     gold[[place[t] for t in example.gold]] = True
-    mask = gold[:, None] & gold[None, :] & ~np.eye(count, dtype=bool)
+    both = gold[:, None] | gold[None, :] if others else gold[:, None] & gold[None, :]
+    mask = both & ~np.eye(count, dtype=bool)
     return Rows(example, edge_features(example.query, example.tools, encoder), target, mask)
 
 
@@ -112,7 +118,7 @@ def joined(first: PlanExample, second: PlanExample) -> PlanExample:
     return replace(
         first,
         id=id,
-        query=f"{first.query.strip().rstrip('.')}. {second.query.strip()}",
+        query=_in_one_breath(first.query.strip(), second.query.strip(), random.Random(f"joint {id}").choice(JOINTS)),
         tools=shuffled(id, (*first.tools, *second.tools)),
         gold=tuple(sorted({*first.gold, *second.gold})),
         edges=first.edges | second.edges,
@@ -120,22 +126,38 @@ def joined(first: PlanExample, second: PlanExample) -> PlanExample:
     )
 
 
-def couples(examples: Sequence[PlanExample], most: int = 5) -> list[tuple[PlanExample, PlanExample]]:
-    """Examples of one source and one fold that share no tool, two by two, at most ``most`` tools together."""
+def _in_one_breath(first: str, second: str, joint: str) -> str:
+    as_it_is = joint == ". " or second[:2].isupper()
+    return f"{first.rstrip('.?!')}{joint}{second if as_it_is else second[:1].lower() + second[1:]}"
+
+
+def couples(examples: Sequence[PlanExample], most: int = 5, rounds: int = 3) -> list[tuple[PlanExample, PlanExample]]:
+    """Examples of one source and one fold that share no tool, two by two, at most ``most`` tools together.
+
+    Every example has up to ``rounds`` partners: in the first round the one that is nearest in length, then others.
+    """
     groups: dict[tuple[str, int], list[PlanExample]] = {}
     for example in examples:
         groups.setdefault((example.source, fold(example)), []).append(example)
     made: list[tuple[PlanExample, PlanExample]] = []
     for key in sorted(groups):
-        left = sorted(groups[key], key=lambda e: (len(e.gold), digest(e.id)))
-        while left:
-            one = left.pop(0)
-            names = {t.name for t in one.tools}
-            fits = (k for k, e in enumerate(left[:30]) if names.isdisjoint(t.name for t in e.tools))
-            k = next(fits, None)
-            if k is not None and len(one.gold) + len(left[k].gold) <= most:
-                made.append((one, left.pop(k)))
+        by_length = sorted(groups[key], key=lambda e: (len(e.gold), digest(e.id)))
+        for number in range(rounds):
+            left = [*by_length]
+            if number:
+                random.Random(f"round {number}").shuffle(left)
+            made += _coupled(left, most)
     return made
+
+
+def _coupled(left: list[PlanExample], most: int) -> Iterator[tuple[PlanExample, PlanExample]]:
+    while left:
+        one = left.pop(0)
+        names = {t.name for t in one.tools}
+        fits = (k for k, e in enumerate(left[:30]) if names.isdisjoint(t.name for t in e.tools))
+        k = next(fits, None)
+        if k is not None and len(one.gold) + len(left[k].gold) <= most:
+            yield one, left.pop(k)
 
 
 class Prepared:
@@ -148,7 +170,8 @@ class Prepared:
         for source in sorted({e.source for e in every}):
             spare = pool(e for e in every if e.source == source)
             for e in (e for e in self.examples if e.source == source):
-                self.variants[_key(e)] = [rows_of(v, encoder) for v in varied(e, spare, settings.distractors)]
+                plain, *more = varied(e, spare, settings.distractors)
+                self.variants[_key(e)] = [rows_of(plain, encoder), *(rows_of(v, encoder, True) for v in more)]
         free = (e for e in every if e.kind == "dependency")  # in a sequence the second request comes after the first
         self.couples = [(a, b, [rows_of(e, encoder) for e in _both(joined(a, b))]) for a, b in couples(tuple(free))]
 
@@ -159,11 +182,17 @@ class Prepared:
         """
         kept = {_key(e): e for e in examples}
         made = [r for key in kept for r in self.variants.get(key, ())]
+        return made + [r for rows in self._coupled(kept) for r in rows]
+
+    def coupled(self, examples: Iterable[PlanExample]) -> list[Rows]:
+        """The couples among the examples, as they are."""
+        return [rows[0] for rows in self._coupled({_key(e): e for e in examples})]
+
+    def _coupled(self, kept: Mapping[str, PlanExample]) -> Iterator[list[Rows]]:
         homes = {(e.source, fold(e)) for e in kept.values()}
         for a, b, rows in self.couples:
             if all(_key(e) in kept or (len(e.gold) < 2 and (e.source, fold(e)) in homes) for e in (a, b)):
-                made += rows
-        return made
+                yield rows
 
     def plain(self, examples: Iterable[PlanExample]) -> list[Rows]:
         """The examples as they are."""
@@ -241,14 +270,16 @@ def _names(found: Sequence[tuple[Rows, Array]]) -> set[str]:
 Predicted = list[tuple[Rows, Array]]
 
 
-def unseen_sources(prepared: Prepared, settings: Settings) -> Predicted:
-    """Log-odds for every example by trees that saw nothing of its source."""
+def unseen_sources(prepared: Prepared, settings: Settings, joined_too: Predicted | None = None) -> Predicted:
+    """Log-odds for every example by trees that saw nothing of its source; those of couples go to ``joined_too``."""
     made: Predicted = []
     for split in leave_one_source_out(prepared.examples):
         if not split.train:
             continue  # there is only one source
         forest = grow(prepared.rows((*split.train, *split.validation)), settings)
         made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
+        if joined_too is not None:
+            joined_too += [(r, log_odds(forest, r)) for r in prepared.coupled(split.test)]
     return made
 
 
@@ -294,14 +325,19 @@ def train(
 ) -> tuple[EdgeModel, dict[str, Any]]:
     """The model learned from all examples of ``names``, and the card's content: data, settings, scores."""
     prepared = Prepared([e for n in names for e in load_labelled(n, labels, root)], settings, encoder)
-    apart, across = unseen_sources(prepared, settings), unseen_combinations(prepared, settings)
-    slope, offset = calibrate(apart or across)
+    joined_too: Predicted = []
+    apart, across = unseen_sources(prepared, settings, joined_too), unseen_combinations(prepared, settings)
+    slope, offset = calibrate([*apart, *joined_too] or across)
     forest = grow(prepared.rows(prepared.examples), settings)
     about = {
         "what": WHAT[labels] + ", boosted trees over callwright.planning.features",
         "labels": labels,
         "features": DIGEST,
-        "calibration": {"slope": slope, "offset": offset, "on": "predictions for sources left out of training"},
+        "calibration": {
+            "slope": slope,
+            "offset": offset,
+            "on": "predictions for sources left out of training, joined requests included",
+        },
         "data": {n: _data(n, prepared.examples) for n in names},
         "settings": asdict(settings),
         "scores": {
