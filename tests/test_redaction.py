@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from callwright.redaction import SHORTEST, in_every_form, masked, redacted, secret_values
 from callwright.trace import Trace
+from callwright.types import Json
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,21 @@ def test_basic_authentication_is_taken_out_whatever_the_name_of_the_user() -> No
         (text,) = Trace(secrets=in_every_form(["s3cr3t-value"])).add("note", text=f"sent {sent}").data.values()
         assert "[secret]" in text
         assert sent[-12:] not in text
+
+
+@given(
+    st.recursive(
+        st.sampled_from(["Oslo", "YWJj", "%41", "s3cr3t-va", "x", 5]),
+        lambda v: st.lists(v) | st.dictionaries(st.text(max_size=3), v),
+    )
+)
+def test_one_secret_among_many_texts_is_taken_out_and_without_one_nothing_changes(value: Json) -> None:
+    secret = "s3cr3t-value-of-20ch"
+    assert redacted(value, [secret]) == value
+    spelled = base64.b64encode(f"u:{secret}".encode()).decode()
+    assert redacted([value, {"a": spelled}, value], [secret])[0::2] == [value, value]
+    assert "[secret]" in redacted([value, {spelled: 1}], [secret])[1].popitem()[0]
+    assert redacted([value, f"cut: {secret[:12]}"], [secret])[1] == "cut: [secret]"
 
 
 def test_digits_that_are_a_secret_are_taken_out_of_numbers() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from callwright.spellings import SHORTEST, SecretFinder
@@ -18,6 +18,7 @@ _IN_TEXT = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_OUT = "[secret]"
+_AS_ONE = 8  # texts, below which each is looked through by itself
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9_-]* +(\S.*)")
 
 
@@ -43,7 +44,8 @@ def redacted(value: Json, secrets: Sequence[str]) -> Json:
     """A JSON value with every one of these secrets replaced in its texts, keys included, however it is spelled there
     (:mod:`callwright.spellings`). A number is replaced where its digits are a secret."""
     finder = _finder(tuple(secrets))
-    return _without(value, finder) if finder else value
+    made = _replacements(list(dict.fromkeys(_texts(value))), finder) if finder else {}
+    return _with(value, made) if made else value
 
 
 @lru_cache(maxsize=64)
@@ -51,16 +53,42 @@ def _finder(secrets: tuple[str, ...]) -> SecretFinder:
     return SecretFinder(secrets)
 
 
-def _without(value: Json, finder: SecretFinder) -> Json:
+def _texts(value: Json) -> Iterator[str]:
+    """Whatever in a value is or may be read as a text."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            left += [*one.values(), *map(str, one)]
+        elif isinstance(one, list):
+            left += one
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            yield str(one)
+
+
+def _replacements(texts: list[str], finder: SecretFinder) -> dict[str, str]:
+    """What those of the texts that hold a secret become. Many short texts are looked through as one, and by halves
+    where there is something to be found."""
+    if not finder.may_be_in(texts):
+        return {}
+    if len(texts) > _AS_ONE:
+        middle = len(texts) // 2
+        return _replacements(texts[:middle], finder) | _replacements(texts[middle:], finder)
+    made = ((text, finder.replace(text, _TAKEN_OUT)) for text in texts)
+    return {text: without for text, without in made if text != without}
+
+
+def _with(value: Json, made: Mapping[str, str]) -> Json:
     if isinstance(value, str):
-        return finder.replace(value, _TAKEN_OUT)
+        return made.get(value, value)
     if isinstance(value, dict):
-        return {_without(k, finder): _without(v, finder) for k, v in value.items()}
+        return {made.get(str(k), k): _with(v, made) for k, v in value.items()}
     if isinstance(value, list):
-        return [_without(v, finder) for v in value]
+        return [_with(v, made) for v in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
-        written = str(value)
-        return value if (kept := finder.replace(written, _TAKEN_OUT)) == written else kept
+        return made.get(str(value), value)
     return value
 
 

@@ -84,6 +84,13 @@ class SecretFinder:
     def __bool__(self) -> bool:
         return bool(self._secrets)
 
+    def may_be_in(self, texts: Iterable[str]) -> bool:
+        """Whether any of these texts may spell a secret: one look at all of them, and certain only where it is no."""
+        data = b"\0".join(map(_utf8, texts))
+        low = data.lower()
+        cut = any(secret[: max(_PREFIX, (len(secret) + 1) // 2)] in low for secret in self._secrets)
+        return cut or any(True for _ in self._spans(data, _DEPTH))
+
     def replace(self, text: str, by: str) -> str:
         """The text with whatever spells a secret replaced; what replaced one before stays as it is."""
         if not self._secrets or len(text) < SHORTEST:
