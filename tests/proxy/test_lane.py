@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from tests.proxy.test_worker import EVENTS, sent
@@ -16,14 +17,19 @@ from callwright.proxy.budget import Budget
 from callwright.proxy.events import Request, Tick
 from callwright.proxy.lane import Busy, Lane, Lost
 from callwright.proxy.settings import Settings
-from callwright.proxy.worker import Setup, Step
+from callwright.proxy.worker import READY, Setup, Step, write_frame
 
-SILENT = (sys.executable, "-P", "-S", "-c", "import sys; sys.stdin.buffer.read()")
+FRAME = write_frame(READY)
+SILENT = (
+    *(sys.executable, "-P", "-S", "-c"),
+    f"import sys; sys.stdout.buffer.write({FRAME!r}); sys.stdout.flush(); sys.stdin.buffer.read()",
+)
+PATIENT = Budget(worker_wait_seconds=60, worker_seconds=30)
 
 
 @asynccontextmanager
 async def lane(budget: Budget | None = None, command: Sequence[str] = ()) -> AsyncIterator[Lane]:
-    made = Lane(Setup(Settings(guided="off", budget=budget or Budget())), command)
+    made = Lane(Setup(Settings(guided="off", budget=budget or PATIENT)), command)
     try:
         yield made
     finally:
@@ -38,7 +44,7 @@ async def test_a_request_is_answered_in_the_other_process() -> None:
 
 
 async def test_a_process_that_never_answers_is_ended_and_another_one_begun() -> None:
-    async with lane(Budget(worker_seconds=0.02, worker_wait_seconds=9), SILENT) as made:
+    async with lane(Budget(worker_seconds=0.02, worker_wait_seconds=60), SILENT) as made:
         with pytest.raises(Lost):
             await made.step(Step("a", EVENTS[0], 0.0))
         with pytest.raises(Lost):
@@ -68,7 +74,7 @@ async def test_a_request_does_not_wait_for_ever_behind_another() -> None:
 
 async def test_no_more_bytes_are_taken_than_the_budget_says() -> None:
     size = len(EVENTS[0].body) if isinstance(EVENTS[0], Request) else 0
-    async with lane(Budget(worker_load_bytes=size)) as made:
+    async with lane(replace(PATIENT, worker_load_bytes=size)) as made:
         await made.step(Step("a", EVENTS[0], 0.0))
         with pytest.raises(Busy, match="worker_load_bytes"):
             await made.step(Step("b", EVENTS[0], 0.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,6 +39,8 @@ from callwright.proxy.settings import Settings
 from callwright.proxy.worker import Setup
 
 CALL = '<tool_call>\n{"name": "getWeather", "arguments": {"city": "Paris", "days": "2"}}\n</tool_call>'
+PATIENT = Budget(worker_wait_seconds=60, worker_seconds=30)  # however busy the machine is
+OFF = Settings(guided="off", budget=PATIENT)
 LONG = {"role": "system", "content": "Paris is a city. " * 12_000}
 
 
@@ -53,15 +56,14 @@ async def ask(http: HttpClient, address: str, asked: Any, path: str = CHAT) -> H
     return given
 
 
-@pytest.mark.parametrize("path", [CHAT, "/v1/messages"])
-@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(("path", "streamed"), [(CHAT, True), ("/v1/messages", False)])
 async def test_a_long_request_is_answered_as_a_short_one(http: HttpClient, path: str, streamed: bool) -> None:
     text = f"I look it up. {CALL}"
     stream = text_stream(*[text[i : i + 7] for i in range(0, len(text), 7)])
     reply = Reply(cut_at(stream, 400)) if streamed else Reply([whole(text)], headers=JSON)
     tools = [{"name": "get_weather", "input_schema": body()["tools"][0]["function"]["parameters"]}]
     more = {"tools": tools} if path != CHAT else {}
-    async with upstream(lambda _: reply) as up, proxy(up.url) as (address, made):
+    async with upstream(lambda _: reply) as up, proxy(up.url, OFF) as (address, made):
         bodies = []
         for messages in ([USER], [{**LONG, "role": "user"}, USER]):
             asked = body(streamed, messages=messages, max_tokens=9, **more)
@@ -77,23 +79,26 @@ async def test_a_long_request_is_answered_as_a_short_one(http: HttpClient, path:
 
 async def test_a_right_answer_to_a_long_request_passes_byte_for_byte(http: HttpClient) -> None:
     stream = native_stream(("c1", "get_weather", '{"city":  "Paris"}'))
-    async with upstream(lambda _: Reply(cut_at(stream, 100))) as up, proxy(up.url) as (address, made):
+    async with upstream(lambda _: Reply(cut_at(stream, 100))) as up, proxy(up.url, OFF) as (address, made):
         given = await ask(http, address, body(messages=[LONG, USER]))
         assert given.body == stream
         assert made.counters.records[0].outcome == "untouched"
     assert up.asked[0].json["messages"] == [LONG, USER]
 
 
+MESSAGES_PATH = "/v1/messages"
+
+
 @pytest.mark.parametrize(
-    "budget",
+    ("budget", "path"),
     [
-        Budget(worker_bytes=150_000),
-        Budget(worker_load_bytes=1_000),
-        Budget(worker_items=1),
-        Budget(worker_seconds=0.001),
+        (Budget(worker_bytes=150_000), CHAT),
+        (Budget(worker_bytes=150_000), MESSAGES_PATH),
+        (Budget(worker_load_bytes=1_000), CHAT),
+        (replace(PATIENT, worker_items=1), MESSAGES_PATH),
+        (replace(PATIENT, worker_seconds=0.001), CHAT),
     ],
 )
-@pytest.mark.parametrize("path", [CHAT, "/v1/messages"])
 async def test_what_is_over_the_budget_passes_untouched_and_marked(
     http: HttpClient, budget: Budget, path: str
 ) -> None:
@@ -114,6 +119,16 @@ async def test_what_is_over_the_budget_passes_untouched_and_marked(
         assert json.loads(given.body)["content"][0]["text"] == CALL
 
 
+async def test_a_long_body_that_is_no_chat_request_is_not_read_anywhere(http: HttpClient) -> None:
+    sound = b"RIFF" * 200_000
+    async with upstream(lambda _: Reply([b"{}"], headers=JSON)) as up, proxy(up.url, OFF) as (address, made):
+        given = await http.request("POST", f"{address}/v1/audio/transcriptions", data=sound)
+        assert isinstance(given, HttpResponse)
+        assert (given.status, made.lane.generation) == (200, 0)
+        assert not [name for name in given.headers if name.startswith("x-callwright")]
+    assert up.asked[0].body == sound
+
+
 async def test_a_whole_answer_that_is_too_long_passes_untouched_and_marked(http: HttpClient) -> None:
     answer = whole(CALL + "x" * 5_000)
     budget = Budget(read_bytes=3_000)
@@ -129,7 +144,7 @@ async def test_a_whole_answer_that_is_too_long_passes_untouched_and_marked(http:
 async def test_when_the_worker_process_ends_the_rest_of_a_stream_passes_as_it_comes(http: HttpClient) -> None:
     hold = asyncio.Event()
     stream = [text_stream("It rains. ", done=False, finish="")[:-1], b"\n", text_stream(CALL)]
-    async with upstream(lambda _: Reply(stream, hold=hold, hold_at=2)) as up, proxy(up.url) as (address, made):
+    async with upstream(lambda _: Reply(stream, hold=hold, hold_at=2)) as up, proxy(up.url, OFF) as (address, made):
         asked = json.dumps(body(messages=[LONG, USER])).encode()
         async with http.stream("POST", f"{address}{CHAT}", data=asked) as given:
             assert isinstance(given, object)
@@ -189,7 +204,7 @@ async def played(
 
 @pytest.mark.parametrize("guided", ["off", "auto"])
 async def test_a_request_that_proves_long_is_read_on_in_the_worker_process(guided: Any) -> None:
-    settings = Settings(guided=guided)
+    settings = Settings(guided=guided, budget=PATIENT)
     expected = await played(Unmetered(), None, settings)
     assert expected[2] == "edited"
     lane = Lane(Setup(settings))
@@ -211,6 +226,19 @@ async def test_a_stream_that_proves_long_passes_untouched_once_it_has_begun() ->
     found = [await played(Ringing(at), lane, settings, streamed=True) for at in range(1, 8)]
     assert {out for out, _, _ in found} == {text_stream(CALL), repaired[0]}, "nothing between the two"
     assert {asked for _, asked, _ in found} == {1}
+
+
+class Broken(Lane):
+    """A lane whose steps fail in a way that nobody foresaw."""
+
+    async def step(self, step: Any, generation: int | None = None) -> Any:
+        raise RuntimeError("on purpose")
+
+
+async def test_a_fault_on_the_way_to_the_worker_process_costs_no_answer() -> None:
+    settings = Settings(guided="off")
+    for at in range(1, 5):
+        assert await played(Ringing(at), Broken(Setup(settings)), settings) == (whole(CALL), 1, "passed")
 
 
 def test_warming_up_makes_no_difference_to_what_follows() -> None:

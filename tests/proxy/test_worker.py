@@ -22,7 +22,7 @@ from callwright.proxy.events import (
 from callwright.proxy.meter import Unmetered
 from callwright.proxy.outbound import CHAT
 from callwright.proxy.settings import Settings
-from callwright.proxy.worker import Sessions, Setup, Step, Stepped, read_frame, serve, write_frame
+from callwright.proxy.worker import READY, Sessions, Setup, Step, Stepped, read_frame, serve, write_frame
 
 SETUP = Setup(Settings(guided="off"))
 CALL = '<tool_call>\n{"name": "getWeather", "arguments": {"city": "Paris", "days": "2"}}\n</tool_call>'
@@ -60,7 +60,8 @@ def test_frames_are_answered_one_by_one_until_there_are_no_more() -> None:
     giving = io.BytesIO()
     serve(taking, giving, Unmetered())
     giving.seek(0)
-    made = list(iter(lambda: read_frame(giving), None))
+    ready, *made = iter(lambda: read_frame(giving), None)
+    assert ready == READY
     assert len(made) == len(EVENTS)
     assert b"tool_calls" in sent(made)
     serve(io.BytesIO(), giving, Unmetered())

@@ -16,7 +16,8 @@ from callwright.proxy.worker import Setup, Step, Stepped, write_frame
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])  # the folder that this package was imported from
 _START = "import sys; sys.path.append(sys.argv[1]); from callwright.proxy.worker import main; main()"
-_GRACE = 3.0  # times the processor time of a step, in seconds of the clock: then the process is ended
+_GRACE = 5.0  # times the processor time of a step, in seconds of the clock: then the process is ended
+_STARTING_SECONDS = 60.0  # until the process is ready
 
 
 def restrictions() -> list[str]:
@@ -56,6 +57,7 @@ class Lane:
         self._starting = asyncio.Lock()
         self._waiting: list[tuple[int, int, _Job]] = []
         self._numbers = itertools.count()
+        self._ready = False
         self._running: _Job | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._load: dict[str, int] = {}  # bytes of the requests in the process
@@ -101,12 +103,13 @@ class Lane:
                 _, made = await loop.subprocess_exec(lambda: _Process(self), *self._command, stderr=None)
             except (OSError, NotImplementedError) as error:
                 raise Busy(str(error)) from None
-            self._process = made
+            self._process, self._ready = made, False
             self.generation += 1
             made.write(write_frame(self._setup))
+            self._end_after(_STARTING_SECONDS)
 
     def _pump(self) -> None:
-        while self._running is None and self._waiting and self._process is not None:
+        while self._ready and self._running is None and self._waiting and self._process is not None:
             *_, job = heapq.heappop(self._waiting)
             if job.answer.done():
                 continue
@@ -115,12 +118,15 @@ class Lane:
                 continue
             self._running, job.started = job, True
             self._process.write(write_frame(job.step))
-            loop = asyncio.get_running_loop()
-            self._alarm = loop.call_later(_GRACE * self._budget.worker_seconds, self._process.kill)
+            self._end_after(_GRACE * self._budget.worker_seconds)
+
+    def _end_after(self, seconds: float) -> None:
+        assert self._process is not None
+        self._alarm = asyncio.get_running_loop().call_later(seconds, self._process.kill)
 
     def answered(self, made: Stepped) -> None:
-        """The process has answered the step under way."""
-        job, self._running = self._running, None
+        """The process is ready, or has answered the step under way."""
+        job, self._running, self._ready = self._running, None, True
         self._rest()
         if job is not None and not job.answer.done():
             job.answer.set_result(made)

@@ -23,7 +23,7 @@ from callwright.proxy.faults import OverBudget, Progress
 from callwright.proxy.lane import Busy, Lane, Lost
 from callwright.proxy.meter import Meter
 from callwright.proxy.outbound import CHAT
-from callwright.proxy.session import Session
+from callwright.proxy.session import Session, is_read
 from callwright.proxy.settings import Settings
 from callwright.proxy.sse import json_bytes
 from callwright.proxy.worker import Step, Stepped, stepped
@@ -48,7 +48,7 @@ class Placement:
         self._lane, self._meter = lane, meter
         self._created = created
         self.number = number
-        self._session: Session | None = self._made()
+        self._session: Session | None = self._made(final=lane is None)
         self._generation = 0
         self._request = Request("GET", "/")
         self._probed: Probed | None = None
@@ -56,9 +56,8 @@ class Placement:
         self.wake: float | None = None
         self.asking = ""
 
-    def _made(self) -> Session:
-        inline = Allowance.inline(self._budget)
-        allowance = inline if self._lane is not None else replace(inline, final=True)
+    def _made(self, *, final: bool) -> Session:
+        allowance = replace(Allowance.inline(self._budget), final=final)
         made = Session(
             self._settings, self._toolsets, self.number, local=self._local, meter=self._meter, allowance=allowance
         )
@@ -69,7 +68,7 @@ class Placement:
         """What is to be done about an event."""
         if isinstance(event, Request):
             self._request = event
-            if len(event.body) > self._budget.inline_bytes:
+            if len(event.body) > self._budget.inline_bytes and is_read(event):
                 return await self._begin_elsewhere(event, now)
         elif isinstance(event, Probed):
             self._probed = event
@@ -87,7 +86,7 @@ class Placement:
     async def _begin_elsewhere(self, request: Request, now: float) -> list[Command]:
         if self._lane is None or len(request.body) > self._budget.worker_bytes:
             self._at.note(request)
-            return self._untouched(self._at, request, now, "the request is too long to be read")
+            return self._untouched(self._at, request, now, OverBudget("the request is too long to be read"))
         self._session = None
         return await self._step(request, now)
 
@@ -95,9 +94,9 @@ class Placement:
         """A step in the worker process; without it, untouched from here on."""
         try:
             return await self._step_there(event, now)
-        except (Lost, Busy) as error:
+        except Exception as error:
             self._at.note(event)
-            return self._untouched(self._at, event, now, str(error))
+            return self._untouched(self._at, event, now, _reason(error))
 
     async def _step_there(self, event: Event, now: float) -> list[Command]:
         """Raises Lost, Busy."""
@@ -113,14 +112,14 @@ class Placement:
             self._lane.forget(self.number)
         return self._seen(made)
 
-    def _untouched(self, at: Progress, event: Event, now: float, why: str) -> list[Command]:
+    def _untouched(self, at: Progress, event: Event, now: float, why: BaseException) -> list[Command]:
         """Without reading any more. ``at`` has noted the event."""
         if self._lane is not None:
             self._lane.forget(self.number)
-        made = self._session = self._made()
+        made = self._session = self._made(final=True)
         if isinstance(event, ClientGone):
             return [CloseUpstream()]
-        commands = made.take_over(self._request, at, event, now, OverBudget(why))
+        commands = made.take_over(self._request, at, event, now, why)
         self.wake, self.asking = made.wake, made.asking
         return commands
 
@@ -135,8 +134,8 @@ class Placement:
             came = before.tape.head is not None and self._at.under_way == "own"
             if came:
                 commands = await self._retell(before, now)
-        except (Lost, Busy) as error:
-            return self._untouched(before, event, now, str(error))
+        except Exception as error:
+            return self._untouched(before, event, now, _reason(error))
         goes_on = not before.under_way or (came and before.under_way == "own")
         return commands if goes_on else [CloseUpstream(), *commands]
 
@@ -147,6 +146,10 @@ class Placement:
         if before.under_way != "own":
             made += await self._step_there(UpstreamEnd(), now)
         return made
+
+
+def _reason(error: Exception) -> BaseException:
+    return OverBudget(str(error) or "the worker process was lost") if isinstance(error, Lost | Busy) else error
 
 
 def warm_up(settings: Settings) -> None:

@@ -56,6 +56,12 @@ _CHATS = frozenset({CHAT, "/chat/completions"})
 
 _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})  # what servers say to what they do not do
 
+
+def is_read(request: Request) -> bool:
+    """Whether this is a request that the proxy reads; all others pass as they are."""
+    return request.method == "POST" and (request.path in _CHATS or request.path in FRONTS or request.path in ANSWERS)
+
+
 Phase = Literal["start", "probe", "pass", "guided", "answer", "refused", "question", "over"]
 
 
@@ -512,7 +518,7 @@ class Session:
     # faults of our own
 
     def take_over(
-        self, request: Request, at: Progress, event: Event, now: float, why: BaseException | None = None
+        self, request: Request, at: Progress, event: Event, now: float, why: BaseException
     ) -> list[Command]:
         """Go on untouched in the place of a session that is lost, or that must not be: ``at`` is how far it had come
         with ``event``, which it has not answered. Another API is still translated where nothing has gone out."""
@@ -526,7 +532,7 @@ class Session:
         try:
             if front is not None:
                 self._translate_only(front)
-            raise why or OverBudget("the worker process was lost")
+            raise why
         except BaseException as error:
             if not is_fault(error) and not isinstance(error, BadRequest):
                 raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 from dataclasses import dataclass
 from typing import IO, Any
@@ -59,6 +60,10 @@ def stepped(session: Session, event: Event, now: float) -> Stepped:
     return Stepped(commands, session.wake, session.held, session.asks_own, session.asking)
 
 
+READY = Stepped([])
+"""The first frame of the process: its modules are loaded, and its time for the first step begins."""
+
+
 class Sessions:
     """The sessions of this process by key. One that is over is forgotten."""
 
@@ -104,10 +109,12 @@ def read_frame(stream: IO[bytes]) -> Any:
 
 
 def serve(taking: IO[bytes], giving: IO[bytes], meter: Meter) -> None:
-    """Answer frames until there are no more."""
+    """Say that all is ready, then answer frames until there are no more."""
     setup = read_frame(taking)
     if setup is None:
         return
+    giving.write(write_frame(READY))
+    giving.flush()
     sessions = Sessions(setup, meter)
     while (step := read_frame(taking)) is not None:
         giving.write(write_frame(sessions.step(step)))
@@ -116,11 +123,12 @@ def serve(taking: IO[bytes], giving: IO[bytes], meter: Meter) -> None:
 
 def main() -> None:
     """The process. What a library prints goes to standard error and not between the frames."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the process in front, whose requests are not over yet
     giving = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     if hasattr(os, "nice"):
         os.nice(_NICE)
     try:
         serve(sys.stdin.buffer, giving, process_meter())
-    except (KeyboardInterrupt, BrokenPipeError):
+    except BrokenPipeError:
         sys.exit(0)
