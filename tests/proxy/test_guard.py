@@ -123,6 +123,12 @@ def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
     assert rules(context(*history), pay(amount=75), pay(amount=450)) == ["", ""]
 
 
+def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
+    bills = came(json.dumps({"bills": [{"amount": 12.5}, {"amount": 37.0}]}))
+    found = context({"role": "user", "content": "Pay Ann the total."}, called("balance", {"account": 1}), bills)
+    assert rules(found, pay(amount=49.5), pay(amount=61.2)) == ["", "unstated_write"]
+
+
 def test_tools_that_declare_nothing_count_as_writing_and_native_calls_are_left_alone() -> None:
     bare = offered("pay", PAY["function"]["parameters"]["properties"])
     assert rules(context(*DONE, tools=[bare]), pay(), pay(amount=75)) == ["repeated_write", "unstated_write"]

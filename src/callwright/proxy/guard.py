@@ -15,9 +15,11 @@ reply are two wishes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from callwright.gate import Sources
+from callwright.jsontext import JsonError, parse
 from callwright.proxy import history
 from callwright.proxy.context import Context
 from callwright.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult, canonical
@@ -87,7 +89,9 @@ class Guard:
                 for call in message.tool_calls:
                     made.add_text(call.arguments if isinstance(call.arguments, str) else canonical(call.arguments))
                 if message.role == "tool":
-                    made.add_result(ToolResult(message.tool_call_id, message.name, {}, message.content))
+                    with suppress(JsonError):  # strictly: mending a long reply takes longer than its sums are worth
+                        value = parse(message.content)
+                        made.add_result(ToolResult(message.tool_call_id, message.name, {}, value))
             self._sources = made
         return self._sources
 
