@@ -18,7 +18,7 @@ from typing import Any
 
 import apsw
 
-from callwright.database import opened, state_dir
+from callwright.database import make_private_folder, opened, state_dir
 from callwright.errors import EvidenceError
 from callwright.evidence.health import HALF_LIFE, Health, Rate, health, rated
 from callwright.evidence.observation import AGAINST, REPLY, SILENT, Observation, excerpt
@@ -82,7 +82,7 @@ class EvidenceStore:
         self._retention = retention or Retention()
         self._clock = clock
         with self._using("open"):
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             self._database = _made(self.path)
 
     def record(self, observations: Iterable[Observation]) -> None:
