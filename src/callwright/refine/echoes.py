@@ -51,8 +51,7 @@ def is_echo(value: Json, part: Any) -> bool:
     if not isinstance(value, dict) or not value:
         return False
     own = part if isinstance(part, dict) else {}
-    beside = value.keys() - own.keys()
-    if "description" in own and all(value.get(k) == v for k, v in own.items()) and beside <= _BESIDE:
+    if repeats_schema(value, part):
         return True
     declared = own.get("properties")
     if isinstance(declared, dict) and declared.keys() & value.keys():
@@ -63,6 +62,25 @@ def is_echo(value: Json, part: Any) -> bool:
         return False
     described = len(value.keys() & _KEYWORDS) >= 2 or set(value) == {"type"} or bool(value.keys() & set(_VALUE_KEYS))
     return described and all(k in _KEYWORDS or k in _VALUE_KEYS for k in value)
+
+
+def repeats_schema(value: Json, part: Any) -> bool:
+    """Whether a value holds all of a parameter's own schema, a description among it, word for word."""
+    if isinstance(value, str):
+        try:
+            value = mend(value).value
+        except JsonError:
+            return False
+    own = part if isinstance(part, dict) else {}
+    if not isinstance(value, dict) or not isinstance(own.get("description"), str):
+        return False
+    return all(value.get(k) == v for k, v in own.items()) and value.keys() - own.keys() <= _BESIDE
+
+
+def repeats_description(value: str, part: Any) -> bool:
+    """Whether a text is the parameter's description, word for word; a single word may be a value all the same."""
+    about = part.get("description") if isinstance(part, dict) else None
+    return isinstance(about, str) and " " in about.strip() and value.strip() == about.strip()
 
 
 def value_inside(value: Json, part: Any) -> Json:

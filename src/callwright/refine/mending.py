@@ -69,7 +69,8 @@ class Mending:
 
     def mend(self) -> None:
         """Do everything that may be done; ``violations`` then holds what is still wrong."""
-        self._unwrap()
+        if not self.right():
+            self._unwrap()
         self._replace_echoes()
         if not self.right():
             self._convert()
@@ -116,7 +117,7 @@ class Mending:
             part, value = self.tool.properties.get(key), self.arguments[key]
             if echoes.lists_every_option(value, part) and not self._accepts(key, value):
                 self._take_back(key, ECHO)
-            elif echoes.is_echo(value, part):
+            elif self._is_echo(key, value):
                 inner = echoes.value_inside(value, part)
                 if inner is not NONE:
                     self._edit(pointer_join("", key), inner, ECHO, 0.98)
@@ -126,8 +127,34 @@ class Mending:
     def _replace_placeholders(self) -> None:
         for key, value in list(self.arguments.items()):
             part = self.tool.properties.get(key)
-            if key not in self.referring and isinstance(value, str) and self._placeholder(key, value, part):
+            if key in self.referring or not isinstance(value, str) or not self._placeholder(key, value, part):
+                continue
+            if self._accepts(key, value) and not self._repeats_description(value, part):
+                self._doubt(key)
+            else:
                 self._take_back(key, PLACEHOLDER)
+
+    def _doubt(self, key: str) -> None:
+        """A value with the form of a placeholder that its schema accepts stays: somebody may mean just that. It is
+        reported; a required one counts as unknown where the conversation does not say what may have been meant."""
+        value, path = self.arguments[key], pointer_join("", key)
+        if self.needs(key) and self._stated(key) is None:
+            self.unknown.append(key)
+            said = f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives the real one."
+            self.violations.append(Violation("ungrounded", said, path, PLACEHOLDER, None, value))
+        else:
+            self._abstain(path, 0.0, None, f"'{key}' is {canonical(value)[:80]}, which may stand for a value")
+
+    def _repeats_description(self, value: str, part: Any) -> bool:
+        return echoes.repeats_description(value, part) and value.strip().lower() not in self.situation.low
+
+    def _is_echo(self, key: str, value: Json) -> bool:
+        """Whether a parameter's schema stands in the place of its value: word for word, or where the schema refuses
+        what stands there."""
+        part = self.tool.properties.get(key)
+        if not echoes.is_echo(value, part):
+            return False
+        return echoes.repeats_schema(value, part) or not self._accepts(key, value)
 
     def _take_back(self, key: str, rule: str) -> None:
         """What is no value gives way to what the conversation states; an optional one without that is left out, a
@@ -220,6 +247,10 @@ class Mending:
                 continue
             spelled = formats.documented(value, part)
             if spelled is not NONE and self._accepts(key, spelled):
+                if self._accepts(key, value):
+                    said = f"'{key}' is {canonical(value)[:80]}, which its description wants written in another way"
+                    self._abstain(pointer_join("", key), formats.CONFIDENCE[formats.FORMAT], spelled, said)
+                    continue
                 self._edit(pointer_join("", key), spelled, formats.FORMAT, formats.CONFIDENCE[formats.FORMAT])
             if not informed or key in self.unknown or isinstance(value, dict | list):
                 continue
@@ -234,10 +265,12 @@ class Mending:
     def _identifier(self, key: str, value: Json) -> None:
         path = pointer_join("", key)
         found = self._stated(key)
-        if found is not None and found.kind == "labelled" and type(found.value) is type(value):
-            self._take(path, found)
-            return
         said = f"'{key}' is {canonical(value)[:80]}, an identifier that nothing said so far contains."
+        if found is not None and found.kind == "labelled" and type(found.value) is type(value):
+            if not self._accepts(key, value):
+                self._take(path, found)
+                return
+            said += f" {canonical(found.value)[:80]} was said."
         self.violations.append(Violation("ungrounded", said, path, "identifier", None, value))
         if self.needs(key):
             self.unknown.append(key)

@@ -47,7 +47,7 @@ def surplus(
             continue
         if len(calls) == 1:
             break
-        print_ = call_print(call.tool, call.arguments)
+        print_ = canonical([call.tool, call.arguments])
         if print_ in seen and not again and not _are_two_writes(calls[seen[print_]], call, situation):
             drops[i] = Drop(DUPLICATE, 0.98)
         seen.setdefault(print_, i)

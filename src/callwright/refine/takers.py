@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from callwright.gate.schema import compiled_for
 from callwright.refine.names import told
 from callwright.refine.situation import Situation
-from callwright.types import JsonObject, Tool, ToolCall
+from callwright.types import CheckedCall, JsonObject, Tool, ToolCall
 
 RULE = "tool_by_arguments"
 CONFIDENCE = 0.93  # 853 of 861 that were given so, see docs/lab-calls.md
@@ -23,6 +23,9 @@ def meant_for(arguments: JsonObject, tool: Tool, situation: Situation) -> Tool |
     keys = arguments.keys()
     if not keys or (keys <= tool.properties.keys() and keys >= set(tool.required)):
         return None
+    verdict = situation.gate.check(ToolCall("", tool.name, arguments))
+    if isinstance(verdict, CheckedCall) and not verdict.edits:
+        return None  # its own tool takes them as well
     found = [t for t in situation.tools if t is not tool and _takes(t, arguments)]
     if len(found) != 1:
         return None
