@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis_jsonschema import from_schema
 
 from callwright.gate import Gate
 from callwright.gate.schema import compile_schema
@@ -103,9 +102,12 @@ ABOUT = (
 kinds = st.sampled_from(["string", "integer", "number", "boolean", ["string", "null"], "object"])
 parts = st.one_of(
     st.fixed_dictionaries({"type": kinds}, optional={"description": st.sampled_from(ABOUT)}),
-    st.fixed_dictionaries({"enum": st.lists(st.sampled_from(VALUES[:40]), min_size=1, max_size=3, unique_by=str)}),
+    st.fixed_dictionaries({"enum": st.lists(st.sampled_from(VALUES[:40]), min_size=2, max_size=3, unique_by=str)}),
     st.fixed_dictionaries({"description": st.sampled_from(ABOUT)}),
 )
+
+
+ANY = st.text() | st.integers() | st.floats(allow_nan=False) | st.booleans() | st.dictionaries(st.text(), st.text())
 
 
 @st.composite
@@ -123,8 +125,8 @@ def calls(draw: st.DrawFn) -> tuple[Tool, JsonObject]:
     for key, part in tool.properties.items():
         if key in tool.required or draw(st.booleans()):
             odd = [value for value in VALUES if compile_schema(part).accepts(value)]
-            plain = st.just({}) if part.get("type") == "object" else from_schema(part)
-            arguments[key] = draw(st.sampled_from(odd) | plain if odd else plain)
+            fitting = st.nothing() if "enum" in part else ANY.filter(compile_schema(part).accepts)
+            arguments[key] = draw(st.sampled_from(odd) | fitting)
     return tool, arguments
 
 
