@@ -340,6 +340,20 @@ async def test_a_request_whose_rest_does_not_come_is_refused_and_asks_nothing() 
         assert made.counters.active == 0
 
 
+async def test_a_request_that_comes_byte_by_byte_is_refused_in_time() -> None:
+    settings = Settings(guided="off", budget=Budget(body_seconds=0.1))
+    async with upstream(replies(Reply([b"{}"]))) as up, proxy(up.url, settings) as (address, _):
+        reader, writer = await raw(address, b"content-length: 1000000")
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            answered = group.create_task(reader.readline())
+            while not answered.done():
+                writer.write(b"x")
+                await asyncio.sleep(0.01)
+        assert answered.result().split()[1] == b"408"
+        writer.close()
+        assert not up.asked
+
+
 async def test_a_client_that_leaves_in_the_middle_of_its_request_asks_nothing(http: HttpClient) -> None:
     async with upstream(replies(Reply([b"{}"], headers=JSON))) as up, proxy(up.url) as (address, _):
         for _ in range(5):

@@ -63,6 +63,7 @@ _REFUSED = {
     408: "the rest of the request did not come",
     413: "the request is longer than this proxy takes (Budget.body_bytes)",
 }
+_SLOWEST = 10_000  # bytes of a body a second, from which on its time grows with its size
 _WATCH_AFTER = 0.1
 """Seconds after which a request's client is watched. An answer that is there sooner is not worth a second task; a
 client that left in that time is noticed when they have passed."""
@@ -243,9 +244,10 @@ class Proxy:
         if announced.isdigit() and int(announced) > most:
             return 413
         parts, size = [], 0
-        loop = asyncio.get_running_loop()
+        loop, patience = asyncio.get_running_loop(), self.settings.budget.body_seconds
+        began = loop.time()
         try:
-            async with asyncio.timeout(self.settings.budget.body_seconds) as alarm:
+            async with asyncio.timeout(patience) as alarm:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
@@ -256,7 +258,7 @@ class Proxy:
                         return 413
                     if not message.get("more_body"):
                         return b"".join(parts)
-                    alarm.reschedule(loop.time() + self.settings.budget.body_seconds)
+                    alarm.reschedule(patience + min(loop.time(), began + size / _SLOWEST))
         except TimeoutError:
             return 408
 

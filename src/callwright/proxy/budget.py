@@ -22,7 +22,9 @@ class Budget:
     head_seconds: float = _limit(10.0, "seconds", "from the first byte of a head to its end", "408")
     idle_seconds: float = _limit(75.0, "seconds", "a connection without a request", "closed")
     body_bytes: int = _limit(32_000_000, "bytes", "request body", "413")
-    body_seconds: float = _limit(60.0, "seconds", "between two pieces of a request body", "408")
+    body_seconds: float = _limit(
+        60.0, "seconds", "between two pieces of a request body, and of all of it beyond 10 KB a second", "408"
+    )
     answer_bytes: int = _limit(256_000_000, "bytes", "answer of the upstream", "the answer breaks off")
     waiting_bytes: int = _limit(32_000_000, "bytes", "a streamed answer held back for repair", "passes untouched")
     stalled_seconds: float = _limit(60.0, "seconds", "a client takes no byte of its answer", "both ends are closed")

@@ -29,10 +29,10 @@ def upstream(headers: Headers) -> Headers:
 
 def joined(headers: Headers) -> dict[str, str]:
     """One value for each name, as RFC 9110, 5.3 joins repeated ones (cookies: RFC 6265, 5.4)."""
-    made: dict[str, str] = {}
+    made: dict[str, list[str]] = {}
     for name, value in headers:
-        made[name] = f"{made[name]}{'; ' if name == 'cookie' else ', '}{value}" if name in made else value
-    return made
+        made.setdefault(name, []).append(value)
+    return {name: ("; " if name == "cookie" else ", ").join(values) for name, values in made.items()}
 
 
 def downstream(headers: Mapping[str, str], *, length: bool) -> dict[str, str]:
