@@ -41,6 +41,7 @@ COLUMN = Tool(
         ({"name": "age", "default": "<br>"}, "Add column age"),
         ({"name": "age", "default": "{{value}}"}, "Add column age"),
         ({"name": "age", "default": "..."}, "Add column age"),
+        ({"name": "age", "type": "SQL or JSON type"}, "Add column age"),
         ({"name": "age", "default": '{"type": "string"}'}, "Add column age"),
         ({"name": "string"}, "Add a column"),
         ({"name": "<name>"}, "Add a column, name: age"),
@@ -71,6 +72,15 @@ def test_a_parameters_own_schema_word_for_word_is_no_value() -> None:
     part = {"type": "object", "description": "The filter to apply."}
     tool = Tool("f", "", {"properties": {"filter": part, "n": {"type": "integer"}}, "required": ["n"]})
     assert refine([ToolCall("c", "f", {"n": 1, "filter": part})], [tool], query="1").calls[0].arguments == {"n": 1}
+
+
+def test_a_mere_word_does_not_make_a_call_wait_for_another() -> None:
+    maker = Tool(
+        "create_user", "Create a user.", {"properties": {"email": {"type": "string"}}, "required": ["email"]}
+    )
+    taker = Tool("list_orders", "Orders.", {"properties": {"user": {"type": "string"}}, "required": ["user"]})
+    calls = [ToolCall("a", "create_user", {"email": "a@b.cd"}), ToolCall("b", "list_orders", {"user": "the_value"})]
+    assert refine(calls, [maker, taker], query="Create a@b.cd").calls == tuple(calls)
 
 
 def test_calls_that_differ_in_a_null_are_two() -> None:

@@ -77,10 +77,9 @@ def repeats_schema(value: Json, part: Any) -> bool:
     return all(value.get(k) == v for k, v in own.items()) and value.keys() - own.keys() <= _BESIDE
 
 
-def repeats_description(value: str, part: Any) -> bool:
-    """Whether a text is the parameter's description, word for word; a single word may be a value all the same."""
-    about = part.get("description") if isinstance(part, dict) else None
-    return isinstance(about, str) and " " in about.strip() and value.strip() == about.strip()
+def is_marked(value: str) -> bool:
+    """Whether a text has the marks of a placeholder (``<id>``, ``YOUR_API_KEY``), not only its words."""
+    return _PLACEHOLDER.match(value.strip()) is not None
 
 
 def value_inside(value: Json, part: Any) -> Json:

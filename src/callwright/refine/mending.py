@@ -129,24 +129,22 @@ class Mending:
             part = self.tool.properties.get(key)
             if key in self.referring or not isinstance(value, str) or not self._placeholder(key, value, part):
                 continue
-            if self._accepts(key, value) and not self._repeats_description(value, part):
+            if self._accepts(key, value):
                 self._doubt(key)
             else:
                 self._take_back(key, PLACEHOLDER)
 
     def _doubt(self, key: str) -> None:
-        """A value with the form of a placeholder that its schema accepts stays: somebody may mean just that. It is
-        reported; a required one counts as unknown where the conversation does not say what may have been meant."""
+        """A value that looks like a placeholder but satisfies its schema stays: somebody may mean just that.
+
+        It is reported; a required one in marks (``<id>``) counts as unknown where nothing says what is meant."""
         value, path = self.arguments[key], pointer_join("", key)
-        if self.needs(key) and self._stated(key) is None:
+        if self.needs(key) and echoes.is_marked(value) and self._stated(key) is None:
             self.unknown.append(key)
             said = f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives the real one."
             self.violations.append(Violation("ungrounded", said, path, PLACEHOLDER, None, value))
         else:
             self._abstain(path, 0.0, None, f"'{key}' is {canonical(value)[:80]}, which may stand for a value")
-
-    def _repeats_description(self, value: str, part: Any) -> bool:
-        return echoes.repeats_description(value, part) and value.strip().lower() not in self.situation.low
 
     def _is_echo(self, key: str, value: Json) -> bool:
         """Whether a parameter's schema stands in the place of its value: word for word, or where the schema refuses

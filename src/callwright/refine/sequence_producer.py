@@ -13,7 +13,8 @@ from dataclasses import replace
 from callwright import flow
 from callwright.gate import Gate, Sources
 from callwright.gate.grounding import is_identifier, judge
-from callwright.refine.echoes import is_echo
+from callwright.gate.schema import compiled_for
+from callwright.refine.echoes import is_echo, is_marked, repeats_schema
 from callwright.refine.sequence_arguments import Unfilled, fill
 from callwright.refine.sequence_draft import Draft, best_feeder, feeds, offers
 from callwright.refine.sequence_references import Labels, Meaning, Reference, named_outputs, references
@@ -149,9 +150,13 @@ def _looks_unfilled(draft: Draft, call: int) -> bool:
 
 
 def _unfilled(key: str, value: Json, tool: Tool, sources: Sources) -> bool:
-    if is_echo(value, tool.properties.get(key)):
-        return True
-    return isinstance(value, str) and judge(key, value, None, sources) == "placeholder"
+    """Whether a value stands for one: by its marks, or as a schema where the parameter's own takes none. A mere word
+    (``string``, ``the_value``) may be meant."""
+    part = tool.properties.get(key)
+    if is_echo(value, part):
+        node = compiled_for(tool).root.property(key)
+        return node is None or repeats_schema(value, part) or not node.accepts(value)
+    return isinstance(value, str) and is_marked(value) and judge(key, value, None, sources) == "placeholder"
 
 
 def _unknown_value(draft: Draft, call: int, sources: Sources, identifiers: bool) -> str:
@@ -166,7 +171,7 @@ def _unknown_value(draft: Draft, call: int, sources: Sources, identifiers: bool)
         if _unfilled(key, value, tool, sources):
             return key
         verdict = judge(key, value, tool.properties.get(key), sources) if isinstance(value, str | int) else "held"
-        if verdict == "placeholder" or (verdict == "identifier" and identifiers):
+        if verdict == "identifier" and identifiers:
             return key
     return ""
 
