@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
 import re
@@ -419,3 +420,23 @@ async def test_what_is_under_way_is_finished_at_shutdown_and_nothing_new_is_take
                 said += [c async for c in streamed]
                 await client.close()
     assert "".join(c.choices[0].delta.content or "" for c in said) == "It rains."
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_key_that_the_upstream_echoes_stands_on_no_page(stream: bool, http: HttpClient) -> None:
+    encoded = base64.b64encode(f"user:{KEY}".encode()).decode()
+    text = f"{HERMES.replace('Paris', KEY)} (key {KEY}, basic {encoded})"
+    reply = Reply([text_stream(text)], headers=SSE) if stream else Reply([whole(text)], headers=JSON)
+    async with upstream(replies(reply)) as up, proxy(up.url) as (address, _), asked_of(address) as client:
+        answer = await client.chat.completions.create(**message(stream))
+        if stream:
+            async for _piece in answer:
+                pass
+        pages = []
+        for path in ("/callwright/requests.json", "/callwright", "/metrics"):
+            page = await http.request("GET", f"{address}{path}")
+            assert isinstance(page, HttpResponse)
+            assert page.ok
+            pages.append(page.text)
+    assert "[secret]" in pages[0]
+    assert not any(shown in page for page in pages for shown in (KEY, encoded))

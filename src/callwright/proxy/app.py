@@ -53,6 +53,7 @@ from callwright.proxy.record import Record
 from callwright.proxy.request_log import line_of
 from callwright.proxy.settings import Settings
 from callwright.proxy.worker import Setup
+from callwright.redaction import in_every_form, secret_values
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -156,11 +157,12 @@ class Proxy:
             return await self._exchange(scope, receive, send)
         return None
 
-    def remember(self, command: Log | Keep | Learned) -> None:
-        """Count a request, keep its conversation, or learn what the upstream does."""
+    def remember(self, command: Log | Keep | Learned, secrets: Sequence[str] = ()) -> None:
+        """Count a request, keep its conversation, or learn what the upstream does. ``secrets``: the keys that the
+        request carried; the page shows none, should the upstream echo one."""
         match command:
             case Log(record):
-                self.counters.add(record)
+                self.counters.add(record, secrets)
             case Keep() if self.keeper is not None:
                 self.keeper.take(command)
             case Learned(model, guided):
@@ -277,12 +279,14 @@ class _Line:
         self._next: SendUpstream | Probe | None = None
         self._closed = False
         self.record: Record | None = None  # what was done, once it is known
+        self._secrets: tuple[str, ...] = ()
         self._alarm: asyncio.Timeout | None = None
         self._wake: float | None = None
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self, request: Request) -> None:
         """From the request to the end of the answer."""
+        self._secrets = in_every_form(secret_values(dict(request.headers)))
         await self.event(request)
         while (command := self._next) is not None:
             self._next, self._closed = None, False
@@ -368,7 +372,7 @@ class _Line:
         if isinstance(command, Log):
             self.record = command.record
         try:
-            self._proxy.remember(command)
+            self._proxy.remember(command, self._secrets)
         except Exception as error:
             self._proxy.fault(fault_of(error, self._session.number))
 

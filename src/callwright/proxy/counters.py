@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from callwright.proxy.budget import Budget
 from callwright.proxy.record import Record
@@ -37,9 +37,9 @@ class Counters:
         self.active = 0
         self.seconds = 0.0
 
-    def add(self, record: Record) -> None:
-        """Count a finished request and keep it for the page."""
-        self._keep(record.shortened(self._budget.kept_chars))
+    def add(self, record: Record, secrets: Sequence[str] = ()) -> None:
+        """Count a finished request and keep it for the page, without these secrets."""
+        self._keep(record.shortened(self._budget.kept_chars, secrets))
         self.requests[record.outcome] += 1
         for edit in record.edits:
             self.edits[edit.rule] += 1

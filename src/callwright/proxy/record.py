@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from callwright.errors import Violation
+from callwright.redaction import redacted
 from callwright.types import Edit, Json, JsonObject, ToolCall, to_json
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ class Record:
         if leaked:
             self.notes.append(f"{leaked} characters of a call had gone out as text")
 
-    def shortened(self, longest: int) -> Record:
-        """A copy of bounded size that holds no value of this one: texts of at most ``longest`` characters, all of
-        them together a few times that; what is left out is counted where it stood."""
-        cut = _Shortener(longest)
+    def shortened(self, longest: int, secrets: Sequence[str] = ()) -> Record:
+        """A copy of bounded size that holds no value of this one and none of ``secrets``: texts of at most
+        ``longest`` characters, all of them together a few times that; what is left out is counted where it stood."""
+        cut = _Shortener(longest, secrets)
         return replace(
             self,
             path=cut.text(self.path),
@@ -98,7 +99,8 @@ class Record:
 class _Shortener:
     """Cuts values, as long as there is room for them."""
 
-    def __init__(self, longest: int) -> None:
+    def __init__(self, longest: int, secrets: Sequence[str] = ()) -> None:
+        self._secrets = tuple(secrets)
         self._longest = longest
         self._left = _TEXTS * longest
 
@@ -113,7 +115,8 @@ class _Shortener:
     def text(self, text: str) -> str:
         most = max(0, min(self._longest, self._left))
         self._left -= min(len(text), most)
-        return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+        shown: str = redacted(text[:most], self._secrets)
+        return shown if len(text) <= most else f"{shown}… ({len(text):,} characters)"
 
     def json(self, value: Any, depth: int = 0) -> Json:
         if isinstance(value, str):
