@@ -154,6 +154,7 @@ def _reason(error: Exception) -> BaseException:
 
 def warm_up(settings: Settings) -> None:
     """Load what the first request would have to wait for, by repairing a call of nobody's."""
+    import callwright.http.connection
     import callwright.models.openai  # noqa: F401 - the first probe asks with it
 
     session = Session(replace(settings, guided="off"), Toolsets())
