@@ -236,7 +236,7 @@ class Seen:
 async def client(connection: Connection, seen: Seen, until: float, pause: float, chance: random.Random) -> None:
     tools = [WEATHER, *(tool(f"tool_{n}") for n in range(9))]
     bodies = [request(tools), request(tools, stream=True)]
-    await asyncio.sleep(chance.uniform(0, pause))
+    await asyncio.sleep(min(chance.uniform(0, pause), until - time.monotonic()))
     while time.monotonic() < until:
         kind = chance.randrange(2)
         began = time.perf_counter()
@@ -249,7 +249,7 @@ async def client(connection: Connection, seen: Seen, until: float, pause: float,
             seen.wrong.append(repr(error))
             connection.close()
         seen.seconds.append(time.perf_counter() - began)
-        await asyncio.sleep(chance.expovariate(1 / pause))
+        await asyncio.sleep(min(chance.expovariate(1 / pause), max(0.0, until - time.monotonic())))
 
 
 async def round_of(port: int, clients: int, seconds: float, pause: float, seed: int) -> Seen:
@@ -380,16 +380,20 @@ def _line(name: str, seen: Seen) -> str:
     return f"{name:20} {answers}, p50 {middle} ms, p99 {late} ms, longest {longest} ms"
 
 
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=45.0, help="of each round")
     parser.add_argument("--pause", type=float, default=20.0, help="mean seconds between two requests of a client")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--delay", type=float, default=0.05, help="seconds that the upstream takes for an answer")
     given = parser.parse_args()
     with proxied(given.delay) as port:
-        made = asyncio.run(measure(port, given.clients, given.seconds, given.pause, given.rounds, print))
+        made = asyncio.run(measure(port, given.clients, given.seconds, given.pause, given.rounds, say))
     slowest: dict[str, tuple[float, int]] = {}
     for name, seconds, status in made.rows:
         slowest[name] = max(slowest.get(name, (0.0, 0)), (seconds, status))

@@ -14,6 +14,7 @@ from callwright.proxy.events import (
     Event,
     Faulted,
     Finish,
+    SendBody,
     SendHead,
     SendUpstream,
     UpstreamData,
@@ -136,17 +137,20 @@ class Progress:
     def note(self, event: Event) -> None:
         """An event has come. What is the upstream's answer to the client's own request is kept."""
         self.head_was_sent, self.was_under_way = self.head_sent, self.under_way
-        match event:
-            case UpstreamHead() if self.under_way == "own":
+        if isinstance(event, UpstreamData):  # most events are pieces of an answer
+            if self.under_way == "own":
+                self.tape.add(event.data)
+        elif isinstance(event, UpstreamHead):
+            if self.under_way == "own":
                 self.tape.begin(event)
-            case UpstreamData(data) if self.under_way == "own":
-                self.tape.add(data)
-            case UpstreamEnd() | UpstreamFailed():
-                self.under_way = ""
+        elif isinstance(event, UpstreamEnd | UpstreamFailed):
+            self.under_way = ""
 
     def commit(self, commands: Iterable[Command], *, own: bool) -> None:
         """These commands are carried out. ``own``: what they send upstream is the client's own request."""
         for command in commands:
+            if isinstance(command, SendBody):  # most commands
+                continue
             match command:
                 case SendUpstream():
                     self.under_way = "own" if own else "question"

@@ -26,7 +26,7 @@ from callwright.proxy.outbound import CHAT
 from callwright.proxy.session import Session, is_read
 from callwright.proxy.settings import Settings
 from callwright.proxy.sse import json_bytes
-from callwright.proxy.worker import Step, Stepped, stepped
+from callwright.proxy.worker import Step
 
 
 class Placement:
@@ -53,8 +53,12 @@ class Placement:
         self._request = Request("GET", "/")
         self._probed: Probed | None = None
         self._at = Progress()  # of a session in the worker process
-        self.wake: float | None = None
-        self.asking = ""
+        self._wake: float | None = None  # of a session in the worker process
+
+    @property
+    def wake(self) -> float | None:
+        """When a Tick is due; None while nothing waits."""
+        return self._wake if self._session is None else self._session.wake
 
     def _made(self, *, final: bool) -> Session:
         allowance = replace(Allowance.inline(self._budget), final=final)
@@ -74,14 +78,11 @@ class Placement:
             self._probed = event
         if self._session is None:
             return await self._step(event, now)
+        session = self._session
         try:
-            return self._seen(stepped(self._session, event, now))
+            return session.handle(event, now)
         except OverBudget:
-            return await self._move(self._session.progress, event, now)
-
-    def _seen(self, made: Stepped) -> list[Command]:
-        self.wake, self.asking = made.wake, made.asking
-        return made.commands
+            return await self._move(session.progress, event, now)
 
     async def _begin_elsewhere(self, request: Request, now: float) -> list[Command]:
         if self._lane is None or len(request.body) > self._budget.worker_bytes:
@@ -110,7 +111,8 @@ class Placement:
         self._at.tape.keep(made.held)
         if self._at.over or isinstance(event, ClientGone):
             self._lane.forget(self.number)
-        return self._seen(made)
+        self._wake = made.wake
+        return made.commands
 
     def _untouched(self, at: Progress, event: Event, now: float, why: BaseException) -> list[Command]:
         """Without reading any more. ``at`` has noted the event."""
@@ -119,9 +121,7 @@ class Placement:
         made = self._session = self._made(final=True)
         if isinstance(event, ClientGone):
             return [CloseUpstream()]
-        commands = made.take_over(self._request, at, event, now, why)
-        self.wake, self.asking = made.wake, made.asking
-        return commands
+        return made.take_over(self._request, at, event, now, why)
 
     async def _move(self, before: Progress, event: Event, now: float) -> list[Command]:
         """From the event loop to the worker process, before anything has gone out. An answer that is there is not
