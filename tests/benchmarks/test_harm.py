@@ -35,7 +35,7 @@ def test_a_right_call_is_not_harmed(dialect: str) -> None:
 
 
 def test_a_changed_call_is_harm() -> None:
-    wrong = case(city="<city>", days=3)  # pretend that this was right
+    wrong = case(city="Oslo", days="3")  # pretend that this was right
     count = harm(wrong, NATIVE, ("rules",), [True])
     assert (count.calls, count.harmed, len(count.examples)) == (1, 1, 1)
 

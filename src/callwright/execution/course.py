@@ -355,7 +355,7 @@ class Course:
     async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
         """Send the call. One that may write leaves only after its intent is on the disk."""
         ledger, trace = self.shared.ledger, self.shared.trace
-        key = idempotency_key(ledger.run, call) if call.tool.effects.may_write else ""
+        key = idempotency_key(ledger.origin, call) if call.tool.effects.may_write else ""
         if (said := ledger.resolution(self.id, attempt)) is not None and said["outcome"] != "not_done":
             return _resolved(call, attempt, said)
         if said is None and ledger.intended(self.id, attempt) and not call.tool.effects.may_repeat:

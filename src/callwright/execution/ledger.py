@@ -21,8 +21,9 @@ Answer = Mapping[str, Any]  # the data of an event that carries "actor" and "tur
 class Ledger:
     """The recorded answers of a run, handed out once each; and the clock, which goes on where the last of them came.
 
-    ``commit`` makes everything recorded so far survive the process; the default keeps nothing. ``run`` names the run
-    in idempotency keys. ``foreign``: somebody else made the record, so no approval in it lets a call leave.
+    ``commit`` makes everything recorded so far survive the process; the default keeps nothing. ``run`` is what the
+    journal is called now, ``origin`` what it was called when the run began: a journal that was copied or renamed is of
+    the same run, and its idempotency keys stay the same. ``foreign``: somebody else made the record, so no approval in it lets a call leave.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Ledger:
         self.commit = commit
         known = list(events)
         self.start: Answer | None = next((e.data for e in known if e.kind == "run.start"), None)
+        self.origin: str = (self.start or {}).get("run") or run
         self._texts = blobs(known)
         self._answers: dict[tuple[str, int], Event] = {}
         self._doubts: dict[tuple[str, int], Answer] = {}

@@ -33,7 +33,7 @@ class Budget:
         2_000, "items", "tools, messages, calls and parts read on the event loop", "goes to the worker process"
     )
     inline_seconds: float = _limit(
-        0.05,
+        0.1,
         "seconds",
         "processor time of one step on the event loop",
         "goes to the worker process; a stream that has begun passes untouched",
