@@ -22,8 +22,9 @@ class Ledger:
     """The recorded answers of a run, handed out once each; and the clock, which goes on where the last of them came.
 
     ``commit`` makes everything recorded so far survive the process; the default keeps nothing. ``run`` is what the
-    journal is called now, ``origin`` what it was called when the run began: a journal that was copied or renamed is of
-    the same run, and its idempotency keys stay the same. ``foreign``: somebody else made the record, so no approval in it lets a call leave.
+    journal is called now, ``origin`` what it was called when the run began: a journal that was copied or renamed is
+    of the same run, and its idempotency keys stay the same. ``foreign``: somebody else made the record, so no
+    approval in it lets a call leave.
     """
 
     def __init__(
