@@ -213,7 +213,7 @@ def test_no_write_is_silently_made_twice(data: st.DataObject, tmp_path_factory: 
 
 
 @pytest.mark.heavy
-@settings(max_examples=1_500)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_no_write_is_silently_made_twice_at_length(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
