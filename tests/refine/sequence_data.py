@@ -28,7 +28,7 @@ def missing_data() -> str:
     """Why the data cannot be read; "" where they can."""
     if find_spec("nestful") is None:
         return "nestful-wrapper is not installed"
-    return "" if (data_root() / "nestools").is_dir() else "the shared data sets are not there"
+    return "" if (data_root() / "nestools").is_dir() else "needs shared data: nestools"
 
 
 @cache
