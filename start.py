@@ -8,8 +8,9 @@
     python3 start.py prove NAME  set everything up and run one; its figure is kept in docs/results
     python3 start.py setup       set everything up, run nothing
 
-Everything goes into ./.venv; a second start reuses it. Arguments after ``test`` are given to pytest.
-``CALLWRIGHT_TEST_WITH`` names further requirements for ``test``: "torch scikit-learn" for the tests of training.
+Everything goes into ./.venv; a second start reuses it. Arguments after ``test`` are given to
+pytest. ``CALLWRIGHT_TEST_WITH`` names further requirements for ``test``: "torch scikit-learn" for
+the tests of training.
 """
 
 from __future__ import annotations
@@ -24,24 +25,39 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
+CONSTRAINTS = HERE / "constraints.txt"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
-EXTRAS = {"demo": "all,desk", "setup": "all,desk", "test": "all,desk,dev", "prove": "all,desk,dev"}
+COMMANDS = ("demo", "setup", "test", "prove")
+FOR_CHECKS = ("test", "prove")  # commands that need what `dev` lists in pyproject.toml
+PACKAGES = {
+    "callwright": "all,desk",
+    "callwright-lab": "",
+}  # packages of this repository, with their extras
+WORKERS = [
+    "-n",
+    "2",
+    "--dist",
+    "loadfile",
+]  # two processes; the tests of one file share its fixtures
 
 
 def main(arguments: list[str]) -> int:
     command = arguments[0] if arguments else "demo"
-    if command not in EXTRAS:
+    if command not in COMMANDS:
         print(__doc__)
         return 2
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is also started by older ones
-        print(f"Callwright needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: python3.12 start.py")
+        print(
+            f"Callwright needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try:"
+            " python3.12 start.py"
+        )
         return 2
     make_venv()
-    install(EXTRAS[command])
+    install(checks=command in FOR_CHECKS)
     more = os.environ.get("CALLWRIGHT_TEST_WITH", "").split() if command == "test" else []
     if more:
-        pip("install", *more, label=" ".join(more))
+        pip("install", *more, "--constraint", str(CONSTRAINTS), label=" ".join(more))
     if command == "demo":
         return run([str(PYTHON), "-P", "-m", "callwright", "demo", *arguments[1:]])
     if command == "prove":
@@ -50,7 +66,9 @@ def main(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Lint, types, floors, then the tests: each must pass. With pytest arguments, only the tests run."""
+    """Lint, types, floors, then the tests: each must pass. With pytest arguments, only the tests
+    run.
+    """
     checks = [
         [str(PYTHON), "-P", "-m", "ruff", "check", "."],
         [str(PYTHON), "-P", "-m", "ruff", "format", "--check", "."],
@@ -58,11 +76,23 @@ def test(arguments: list[str]) -> int:
         [str(BIN / "lint-imports")],
     ]
     for check in [] if arguments else checks:
-        print("$", " ".join(Path(part).name if i == 0 else part for i, part in enumerate(check)), flush=True)
+        print(
+            "$",
+            " ".join(Path(part).name if i == 0 else part for i, part in enumerate(check)),
+            flush=True,
+        )
         code = run(check)
         if code:
             return code
-    return run([str(PYTHON), "-P", "-m", "pytest", *arguments])
+    workers = (
+        []
+        if any(
+            a == "-n" or (not a.startswith("-") and Path(a.split("::")[0]).exists())
+            for a in arguments
+        )
+        else WORKERS
+    )
+    return run([str(PYTHON), "-P", "-m", "pytest", *workers, *arguments])
 
 
 def make_venv() -> None:
@@ -72,33 +102,63 @@ def make_venv() -> None:
     venv.EnvBuilder(with_pip=True).create(VENV)
 
 
-def install(extras: str) -> None:
-    """pip install -e '.[extras]', unless exactly this was done before."""
-    stamp = VENV / f".callwright-{extras.replace(',', '-')}"
-    wanted = hashlib.sha256((HERE / "pyproject.toml").read_bytes()).hexdigest()
+def install(*, checks: bool) -> None:
+    """Install both packages as they lie here, unless exactly this was done before."""
+    stamp = VENV / f".callwright-{'checks' if checks else 'use'}"
+    files = [
+        HERE / "pyproject.toml",
+        CONSTRAINTS,
+        *(HERE / "packages" / name / "pyproject.toml" for name in PACKAGES),
+    ]
+    wanted = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
     pip("install", "--upgrade", "pip", label="pip")
-    pip("install", "--editable", f"{HERE}[{extras}]", label=f"callwright[{extras}]")
+    places = [
+        f"{HERE / 'packages' / name}" + (f"[{extras}]" if extras else "")
+        for name, extras in PACKAGES.items()
+    ]
+    group = ["--group", f"{HERE / 'pyproject.toml'}:dev"] if checks else []
+    editable = [word for place in places for word in ("--editable", place)]
+    pip("install", *editable, *group, "--constraint", str(CONSTRAINTS), label=" ".join(PACKAGES))
     stamp.write_text(wanted)
 
 
 def pip(*arguments: str, label: str) -> None:
     """Run pip and show its progress as one moving line; on failure show all that it said."""
-    command = [str(PYTHON), "-P", "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+    command = [
+        str(PYTHON),
+        "-P",
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--no-input",
+        *arguments,
+    ]
     started, lines, seen = time.monotonic(), [], 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HERE) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HERE
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             lines.append(line)
             word = line.split(maxsplit=1)[0] if line.strip() else ""
             seen += word in ("Collecting", "Downloading", "Using", "Installing", "Building")
-            if word in ("Collecting", "Downloading", "Using", "Installing", "Building", "Successfully"):
+            if word in (
+                "Collecting",
+                "Downloading",
+                "Using",
+                "Installing",
+                "Building",
+                "Successfully",
+            ):
                 show(label, seen, line.strip(), time.monotonic() - started)
     print(flush=True)
     if process.returncode:
         sys.stdout.writelines(lines[-30:])
-        raise SystemExit(f"pip could not install {label} (see above). Check the connection and start again.")
+        raise SystemExit(
+            f"pip could not install {label} (see above). Check the connection and start again."
+        )
 
 
 def show(label: str, seen: int, line: str, seconds: float) -> None:

@@ -1,9 +1,10 @@
 """Run a proof and keep its last figure with its commit: ``python3 start.py prove NAME``.
 
-A proof is a command of ``proofs.toml``: a soak, fuzzing or a board that is too long for the tests. Its output passes
-through. A proof that succeeds leaves one row in ``docs/results/proofs.jsonl``, in the place of its last one: name,
-commit (with ``+`` where tracked files differed from it), date, machine, seconds, command and the lines that are its
-figure. A proof that fails keeps nothing. Exit status: that of the command; 2 for an unknown name.
+A proof is a command of ``proofs.toml``: a soak, fuzzing or a board that is too long for the tests.
+Its output passes through. A proof that succeeds leaves one row in ``docs/results/proofs.jsonl``, in
+the place of its last one: name, commit (with ``+`` where tracked files differed from it), date,
+machine, seconds, command and the lines that are its figure. A proof that fails keeps nothing. Exit
+status: that of the command; 2 for an unknown name.
 """
 
 from __future__ import annotations
@@ -42,11 +43,19 @@ class Proof:
     @property
     def filled_command(self) -> list[str]:
         data = os.environ.get("CALLWRIGHT_DATA") or str(ROOT.parent / "shared" / "data")
-        safe = ["-P"] if self.command[0] == "-m" else []  # a script needs its own folder, a module no working folder
-        return [sys.executable, *safe, *(part.format(python=sys.executable, data=data) for part in self.command)]
+        safe = (
+            ["-P"] if self.command[0] == "-m" else []
+        )  # a script needs its own folder, a module no working folder
+        return [
+            sys.executable,
+            *safe,
+            *(part.format(python=sys.executable, data=data) for part in self.command),
+        ]
 
     def figure_of(self, lines: list[str]) -> list[str]:
-        """The lines that state the result: those that match ``keep``, or the last one that is not empty."""
+        """The lines that state the result: those that match ``keep``, or the last one that is not
+        empty.
+        """
         said = [line.rstrip() for line in lines if line.strip()]
         if self.keep:
             said = [line for line in said if re.search(self.keep, line)]
@@ -100,7 +109,12 @@ def run_proof(proof: Proof) -> tuple[int, list[str], float]:
     """(exit status, lines of the output, seconds). What is printed passes through as it comes."""
     began, lines = time.monotonic(), []
     with subprocess.Popen(
-        proof.filled_command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        proof.filled_command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -110,7 +124,9 @@ def run_proof(proof: Proof) -> tuple[int, list[str], float]:
 
 
 def current_commit() -> str:
-    """The short commit; ``+`` follows where tracked files outside docs/results differ. "unknown" outside a clone."""
+    """The short commit; ``+`` follows where tracked files outside docs/results differ. "unknown"
+    outside a clone.
+    """
     head = ["git", "rev-parse", "--short", "HEAD"]
     changed = ["git", "status", "--porcelain", "-uno", "--", ".", ":!docs/results"]
     try:
@@ -125,11 +141,15 @@ def current_commit() -> str:
 
 def install(needs: tuple[str, ...]) -> None:
     if needs:
-        subprocess.run([sys.executable, "-P", "-m", "pip", "install", "--quiet", *needs], check=True)
+        subprocess.run(
+            [sys.executable, "-P", "-m", "pip", "install", "--quiet", *needs], check=True
+        )
 
 
 def list_proofs(proofs: dict[str, Proof], rows: dict[str, Row]) -> str:
-    """One paragraph a proof: what it shows, how long it takes, and its last figure with its commit."""
+    """One paragraph a proof: what it shows, how long it takes, and its last figure with its
+    commit.
+    """
     parts = []
     for name, proof in proofs.items():
         last = rows.get(name)
@@ -148,7 +168,10 @@ def main(arguments: list[str]) -> int:
         return 0
     unknown = [name for name in arguments if name not in proofs]
     if unknown:
-        print(f"There is no proof called {', '.join(unknown)}. There are: {', '.join(proofs)}", file=sys.stderr)
+        print(
+            f"There is no proof called {', '.join(unknown)}. There are: {', '.join(proofs)}",
+            file=sys.stderr,
+        )
         return 2
     for name in arguments:
         proof, commit = proofs[name], current_commit()
@@ -160,7 +183,9 @@ def main(arguments: list[str]) -> int:
         machine = f"{os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}"
         date = datetime.now(UTC).strftime("%Y-%m-%d")
         command = " ".join(["python", *proof.command])
-        keep_row(Row(name, commit, date, machine, round(seconds, 1), command, proof.figure_of(lines)))
+        keep_row(
+            Row(name, commit, date, machine, round(seconds, 1), command, proof.figure_of(lines))
+        )
     return 0
 
 

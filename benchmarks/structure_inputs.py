@@ -1,4 +1,6 @@
-"""Stored inputs that ``structure.py --trace`` follows through the rooms: two replies behind the proxy, one run."""
+"""Stored inputs that ``structure.py --trace`` follows through the rooms: two replies behind the
+proxy, one run.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ if str(ROOT) not in sys.path:
 from tests.proxy.playbook import Playbook, body, native_stream, text_stream  # noqa: E402
 
 RIGHT = native_stream(("c1", "get_weather", '{"city":"Paris"}'))
-WRONG = text_stream('Sure! ```json\n{"name": "getWeather", "arguments": {"place": "Paris", "days": "3"}}\n```')
+WRONG = text_stream(
+    'Sure! ```json\n{"name": "getWeather", "arguments": {"place": "Paris", "days": "3"}}\n```'
+)
 
 
 def reply_right() -> None:
@@ -47,13 +51,25 @@ def query() -> None:
     model = ScriptedModel(
         {
             "bind": [
-                {"useful": ["office"], "calls": [{"tool": "office", "arguments": {"person": "Ann"}}]},
+                {
+                    "useful": ["office"],
+                    "calls": [{"tool": "office", "arguments": {"person": "Ann"}}],
+                },
                 {"useful": ["population"], "calls": [{"tool": "population", "arguments": wrong}]},
             ],
-            "answer": {"statements": [{"text": "709,037 people live there.", "results": ["r2"]}], "missing": []},
+            "answer": {
+                "statements": [{"text": "709,037 people live there.", "results": ["r2"]}],
+                "missing": [],
+            },
         }
     )
-    Orchestrator([office, population], model=model).run_sync("How many people live where Ann's office is?")
+    Orchestrator([office, population], model=model).run_sync(
+        "How many people live where Ann's office is?"
+    )
 
 
-WORKS: Mapping[str, Callable[[], None]] = {"right reply": reply_right, "wrong reply": reply_wrong, "query": query}
+WORKS: Mapping[str, Callable[[], None]] = {
+    "right reply": reply_right,
+    "wrong reply": reply_wrong,
+    "query": query,
+}

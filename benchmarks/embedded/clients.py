@@ -1,10 +1,12 @@
-"""Both official clients, unmodified, through ``callwright proxy --model local``: calls, several calls, plain answers.
+"""Both official clients, unmodified, through ``callwright proxy --model local``: calls, several
+calls, plain answers.
 
-    python benchmarks/embedded/clients.py [--url http://127.0.0.1:8787] [--only single,parallel,plain]
+    python benchmarks/embedded/clients.py [--url http://127.0.0.1:8787] [--only
+    single,parallel,plain]
 
-Starts a proxy of its own unless one is named. Prints a row per request and what share was right; 0 if all were. What
-counts as right: exactly the calls that were asked for, their required arguments included; for plain answers, no call,
-words, and where the question has one answer, that answer.
+Starts a proxy of its own unless one is named. Prints a row per request and what share was right; 0
+if all were. What counts as right: exactly the calls that were asked for, their required arguments
+included; for plain answers, no call, words, and where the question has one answer, that answer.
 """
 
 from __future__ import annotations
@@ -37,13 +39,23 @@ def tool(name: str, about: str, required: list[str], **properties: str) -> dict[
         "properties": {k: {"type": t} for k, t in properties.items()},
         "required": required,
     }
-    return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
+    return {
+        "type": "function",
+        "function": {"name": name, "description": about, "parameters": parameters},
+    }
 
 
 TOOLS = [
     tool("get_weather", "Weather of a city", ["city"], city="string", days="integer"),
     tool("get_time", "Local time of a city", ["city"], city="string"),
-    tool("send_email", "Sends an email.", ["to", "body"], to="string", subject="string", body="string"),
+    tool(
+        "send_email",
+        "Sends an email.",
+        ["to", "body"],
+        to="string",
+        subject="string",
+        body="string",
+    ),
 ]
 
 
@@ -63,7 +75,9 @@ QUESTIONS = (
     Question("single", "What time is it in Tokyo?", (("get_time", {"city": "Tokyo"}),)),
     Question("single", "What is the weather in Paris for 3 days?", (weather("Paris", days=3),)),
     Question("single", "Do I need an umbrella in Hamburg today?", (weather("Hamburg"),)),
-    Question("parallel", "What is the weather in Oslo and in Rome?", (weather("Oslo"), weather("Rome"))),
+    Question(
+        "parallel", "What is the weather in Oslo and in Rome?", (weather("Oslo"), weather("Rome"))
+    ),
     Question(
         "parallel",
         "Time in Lima, Cairo and Seoul?",
@@ -110,7 +124,9 @@ def openai_streamed(client: openai.OpenAI, text: str) -> tuple[str, Calls]:
     said = ""
     found: dict[int, list[str]] = {}
     offered: Any = TOOLS
-    for chunk in client.chat.completions.create(model="local", messages=_messages(text), tools=offered, stream=True):
+    for chunk in client.chat.completions.create(
+        model="local", messages=_messages(text), tools=offered, stream=True
+    ):
         for choice in chunk.choices:
             said += choice.delta.content or ""
             for piece in choice.delta.tool_calls or ():
@@ -122,7 +138,9 @@ def openai_streamed(client: openai.OpenAI, text: str) -> tuple[str, Calls]:
 
 
 def anthropic_whole(client: anthropic.Anthropic, text: str) -> tuple[str, Calls]:
-    made = client.messages.create(model="local", max_tokens=300, messages=_messages(text), tools=_anthropic())
+    made = client.messages.create(
+        model="local", max_tokens=300, messages=_messages(text), tools=_anthropic()
+    )
     return _blocks(made)
 
 
@@ -139,7 +157,10 @@ def _messages(text: str) -> list[Any]:
 
 def _anthropic() -> Any:
     given = [t["function"] for t in TOOLS]
-    return [{"name": f["name"], "description": f["description"], "input_schema": f["parameters"]} for f in given]
+    return [
+        {"name": f["name"], "description": f["description"], "input_schema": f["parameters"]}
+        for f in given
+    ]
 
 
 def _blocks(message: Any) -> tuple[str, Calls]:
@@ -167,7 +188,17 @@ def served(url: str | None) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-P", "-m", "callwright", "proxy", "--model", "local", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "callwright",
+        "proxy",
+        "--model",
+        "local",
+        "--port",
+        str(port),
+    ]
     proxy = subprocess.Popen(command, env=os.environ, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -186,7 +217,9 @@ def served(url: str | None) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--url", default=None, help="a running proxy; default: one is started")
-    parser.add_argument("--only", default="single,parallel,plain", help="kinds of questions (%(default)s)")
+    parser.add_argument(
+        "--only", default="single,parallel,plain", help="kinds of questions (%(default)s)"
+    )
     options = parser.parse_args()
     kinds = options.only.split(",")
     good = asked = 0
@@ -205,9 +238,12 @@ def main() -> int:
                 said, calls = ask(question.text)
                 verdict = right(question, said, calls)
                 asked, good = asked + 1, good + verdict
-                shown = ", ".join(f"{n}({json.dumps(a)})" for n, a in calls) or said[:90].replace("\n", " ")
+                shown = ", ".join(f"{n}({json.dumps(a)})" for n, a in calls) or said[:90].replace(
+                    "\n", " "
+                )
                 row = (
-                    f"{'right' if verdict else 'WRONG'} {time.monotonic() - begun:5.1f} s  {question.kind:8} {way:19}"
+                    f"{'right' if verdict else 'WRONG'} {time.monotonic() - begun:5.1f} s "
+                    f" {question.kind:8} {way:19}"
                 )
                 print(f"{row} {question.text} -> {shown}", flush=True)
     print(f"{good} of {asked} right")

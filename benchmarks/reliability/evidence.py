@@ -1,10 +1,12 @@
-"""Do repeated requests get better without a single trial, by what earlier runs have shown of the tools?
+"""Do repeated requests get better without a single trial, by what earlier runs have shown of the
+tools?
 
-The dev half of the broken-tools benchmark, a known share of its tools broken. On every visit each request of the
-first part is ranked, and a run does what runs do: for each thing that it needs it calls the first tool of the right
-family among the eight it is shown, and where that fails the next. What these calls show goes into a store, as every
-run's does; the next visit ranks with it. The second part of the requests is ranked and never run: what is
-learned of tools is not learned of a request.
+The dev half of the broken-tools benchmark, a known share of its tools broken. On every visit each
+request of the first part is ranked, and a run does what runs do: for each thing that it needs it
+calls the first tool of the right family among the eight it is shown, and where that fails the next.
+What these calls show goes into a store, as every run's does; the next visit ranks with it. The
+second part of the requests is ranked and never run: what is learned of tools is not learned of a
+request.
 
     python benchmarks/reliability/evidence.py --rates 0,15,30,50 --visits 4
 """
@@ -20,30 +22,36 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
-import callwright.evidence.prior as prior
-from callwright.benchmarks.broken_score import gold, works_at
-from callwright.benchmarks.broken_served import answering, replies, running
-from callwright.benchmarks.broken_world import Query, World, read_world
-from callwright.catalog import Catalog
-from callwright.evidence import EvidenceStore, Known, Observation, known
-from callwright.metrics import ndcg_at
+import callwright.tools.evidence.prior as prior
+from callwright.agent.probing.verdict import observed
+from callwright.nouns.types import JsonObject, ToolResult
 from callwright.retrieval import ToolIndex
-from callwright.trials.verdict import observed
-from callwright.types import JsonObject, ToolResult
+from callwright.tools.catalog import Catalog
+from callwright.tools.evidence import EvidenceStore, Known, Observation, known
+from callwright_lab.benchmarks.broken_tools.score import gold, works_at
+from callwright_lab.benchmarks.broken_tools.served import answering, replies, running
+from callwright_lab.benchmarks.broken_tools.world import Query, World, read_world
+from callwright_lab.metrics import ndcg_at
 
 SHOWN, TRIED = 8, 2
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "broken_tools"
 
 
-async def called(catalog: Catalog, query: str, tool: str, arguments: JsonObject) -> Observation | None:
+async def called(
+    catalog: Catalog, query: str, tool: str, arguments: JsonObject
+) -> Observation | None:
     """One real call and what it shows."""
     began = time.monotonic()
     output = await catalog.call(tool, arguments)
-    result = ToolResult("r1", tool, arguments, output.content, output.failure, time.monotonic() - began)
+    result = ToolResult(
+        "r1", tool, arguments, output.content, output.failure, time.monotonic() - began
+    )
     return observed(result, catalog[tool], query)
 
 
-async def visited(world: World, query: Query, shown: Sequence[str], catalog: Catalog) -> list[Observation]:
+async def visited(
+    world: World, query: Query, shown: Sequence[str], catalog: Catalog
+) -> list[Observation]:
     """What a run over the tools it is shown makes of a request."""
     seen: list[Observation] = []
     for need in query.needs:
@@ -74,7 +82,9 @@ async def measure(world: World, rate: int, visits: int) -> list[str]:
         here = await replies(world, catalog)
         index = ToolIndex.build(catalog.tools)
         golds = {
-            query.id: [{"layer": n.layer, "tools": answering(world, n, truth, here)} for n in query.needs]
+            query.id: [
+                {"layer": n.layer, "tools": answering(world, n, truth, here)} for n in query.needs
+            ]
             for query in world.queries
         }
         parts = {"visited": world.queries[::2], "never visited": world.queries[1::2]}
@@ -88,7 +98,9 @@ async def measure(world: World, rate: int, visits: int) -> list[str]:
                 rates = known(store.rates(), catalog.tools)
                 for name, queries in parts.items():
                     rows = [{"ranking": ranked(q, rates), "gold": golds[q.id]} for q in queries]
-                    lines.append(f"| {rate} | {name} | {visit} | {len(rates)} | {calls} | {scores(rows)} |")
+                    lines.append(
+                        f"| {rate} | {name} | {visit} | {len(rates)} | {calls} | {scores(rows)} |"
+                    )
                 for query in parts["visited"]:
                     seen = await visited(world, query, ranked(query, rates)[:SHOWN], catalog)
                     calls += len(seen)
@@ -99,14 +111,19 @@ async def measure(world: World, rate: int, visits: int) -> list[str]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="evidence.py", description=__doc__)
-    parser.add_argument("--rates", default="0,15,30,50", help="per cent of tools that are broken (%(default)s)")
+    parser.add_argument(
+        "--rates", default="0,15,30,50", help="per cent of tools that are broken (%(default)s)"
+    )
     parser.add_argument("--visits", type=int, default=4)
     parser.add_argument("--sink", type=float, default=prior.SINK, help="(%(default)s)")
     parser.add_argument("--rise", type=float, default=prior.RISE, help="(%(default)s)")
     options = parser.parse_args()
     prior.SINK, prior.RISE = options.sink, options.rise
     world = read_world("dev", EXAMPLES, Path(), None)
-    print("| broken % | requests | visit | known tools | calls so far | first | works@5 | works@10 | NDCG@10 |")
+    print(
+        "| broken % | requests | visit | known tools | calls so far | first | works@5 | works@10 |"
+        " NDCG@10 |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for rate in map(int, options.rates.split(",")):
         print("\n".join(asyncio.run(measure(world, rate, options.visits))), flush=True)

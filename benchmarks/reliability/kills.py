@@ -1,19 +1,21 @@
-"""SIGKILL a run at points drawn over its own journal, resume it, and count what was repeated, lost or left unsaid.
+"""SIGKILL a run at points drawn over its own journal, resume it, and count what was repeated, lost
+or left unsaid.
 
-``python benchmarks/reliability/kills.py --kills 1000`` (POSIX). Each trial is a run of ten calls in three layers:
-reads, a call that the model repairs, writes that may not be repeated, one that takes an idempotency key, one whose
-outcome can be asked for. With ``--strategy dag`` (or ``compiler``) they are the steps of a plan, with references
-and an argument left open, each on its way as soon as its inputs exist; with ``--strategy code`` programs of two calls
-each, whose variables stay from one to the next. With ``--freeze plan`` three arguments are
-left open, what ``look`` returns wants something else, the model proposes that first everywhere, and rules say what
-may fill what: what was decided of each value is compared with an undisturbed run, too. It is killed at a point drawn
-from those that an undisturbed run passes, resumed in a new process, perhaps killed again, until it ends. The world
-that the tools change is a file outside of the run, appended before a tool answers. What is in doubt is looked up
-there and told by a ``resolution``, as a user would.
+``python benchmarks/reliability/kills.py --kills 1000`` (POSIX). Each trial is a run of ten calls in
+three layers: reads, a call that the model repairs, writes that may not be repeated, one that takes
+an idempotency key, one whose outcome can be asked for. With ``--strategy dag`` (or ``compiler``)
+they are the steps of a plan, with references and an argument left open, each on its way as soon as
+its inputs exist; with ``--strategy code`` programs of two calls each, whose variables stay from one
+to the next. With ``--freeze plan`` three arguments are left open, what ``look`` returns wants
+something else, the model proposes that first everywhere, and rules say what may fill what: what was
+decided of each value is compared with an undisturbed run, too. It is killed at a point drawn from
+those that an undisturbed run passes, resumed in a new process, perhaps killed again, until it ends.
+The world that the tools change is a file outside of the run, appended before a tool answers. What
+is in doubt is looked up there and told by a ``resolution``, as a user would.
 
-Windows: ``before`` the intent is on the disk; ``sent``, from there until the tool has changed the world; ``done``,
-until the result is recorded; ``else``. Half of the kills are drawn between intent and result; every fifth run is
-killed from outside, at a random time.
+Windows: ``before`` the intent is on the disk; ``sent``, from there until the tool has changed the
+world; ``done``, until the result is recorded; ``else``. Half of the kills are drawn between intent
+and result; every fifth run is killed from outside, at a random time.
 """
 
 from __future__ import annotations
@@ -35,21 +37,24 @@ from typing import Any
 import orjson
 
 from callwright import Orchestrator
-from callwright.errors import JournalError
-from callwright.execution.journal import Journal, journals, read
-from callwright.execution.ledger import Ledger
-from callwright.plan import OPEN
-from callwright.protocols import CALL_KEY, NOT_DONE, Capabilities, ChatRequest
+from callwright.agent.journal.ledger import Ledger
+from callwright.agent.journal.store import Journal, journals, read
+from callwright.nouns.errors import JournalError
+from callwright.nouns.plan import OPEN
+from callwright.nouns.protocols import CALL_KEY, NOT_DONE, Capabilities, ChatRequest
+from callwright.nouns.trace import Event
+from callwright.nouns.types import READ, READ_LOCAL, WRITE, Effects, Tool, ToolOutput, canonical
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel
-from callwright.trace import Event
-from callwright.types import READ, READ_LOCAL, WRITE, Effects, Tool, ToolOutput, canonical
 
 STRATEGIES = ("layered", "layered+reflect", "layered+reflect-after", "dag", "compiler", "code")
 STRATEGY, FREEZE = "layered", ""
 TEXT = {"type": "string"}
 QUERY = "Find Oslo, book, pay and note it for Ann, tell the desk, bill Ann and count the people."
 ONCE = ("book", "pay", "note")
-KEYED, IDEMPOTENT = Effects(destructive=False, keyed=True), Effects(destructive=False, idempotent=True)
+KEYED, IDEMPOTENT = (
+    Effects(destructive=False, keyed=True),
+    Effects(destructive=False, idempotent=True),
+)
 STEPS = [  # tool, what it comes after, its argument; None: filled when it is its turn
     ("find", [], "Ann"),
     ("look", [], "Ann"),
@@ -109,7 +114,11 @@ class World:
             file.write(f"{tool} {key}\n".encode())
 
     def lines(self) -> list[list[str]]:
-        return [line.split() for line in self.path.read_text().splitlines()] if self.path.exists() else []
+        return (
+            [line.split() for line in self.path.read_text().splitlines()]
+            if self.path.exists()
+            else []
+        )
 
     def has(self, key: str) -> bool:
         return any(found == key for _, found in self.lines())
@@ -167,7 +176,10 @@ def answers(request: ChatRequest) -> Any:
         return {"steps": [_step(n, *step) for n, step in enumerate(STEPS, 1)]}
     if FREEZE and request.purpose == "bind":
         name = next(name for name in LATE if f"- {name}(" in text)
-        return {"useful": [name], "calls": [{"tool": name, "arguments": {"x": x}} for x in LATE[name]]}
+        return {
+            "useful": [name],
+            "calls": [{"tool": name, "arguments": {"x": x}} for x in LATE[name]],
+        }
     if request.purpose == "code":
         made = sum(message.role == "assistant" for message in request.messages)
         last = {"thought": "", "final_answer": "The booking is B7."}
@@ -182,14 +194,24 @@ def answers(request: ChatRequest) -> Any:
         assert request.schema is not None
         name = request.schema["properties"]["tool_calls"]["items"]["properties"]["name"]["const"]
         called = {"name": name, "arguments": {"x": "Ann"}}
-        return {"analysis": "It is not her name.", "strategy": "I give Ann.", "tool_calls": [called]}
+        return {
+            "analysis": "It is not her name.",
+            "strategy": "I give Ann.",
+            "tool_calls": [called],
+        }
     if request.purpose.startswith("answer"):
         return {"statements": [{"text": "The booking is B7.", "results": ["r3"]}], "missing": []}
     if "close(" in text and "count(" not in text:
         return {"useful": ["close"], "calls": [{"tool": "close", "arguments": {"x": "Ann"}}]}
-    layer = next(layer for layer in reversed(LAYERS) if f"{layer[0]}(" in text and f"{layer[1]}(" in text)
+    layer = next(
+        layer for layer in reversed(LAYERS) if f"{layer[0]}(" in text and f"{layer[1]}(" in text
+    )
     said = "Oslo" if "note" in layer else "Ann"
-    return {"calls": [{"tool": name, "arguments": {"x": said if name == "note" else "Ann"}} for name in layer]}
+    return {
+        "calls": [
+            {"tool": name, "arguments": {"x": said if name == "note" else "Ann"}} for name in layer
+        ]
+    }
 
 
 def _step(number: int, tool: str, after: list[int], said: str | None) -> dict[str, Any]:
@@ -202,14 +224,20 @@ def _step(number: int, tool: str, after: list[int], said: str | None) -> dict[st
 def orchestrator(folder: Path, points: Points, seed: int) -> Orchestrator:
     source = Source(World(folder / "world"), points, random.Random(seed))
     model = ScriptedModel(answers, capabilities=Capabilities(json_schema=True))
-    options: dict[str, Any] = {"planner": FixedPlan(*LAYERS), "journal": folder / "runs", "sinks": [points.note]}
+    options: dict[str, Any] = {
+        "planner": FixedPlan(*LAYERS),
+        "journal": folder / "runs",
+        "sinks": [points.note],
+    }
     if FREEZE:
         options |= {"freeze": FREEZE, "may_fill": RULES, "allow": ["*"]}
     return Orchestrator([source], model=model, strategy=STRATEGY, **options)
 
 
 def process(folder: Path, seed: int, kill_at: int) -> None:
-    """One life of the run, in a child: started, or resumed. Exit codes: 0 ended, 2 in doubt, 1 an error."""
+    """One life of the run, in a child: started, or resumed. Exit codes: 0 ended, 2 in doubt, 1 an
+    error.
+    """
     points = Points(kill_at)
     try:
         setup = orchestrator(folder, points, seed)
@@ -238,7 +266,9 @@ def process(folder: Path, seed: int, kill_at: int) -> None:
 
 
 def child(folder: Path, seed: int, kill_at: int = -1, after: float = 0.0) -> int:
-    """Run one life; with ``after``, kill it from outside at that time. Returns the exit code, -9 if killed."""
+    """Run one life; with ``after``, kill it from outside at that time. Returns the exit code, -9 if
+    killed.
+    """
     pid = os.fork()
     if pid == 0:
         process(folder, seed, kill_at)
@@ -264,9 +294,19 @@ def resolve(folder: Path) -> int:
         doubts = Ledger(journal.events()).doubts
         for number, doubt in enumerate(doubts):
             happened = world.has(doubt["key"])
-            told = {"outcome": "done", "content": {f"{doubt['tool']}_id": f"{doubt['tool'][0].upper()}7"}}
+            told = {
+                "outcome": "done",
+                "content": {f"{doubt['tool']}_id": f"{doubt['tool'][0].upper()}7"},
+            }
             said = {"id": doubt["id"], "attempt": doubt["attempt"], "by": "user"}
-            journal(Event("resolution", number, 0.0, {**said, **(told if happened else {"outcome": "not_done"})}))
+            journal(
+                Event(
+                    "resolution",
+                    number,
+                    0.0,
+                    {**said, **(told if happened else {"outcome": "not_done"})},
+                )
+            )
     return len(doubts)
 
 
@@ -277,12 +317,16 @@ def trial(seed: int, counts: collections.Counter[str], timed: bool, whole: Any) 
         told: dict[str, Any] = {}
         kills_left = draw.choice((1, 1, 2, 3))
         while True:
-            kill_at, label = _point(draw, whole) if kills_left and not timed else (-1, "random time")
+            kill_at, label = (
+                _point(draw, whole) if kills_left and not timed else (-1, "random time")
+            )
             after = draw.uniform(0.002, 0.08) if kills_left and timed else 0.0
             kills_left = max(0, kills_left - 1)
             code = child(folder, draw.randrange(10**9), kill_at, after)
             now = acknowledged(folder)
-            counts["acknowledged results lost"] += sum(now.get(id_) != content for id_, content in told.items())
+            counts["acknowledged results lost"] += sum(
+                now.get(id_) != content for id_, content in told.items()
+            )
             told = now
             if code == -signal.SIGKILL:
                 counts["kills"] += 1
@@ -311,18 +355,26 @@ def _point(draw: random.Random, whole: Any) -> tuple[int, str]:
 def _judge(folder: Path, counts: collections.Counter[str], whole: Any) -> None:
     effects = collections.Counter(tool for tool, _ in World(folder / "world").lines())
     counts["runs"] += 1
-    counts["writes repeated"] += sum(max(0, effects[name] - 1) for name in effects if name != "tell")
+    counts["writes repeated"] += sum(
+        max(0, effects[name] - 1) for name in effects if name != "tell"
+    )
     for name in sorted(name for name, times in effects.items() if times > 1 and name != "tell"):
         counts[f"repeated: {name}"] += 1
-    counts["writes lost"] += sum(name not in effects for name in (*ONCE, "tell", "bill", "ship", "close"))
+    counts["writes lost"] += sum(
+        name not in effects for name in (*ONCE, "tell", "bill", "ship", "close")
+    )
     done = orjson.loads((folder / "done.json").read_text())
-    counts["another outcome than undisturbed"] += any(done[key] != whole[key] for key in ("results", "answer"))
+    counts["another outcome than undisturbed"] += any(
+        done[key] != whole[key] for key in ("results", "answer")
+    )
     counts["decided otherwise"] += done["decided"] != whole["decided"]
 
 
 def main() -> int:
     global STRATEGY, FREEZE
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     asked.add_argument("--kills", type=int, default=1000)
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--strategy", choices=[*STRATEGIES], default=STRATEGY)

@@ -1,11 +1,13 @@
 """Many clients of one proxy, with and without an attacker among them: how long the others wait.
 
-Clients ask at random moments and get a call that has to be repaired, half of them as a stream. The attacker sends one
-request after another, each of another shape that once kept a proxy busy for seconds: long ones, and short ones that
-are costly to read, to check or to repair. Rounds without and with the attacker take turns, because a busy machine
-slows both. The 99th percentile with the attacker stays under three times that without, and no client gets an error.
+Clients ask at random moments and get a call that has to be repaired, half of them as a stream. The
+attacker sends one request after another, each of another shape that once kept a proxy busy for
+seconds: long ones, and short ones that are costly to read, to check or to repair. Rounds without
+and with the attacker take turns, because a busy machine slows both. The 99th percentile with the
+attacker stays under three times that without, and no client gets an error.
 
-The upstream answers after ``--delay`` seconds and reads no request, so that only the proxy can be kept busy.
+The upstream answers after ``--delay`` seconds and reads no request, so that only the proxy can be
+kept busy.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ CALL = '<tool_call>{"name": "getWeather", "arguments": {"city": "Paris", "days":
 
 
 def tool(name: str, parameters: Any = None) -> dict[str, Any]:
-    usual = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
+    usual = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    }
     made = parameters if parameters is not None else {**usual, "required": ["city"]}
     return {"type": "function", "function": {"name": name, "parameters": made}}
 
@@ -63,7 +68,9 @@ def unpaired(count: int) -> list[Any]:
 
 def recursive() -> list[Any]:
     branch = {"type": "object", "properties": {"q": {"$ref": "#/$defs/n"}}, "required": ["z"]}
-    return [tool("a", {"$defs": {"n": {"anyOf": [branch] * 12}}, **object_of(p={"$ref": "#/$defs/n"})})]
+    return [
+        tool("a", {"$defs": {"n": {"anyOf": [branch] * 12}}, **object_of(p={"$ref": "#/$defs/n"})})
+    ]
 
 
 def nested(depth: int) -> Any:
@@ -82,17 +89,41 @@ def deep(levels: int) -> bytes:
 def _long() -> Iterator[tuple[str, bytes, str]]:
     text = [{"role": "user", "content": "Paris is a city. " * 1_100_000}]
     yield "20 MB of text", request([WEATHER], text), CALL
-    yield "3 MB of text", request([WEATHER], [{"role": "user", "content": "Paris is a city. " * 180_000}]), CALL
-    yield "20,000 tools", request([tool(f"get_{n}") for n in range(20_000)]), call_of("frobnicate", {})
-    yield "5,000 tools", request([tool(f"get_thing_{n}") for n in range(5_000)]), call_of("getThing_77", {})
+    yield (
+        "3 MB of text",
+        request([WEATHER], [{"role": "user", "content": "Paris is a city. " * 180_000}]),
+        CALL,
+    )
+    yield (
+        "20,000 tools",
+        request([tool(f"get_{n}") for n in range(20_000)]),
+        call_of("frobnicate", {}),
+    )
+    yield (
+        "5,000 tools",
+        request([tool(f"get_thing_{n}") for n in range(5_000)]),
+        call_of("getThing_77", {}),
+    )
     many = {f"p{n}": {"type": "integer"} for n in range(20_000)}
     yield "20,000 properties", request([tool("a", object_of(**many))]), call_of("a", {"P_77": "5"})
     enum = {"enum": [f"value {n}" for n in range(200_000)]}
-    yield "200,000 values", request([tool("a", object_of(p=enum))]), call_of("a", {"p": "Value 77x"})
-    yield "100,000 messages", request([WEATHER], [{"role": "user", "content": "hello Paris"}] * 100_000), CALL
+    yield (
+        "200,000 values",
+        request([tool("a", object_of(p=enum))]),
+        call_of("a", {"p": "Value 77x"}),
+    )
+    yield (
+        "100,000 messages",
+        request([WEATHER], [{"role": "user", "content": "hello Paris"}] * 100_000),
+        CALL,
+    )
     yield "50,000 calls without results", request([WEATHER], unpaired(50_000)), CALL
     yield "a name of 1 MB", request([tool("a" * 1_000_000)]), call_of("a", {})
-    yield "brackets, 200 KB", b'{"model":"x","messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}", CALL
+    yield (
+        "brackets, 200 KB",
+        b'{"model":"x","messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        CALL,
+    )
     yield "schema 5,000 deep", deep(5_000), CALL
 
 
@@ -105,16 +136,36 @@ def _short() -> Iterator[tuple[str, bytes, str]]:
     yield "2,500 small tools", request(small), CALL
     many = {f"p{n}": {"type": "integer"} for n in range(4_000)}
     wrong = {f"P_{n}": "5" for n in range(300)}
-    yield "300 misspelt of 4,000 properties", request([tool("a", object_of(**many))]), call_of("a", wrong)
+    yield (
+        "300 misspelt of 4,000 properties",
+        request([tool("a", object_of(**many))]),
+        call_of("a", wrong),
+    )
     listed = {"$defs": {"e": {"enum": [f"value {n}" for n in range(9_000)]}}}
     refs = {f"p{n}": {"$ref": "#/$defs/e"} for n in range(100)}
     values = {f"p{n}": f"Value {n}x" for n in range(100)}
-    yield "100 values of 9,000", request([tool("a", {**listed, **object_of(**refs)})]), call_of("a", values)
+    yield (
+        "100 values of 9,000",
+        request([tool("a", {**listed, **object_of(**refs)})]),
+        call_of("a", values),
+    )
     yield "900 calls without results", request([WEATHER], unpaired(900)), CALL
-    yield "30,000 blanks", request([WEATHER]), call_of("get_weather", {"city": "Paris", "days": " " * 30_000})
-    yield "2,000 quotes", request([WEATHER]), call_of("get_weather", {"city": "Paris", "days": '"' * 2_000})
+    yield (
+        "30,000 blanks",
+        request([WEATHER]),
+        call_of("get_weather", {"city": "Paris", "days": " " * 30_000}),
+    )
+    yield (
+        "2,000 quotes",
+        request([WEATHER]),
+        call_of("get_weather", {"city": "Paris", "days": '"' * 2_000}),
+    )
     yield "1,600 calls", request([WEATHER]), CALL * 1_600
-    yield "3,000 calls in Python", request([WEATHER]), "[get_weather(city='Paris', days='2')]\n" * 3_000
+    yield (
+        "3,000 calls in Python",
+        request([WEATHER]),
+        "[get_weather(city='Paris', days='2')]\n" * 3_000,
+    )
     yield "braces", request([WEATHER]), "{" * 120_000
     names = [tool("ab" * 30 + str(n), {}) for n in range(900)]
     yield "names alike", request(names), call_of("ba" * 31, {}) * 20
@@ -130,11 +181,24 @@ def completion(content: str) -> bytes:
 def events(content: str) -> bytes:
     def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        made = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+        made = {
+            "id": "x",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+        }
         return b"data: " + json.dumps(made).encode() + b"\n\n"
 
     texts = [event({"content": content[n : n + 6]}) for n in range(0, len(content), 6)]
-    return b"".join([event({"role": "assistant", "content": ""}), *texts, event({}, "stop"), b"data: [DONE]\n\n"])
+    return b"".join(
+        [
+            event({"role": "assistant", "content": ""}),
+            *texts,
+            event({}, "stop"),
+            b"data: [DONE]\n\n",
+        ]
+    )
 
 
 def attacks() -> list[tuple[str, bytes, bytes]]:
@@ -192,7 +256,10 @@ class Connection:
     async def ask(self, body: bytes, answer: int) -> tuple[int, int]:
         if self.writer is None or self.reader is None:
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
-        head = f"POST {CHAT} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-answer: {answer}\r\ncontent-length: {len(body)}\r\n\r\n"
+        head = (
+            f"POST {CHAT} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-answer: {answer}\r\ncontent-length:"
+            f" {len(body)}\r\n\r\n"
+        )
         self.writer.write(head.encode() + body)
         await self.writer.drain()
         given = await self.reader.readuntil(b"\r\n\r\n")
@@ -233,7 +300,9 @@ class Seen:
         self.wrong += other.wrong
 
 
-async def client(connection: Connection, seen: Seen, until: float, pause: float, chance: random.Random) -> None:
+async def client(
+    connection: Connection, seen: Seen, until: float, pause: float, chance: random.Random
+) -> None:
     tools = [WEATHER, *(tool(f"tool_{n}") for n in range(9))]
     bodies = [request(tools), request(tools, stream=True)]
     await asyncio.sleep(min(chance.uniform(0, pause), until - time.monotonic()))
@@ -257,7 +326,9 @@ async def round_of(port: int, clients: int, seconds: float, pause: float, seed: 
     connections = [Connection(port) for _ in range(clients)]
     async with asyncio.TaskGroup() as group:
         for n, connection in enumerate(connections):
-            group.create_task(client(connection, seen, until, pause, random.Random(seed * 100_003 + n)))
+            group.create_task(
+                client(connection, seen, until, pause, random.Random(seed * 100_003 + n))
+            )
     for connection in connections:
         connection.close()
     return seen
@@ -297,9 +368,13 @@ def free_port() -> int:
 
 @contextmanager
 def proxied(delay: float) -> Iterator[int]:
-    """The upstream and ``callwright proxy`` in front of it, each in its process; yields the proxy's port."""
+    """The upstream and ``callwright proxy`` in front of it, each in its process; yields the proxy's
+    port.
+    """
     up, port = free_port(), free_port()
-    upstream = multiprocessing.get_context("spawn").Process(target=_answer_all, args=(up, delay), daemon=True)
+    upstream = multiprocessing.get_context("spawn").Process(
+        target=_answer_all, args=(up, delay), daemon=True
+    )
     upstream.start()
     wait_for(up)
     options = ["--upstream", f"http://127.0.0.1:{up}/v1", "--port", str(port), "--guided", "off"]
@@ -368,7 +443,10 @@ async def measure(
         without = await round_of(port, clients, seconds, pause, 2 * number)
         async with attacking(port, made.rows):
             attacked = await round_of(port, clients, seconds, pause, 2 * number + 1)
-        for name, seen, all_of in (("alone", without, made.without), ("attacked", attacked, made.attacked)):
+        for name, seen, all_of in (
+            ("alone", without, made.without),
+            ("attacked", attacked, made.attacked),
+        ):
             all_of.add(seen)
             say(_line(f"round {number + 1}, {name}", seen))
     return made
@@ -388,12 +466,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=45.0, help="of each round")
-    parser.add_argument("--pause", type=float, default=20.0, help="mean seconds between two requests of a client")
+    parser.add_argument(
+        "--pause", type=float, default=20.0, help="mean seconds between two requests of a client"
+    )
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--delay", type=float, default=0.05, help="seconds that the upstream takes for an answer")
+    parser.add_argument(
+        "--delay", type=float, default=0.05, help="seconds that the upstream takes for an answer"
+    )
     given = parser.parse_args()
     with proxied(given.delay) as port:
-        made = asyncio.run(measure(port, given.clients, given.seconds, given.pause, given.rounds, say))
+        made = asyncio.run(
+            measure(port, given.clients, given.seconds, given.pause, given.rounds, say)
+        )
     slowest: dict[str, tuple[float, int]] = {}
     for name, seconds, status in made.rows:
         slowest[name] = max(slowest.get(name, (0.0, 0)), (seconds, status))
@@ -403,7 +487,10 @@ def main() -> int:
     print(_line("attacked", made.attacked))
     for wrong in sorted({*made.without.wrong, *made.attacked.wrong})[:5]:
         print(f"wrong: {wrong}")
-    print(f"{given.clients} clients, {len(made.rows)} attacks: p99 {made.ratio:.2f} times that without the attacker")
+    print(
+        f"{given.clients} clients, {len(made.rows)} attacks: p99 {made.ratio:.2f} times that"
+        " without the attacker"
+    )
     return 0 if made.good else 1
 
 

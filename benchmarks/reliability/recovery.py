@@ -1,10 +1,11 @@
 """Tasks that repair alone cannot solve, with and without each way of recovery (docs/concepts.md).
 
-``python benchmarks/reliability/recovery.py`` asks a scripted model that calls what is in view as soon as it has the
-values, makes up a code it lacks from the request, and states what the last result says; ``--model local`` (or any
-other spec) asks a real one. Twelve tasks: three that need the lookup again, three a substitute, three another order,
-and three in which nothing fails, to count what recovery costs where it is not needed. A task is solved if the answer
-holds the right value and none of the wrong ones.
+``python benchmarks/reliability/recovery.py`` asks a scripted model that calls what is in view as
+soon as it has the values, makes up a code it lacks from the request, and states what the last
+result says; ``--model local`` (or any other spec) asks a real one. Twelve tasks: three that need
+the lookup again, three a substitute, three another order, and three in which nothing fails, to
+count what recovery costs where it is not needed. A task is solved if the answer holds the right
+value and none of the wrong ones.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright import Orchestrator, Run
-from callwright.errors import Failure
+from callwright.agent.strategies import Layered
+from callwright.agent.strategies.recovery import WAYS
 from callwright.models import open_model
-from callwright.protocols import ChatRequest
-from callwright.strategies import Layered
-from callwright.strategies.recovery import WAYS
+from callwright.nouns.errors import Failure
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import ToolOutput
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
-from callwright.types import ToolOutput
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 DEAD = Failure("auth", "401 Unauthorized: the key has expired", status=401)
@@ -33,7 +34,9 @@ GONE = Failure("unavailable", "503 Service Unavailable", status=503)
 
 @dataclass(frozen=True)
 class Task:
-    """One task. ``takes``: tool -> argument -> what the scripted model gives: a text, or a field of a result."""
+    """One task. ``takes``: tool -> argument -> what the scripted model gives: a text, or a field of
+    a result.
+    """
 
     id: str
     needs: str
@@ -65,10 +68,14 @@ def known(values: Mapping[str, Any], what: str) -> Callable[..., Any]:
 def found_by(name: str, about: str, given: str, key: str, *values: str) -> FakeTool:
     """A lookup that gives one value after the other."""
     outputs = in_order(*({key: value} for value in values)) if len(values) > 1 else {key: values[0]}
-    return FakeTool(name, {given: TEXT}, output=outputs, description=about, output_schema=returns(**{key: TEXT}))
+    return FakeTool(
+        name, {given: TEXT}, output=outputs, description=about, output_schema=returns(**{key: TEXT})
+    )
 
 
-def fact(name: str, about: str, given: str, key: str, values: Mapping[str, Any], what: str) -> FakeTool:
+def fact(
+    name: str, about: str, given: str, key: str, values: Mapping[str, Any], what: str
+) -> FakeTool:
     answers = {code: {key: value} for code, value in values.items()}
     return FakeTool(name, {given: TEXT}, output=known(answers, what), description=about)
 
@@ -84,8 +91,22 @@ TASKS = [
         "retry",
         "What is the status of the order of Ann Berg?",
         lambda: [
-            found_by("find_order", "Finds the order of a customer.", "customer", "order_id", "O-12", "O-15"),
-            fact("order_status", "The status of an order.", "order_id", "status", {"O-15": "shipped"}, "order"),
+            found_by(
+                "find_order",
+                "Finds the order of a customer.",
+                "customer",
+                "order_id",
+                "O-12",
+                "O-15",
+            ),
+            fact(
+                "order_status",
+                "The status of an order.",
+                "order_id",
+                "status",
+                {"O-15": "shipped"},
+                "order",
+            ),
         ],
         (["find_order"], ["order_status"]),
         {"find_order": {"customer": "Ann Berg"}, "order_status": {"order_id": "@order_id"}},
@@ -97,8 +118,22 @@ TASKS = [
         "retry",
         "Which room is the talk 'Layers' in?",
         lambda: [
-            found_by("find_talk", "Finds a talk by its title.", "title", "talk_id", "talk-881", "talk-912"),
-            fact("talk_room", "The room of a talk.", "talk_id", "room", {"talk-912": "Aula 3"}, "talk"),
+            found_by(
+                "find_talk",
+                "Finds a talk by its title.",
+                "title",
+                "talk_id",
+                "talk-881",
+                "talk-912",
+            ),
+            fact(
+                "talk_room",
+                "The room of a talk.",
+                "talk_id",
+                "room",
+                {"talk-912": "Aula 3"},
+                "talk",
+            ),
         ],
         (["find_talk"], ["talk_room"]),
         {"find_talk": {"title": "Layers"}, "talk_room": {"talk_id": "@talk_id"}},
@@ -110,7 +145,14 @@ TASKS = [
         "retry",
         "What does the parcel to Bodil Lund weigh, and in which depot is it?",
         lambda: [
-            found_by("find_parcel", "Finds the parcel to somebody.", "receiver", "parcel_id", "P-100", "P-200"),
+            found_by(
+                "find_parcel",
+                "Finds the parcel to somebody.",
+                "receiver",
+                "parcel_id",
+                "P-100",
+                "P-200",
+            ),
             fact(
                 "parcel_depot",
                 "The depot of a parcel.",
@@ -119,7 +161,14 @@ TASKS = [
                 {"P-100": "Bergen", "P-200": "Narvik"},
                 "parcel",
             ),
-            fact("parcel_weight", "The weight of a parcel.", "parcel_id", "weight", {"P-200": "3.4 kg"}, "parcel"),
+            fact(
+                "parcel_weight",
+                "The weight of a parcel.",
+                "parcel_id",
+                "weight",
+                {"P-200": "3.4 kg"},
+                "parcel",
+            ),
         ],
         (["find_parcel"], ["parcel_depot"], ["parcel_weight"]),
         {
@@ -137,8 +186,21 @@ TASKS = [
         "What is the exchange rate of NOK?",
         lambda: [
             twin("bank_rate", "The exchange rate of a currency.", "currency", "rate", DEAD),
-            twin("market_rate", "The market's exchange rate of a currency.", "currency", "rate", {"rate": 11.37}),
-            fact("currency_name", "The name of a currency.", "currency", "name", {"NOK": "krone"}, "currency"),
+            twin(
+                "market_rate",
+                "The market's exchange rate of a currency.",
+                "currency",
+                "rate",
+                {"rate": 11.37},
+            ),
+            fact(
+                "currency_name",
+                "The name of a currency.",
+                "currency",
+                "name",
+                {"NOK": "krone"},
+                "currency",
+            ),
         ],
         (["bank_rate"],),
         {name: {"currency": "NOK"} for name in ("bank_rate", "market_rate")},
@@ -176,8 +238,12 @@ TASKS = [
                 description="Finds the train of a passenger.",
                 output_schema=returns(train_id=TEXT),
             ),
-            found_by("lookup_train", "Finds the train of a passenger.", "passenger", "train_id", "T-77"),
-            fact("train_gate", "The gate of a train.", "train_id", "gate", {"T-77": "B12"}, "train"),
+            found_by(
+                "lookup_train", "Finds the train of a passenger.", "passenger", "train_id", "T-77"
+            ),
+            fact(
+                "train_gate", "The gate of a train.", "train_id", "gate", {"T-77": "B12"}, "train"
+            ),
         ],
         (["find_train"], ["train_gate"]),
         {
@@ -194,8 +260,17 @@ TASKS = [
             "replan",
             f"What is the fee for {thing} {name}?",
             lambda thing=thing, code=code, fee=fee: [  # type: ignore[misc]
-                fact(f"{thing}_zone", f"The zone of a {thing}.", f"{thing}_code", "zone", {code: "Z5"}, thing),
-                found_by(f"find_{thing}", f"Finds the code of a {thing}.", "name", f"{thing}_code", code),
+                fact(
+                    f"{thing}_zone",
+                    f"The zone of a {thing}.",
+                    f"{thing}_code",
+                    "zone",
+                    {code: "Z5"},
+                    thing,
+                ),
+                found_by(
+                    f"find_{thing}", f"Finds the code of a {thing}.", "name", f"{thing}_code", code
+                ),
                 fact("zone_fee", "The fee of a zone.", "zone", "fee", {"Z5": fee}, "zone"),
             ],
             ([f"{thing}_zone"], ["zone_fee"], [f"find_{thing}"]),
@@ -219,8 +294,17 @@ TASKS = [
             "nothing",
             f"What is the fee for airport {name}?",
             lambda code=code, fee=fee: [  # type: ignore[misc]
-                found_by("find_airport", "Finds the code of an airport.", "name", "airport_code", code),
-                fact("airport_zone", "The zone of an airport.", "airport_code", "zone", {code: "Z5"}, "airport"),
+                found_by(
+                    "find_airport", "Finds the code of an airport.", "name", "airport_code", code
+                ),
+                fact(
+                    "airport_zone",
+                    "The zone of an airport.",
+                    "airport_code",
+                    "zone",
+                    {code: "Z5"},
+                    "airport",
+                ),
                 fact("zone_fee", "The fee of a zone.", "zone", "fee", {"Z5": fee}, "zone"),
             ],
             (["find_airport"], ["airport_zone"], ["zone_fee"]),
@@ -291,16 +375,26 @@ async def solve(task: Task, ways: tuple[str, ...], model: Any) -> Run:
 
 def solved(task: Task, run: Run) -> bool:
     text = run.answer.text.partition("Missing:")[0]
-    return task.right in text and not any(value in text for value in task.wrong) and "not confirmed" not in text
+    return (
+        task.right in text
+        and not any(value in text for value in task.wrong)
+        and "not confirmed" not in text
+    )
 
 
 async def main() -> int:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     asked.add_argument("--model", default="", help="a model spec; without it the scripted model")
     asked.add_argument("--tasks", default="", help="names with commas between; all without it")
     given = asked.parse_args()
     model = open_model(given.model) if given.model else None
-    settings = {"all": WAYS, **{f"no {way}": tuple(w for w in WAYS if w != way) for way in WAYS}, "none": ()}
+    settings = {
+        "all": WAYS,
+        **{f"no {way}": tuple(w for w in WAYS if w != way) for way in WAYS},
+        "none": (),
+    }
     if model is not None:
         settings = {"all": WAYS, "none": ()}
     totals = {name: [0, 0, 0, 0] for name in settings}
@@ -312,7 +406,10 @@ async def main() -> int:
             good = solved(task, run)
             spent = (good, run.cost.model_calls, run.cost.calls, run.cost.repairs["recovery"])
             totals[name] = [a + b for a, b in zip(totals[name], spent, strict=True)]
-            row.append(f"{name}: {'yes' if good else 'no':<3} {run.cost.model_calls} asked, {run.cost.calls} called")
+            row.append(
+                f"{name}: {'yes' if good else 'no':<3} {run.cost.model_calls} asked,"
+                f" {run.cost.calls} called"
+            )
         print(f"{task.id:<20} needs {task.needs:<11}" + " | ".join(row), flush=True)
     print()
     for name, (right, questions, calls, taken) in totals.items():

@@ -1,7 +1,8 @@
 """Do the checkers of trajectories leave alone what is right?
 
-The tasks of ``examples/desk`` whose gold is two calls and more, solved by the Python-call agent with a model that
-knows the right calls and the gold answer: right by construction. Each finding on one of them is a false alarm.
+The tasks of ``examples/desk`` whose gold is two calls and more, solved by the Python-call agent
+with a model that knows the right calls and the gold answer: right by construction. Each finding on
+one of them is a false alarm.
 
     python benchmarks/reliability/right_trajectories.py
 """
@@ -14,14 +15,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from callwright import Orchestrator
-from callwright.benchmarks.desk_tasks import load_desk
-from callwright.benchmarks.expert import Expert
-from callwright.benchmarks.makespan import LIMITS, known, playable
-from callwright.catalog import open_catalog
-from callwright.trajectory import Trajectory
-from callwright.types import Json
-from callwright.verify.rounds import trajectory_of
-from callwright.verify.trajectories import faults
+from callwright.nouns.trajectory import Trajectory
+from callwright.nouns.types import Json
+from callwright.tools.catalog import open_catalog
+from callwright_lab.benchmarks.desk.tasks import load_desk
+from callwright_lab.benchmarks.makespan.bench import LIMITS, known, playable
+from callwright_lab.benchmarks.makespan.expert import Expert
+from callwright_lab.verify.rounds import trajectory_of
+from callwright_lab.verify.trajectories import faults
 
 
 class Thinking(Expert):
@@ -42,7 +43,12 @@ async def right() -> AsyncIterator[Trajectory]:
             model = Thinking(plan, calls, task.gold_answer)
             names = [tool.name for tool in tools]
             setup = Orchestrator(
-                list(stage.sources), model=model, strategy="code", only=names, allow=["*"], limits=LIMITS
+                list(stage.sources),
+                model=model,
+                strategy="code",
+                only=names,
+                allow=["*"],
+                limits=LIMITS,
             )
             run = await setup.run(task.query)
         yield trajectory_of(run.events, tools, task.id)
@@ -56,7 +62,10 @@ async def main() -> int:
         dropped += any(fault.proved for fault in found)
         kinds.update({fault.kind for fault in found})
         for fault in found:
-            print(f"{trajectory.id}: {fault.kind}{' (dropped)' if fault.proved else ''}: {fault.reason}")
+            print(
+                f"{trajectory.id}: {fault.kind}{' (dropped)' if fault.proved else ''}:"
+                f" {fault.reason}"
+            )
     print(f"{made} trajectories, {dropped} dropped; by kind: {dict(kinds)}")
     return dropped
 

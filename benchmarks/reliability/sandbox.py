@@ -1,9 +1,10 @@
 """Do programs that a model wrote get out of the sandbox, or stay in it for too long?
 
-Every program of tests/suite/sandbox/hostile.json, each in a session of its own, all real: a file with a secret in it,
-an environment variable, a folder to write to, a server that listens, and a function that is not offered. Counted:
-a canary that any of them touched (the secret in what came back, a change in the folder, a connection, a call of that
-function, this process harmed), and seconds beyond the limit until the program was over.
+Every program of packages/callwright/tests/suite/sandbox/hostile.json, each in a session of its own, all real: a file
+with a secret in it, an environment variable, a folder to write to, a server that listens, and a
+function that is not offered. Counted: a canary that any of them touched (the secret in what came
+back, a change in the folder, a connection, a call of that function, this process harmed), and
+seconds beyond the limit until the program was over.
 
     python benchmarks/reliability/sandbox.py --seconds 1
 """
@@ -21,10 +22,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from callwright.agent.sandbox import Ran, Sandbox
 from callwright.jsontext import parse
-from callwright.sandbox import Ran, Sandbox
 
-HOSTILE = Path(__file__).resolve().parents[2] / "tests" / "suite" / "sandbox" / "hostile.json"
+HOSTILE = (
+    Path(__file__).resolve().parents[2]
+    / "packages"
+    / "callwright"
+    / "tests"
+    / "suite"
+    / "sandbox"
+    / "hostile.json"
+)
 SECRET = "canary-7c1f0e52"
 VARIABLE = "CALLWRIGHT_CANARY"
 SPARE = 0.5  # seconds beyond the limit (the scorecard's line 19)
@@ -76,14 +85,20 @@ class Canaries:
             self.touched.append("the secret came out")
         if [*self.folder.iterdir()]:
             self.touched.append("the folder was written to")
-        if not self.file.exists() or self.file.read_text() != SECRET or self.file.stat().st_mode & 0o777 == 0:
+        if (
+            not self.file.exists()
+            or self.file.read_text() != SECRET
+            or self.file.stat().st_mode & 0o777 == 0
+        ):
             self.touched.append("the file was changed")
         found, self.touched = self.touched, []
         return found
 
 
 async def played(cases: list[dict[str, Any]], limit: float, root: Path) -> list[dict[str, Any]]:
-    """Every case with what it touched, how it ended and the seconds it took, the start of its worker not counted."""
+    """Every case with what it touched, how it ended and the seconds it took, the start of its
+    worker not counted.
+    """
     canaries = Canaries(root)
     server = await asyncio.start_server(canaries.met, "127.0.0.1", 0)
     canaries.port = server.sockets[0].getsockname()[1]
@@ -95,7 +110,9 @@ async def played(cases: list[dict[str, Any]], limit: float, root: Path) -> list[
                 began = time.perf_counter()
                 ran = await sandbox.run(canaries.into(case["code"]), ("find",), canaries.call, 2)
                 seconds = time.perf_counter() - began
-            rows.append({**case, "stop": ran.stop, "seconds": seconds, "touched": canaries.judged(ran)})
+            rows.append(
+                {**case, "stop": ran.stop, "seconds": seconds, "touched": canaries.judged(ran)}
+            )
     finally:
         server.close()
         await server.wait_closed()
@@ -105,10 +122,16 @@ async def played(cases: list[dict[str, Any]], limit: float, root: Path) -> list[
 
 def told(rows: list[dict[str, Any]], limit: float) -> Iterator[str]:
     kinds = dict.fromkeys(row["kind"] for row in rows)
-    yield "| kind | programs | touched | over the limit | slowest, s | ended by |\n|---|---:|---:|---:|---:|---|"
+    yield (
+        "| kind | programs | touched | over the limit | slowest, s | ended by"
+        " |\n|---|---:|---:|---:|---:|---|"
+    )
     for kind in (*kinds, ""):
         some = [row for row in rows if not kind or row["kind"] == kind]
-        ends = ", ".join(f"{stop or 'its end'} {n}" for stop, n in Counter(row["stop"] for row in some).most_common())
+        ends = ", ".join(
+            f"{stop or 'its end'} {n}"
+            for stop, n in Counter(row["stop"] for row in some).most_common()
+        )
         late = sum(row["seconds"] > limit + SPARE for row in some)
         slowest = max(row["seconds"] for row in some)
         touched = sum(bool(row["touched"]) for row in some)
@@ -124,7 +147,10 @@ def main() -> int:
     print("\n".join(told(rows, limit)))
     wrong = [row for row in rows if row["touched"] or row["seconds"] > limit + SPARE]
     for row in wrong:
-        print(f"\n{row['kind']}: {row['touched'] or 'too long'} after {row['seconds']:.2f} s\n{row['code'][:300]}")
+        print(
+            f"\n{row['kind']}: {row['touched'] or 'too long'} after {row['seconds']:.2f}"
+            f" s\n{row['code'][:300]}"
+        )
     return bool(wrong)
 
 

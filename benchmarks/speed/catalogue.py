@@ -1,13 +1,15 @@
-"""A catalogue of any size out of real tools, with vectors: the same one for the same size, whoever makes it.
+"""A catalogue of any size out of real tools, with vectors: the same one for the same size, whoever
+makes it.
 
-The first tools are real: the candidates of StableToolBench's queries and all of Seal-Tools. What is missing is made
-from them source by source, as catalogues grow: a made source has a name of its own (of syllables, so the vocabulary
-goes on growing as it does in life) and a tool for every one of three real sources, each with the name, the
-description and the parameters of its model in part, and in part those of a tool from somewhere else.
+The first tools are real: the candidates of StableToolBench's queries and all of Seal-Tools. What is
+missing is made from them source by source, as catalogues grow: a made source has a name of its own
+(of syllables, so the vocabulary goes on growing as it does in life) and a tool for every one of
+three real sources, each with the name, the description and the parameters of its model in part, and
+in part those of a tool from somewhere else.
 
-Encoding 100,000 texts takes a quarter of an hour, so a made tool's vector is mixed as well: of its model's, the
-other tool's, and the difference of two more. The shares fit 7,704 made tools that were really encoded (0.58 and 0.43,
-a rest of length 0.64).
+Encoding 100,000 texts takes a quarter of an hour, so a made tool's vector is mixed as well: of its
+model's, the other tool's, and the difference of two more. The shares fit 7,704 made tools that were
+really encoded (0.58 and 0.43, a rest of length 0.64).
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from callwright.protocols import Encoder
+from callwright.nouns.protocols import Encoder
+from callwright.nouns.types import Tool
 from callwright.retrieval.document import Document, document
 from callwright.retrieval.terms import spoken
-from callwright.training.data import read_lines
-from callwright.training.data_nested import SEAL_WHERE, described_tool
-from callwright.training.retrieval_data import stabletoolbench
-from callwright.training.sources import data_root
-from callwright.types import Tool
+from callwright_lab.datasets.examples import read_lines
+from callwright_lab.datasets.nested import SEAL_WHERE, described_tool
+from callwright_lab.datasets.sources import data_root
+from callwright_lab.training.ranker.retrieval_data import stabletoolbench
 
 MODEL, OTHER, REST = 0.58, 0.43, 0.48  # the difference of two real vectors is 1.33 long
 
@@ -44,7 +46,9 @@ class Catalogue:
     """``tools`` in the order in which they came; :meth:`changed` gives some of them anew."""
 
     def __init__(self, size: int, root: Path | None = None) -> None:
-        """The tools of a smaller catalogue are the first of a larger one. ConfigError where the data is not there."""
+        """The tools of a smaller catalogue are the first of a larger one. ConfigError where the
+        data is not there.
+        """
         rng = random.Random(7)
         self._real = real_tools(root)
         rng.shuffle(self._real)
@@ -62,13 +66,21 @@ class Catalogue:
         rng = random.Random(11)
         picked = rng.sample(tools, round(len(tools) * share))
         return [
-            _mixed(tool, rng.choice(self._real), _brand(rng), tool.source, rng, name=tool.name) for tool in picked
+            _mixed(tool, rng.choice(self._real), _brand(rng), tool.source, rng, name=tool.name)
+            for tool in picked
         ]
 
     def vectors(self, documents: Sequence[Document], encoder: Encoder) -> np.ndarray[Any, Any]:
-        """Vectors of tools of this catalogue: encoded where the tool is real, mixed where it was made."""
-        real = dict(zip((tool.name for tool in self._real), encoder.encode(self._texts()), strict=True))
-        found = [real[d.name] if d.name in real else _of_parts(real, self._parts[d.name]) for d in documents]
+        """Vectors of tools of this catalogue: encoded where the tool is real, mixed where it was
+        made.
+        """
+        real = dict(
+            zip((tool.name for tool in self._real), encoder.encode(self._texts()), strict=True)
+        )
+        found = [
+            real[d.name] if d.name in real else _of_parts(real, self._parts[d.name])
+            for d in documents
+        ]
         return np.array(found, np.float32)
 
     def _texts(self) -> list[str]:
@@ -81,7 +93,9 @@ def real_tools(root: Path | None = None) -> list[Tool]:
     candidates = stabletoolbench(folder / "stabletoolbench" / "queries").tools
     specs = read_lines(folder / "seal_tools" / "tool.jsonl", SEAL_WHERE)
     sealed = [described_tool(spec, f"seal {spec['field']}") for spec in specs]
-    return sorted({tool.name: tool for tool in (*candidates, *sealed)}.values(), key=lambda t: t.name)
+    return sorted(
+        {tool.name: tool for tool in (*candidates, *sealed)}.values(), key=lambda t: t.name
+    )
 
 
 def queries(number: int, root: Path | None = None) -> list[str]:
@@ -109,7 +123,9 @@ def _of_parts(real: Mapping[str, np.ndarray[Any, Any]], parts: _Parts) -> np.nda
     return np.asarray(mixed / np.linalg.norm(mixed))
 
 
-def _mixed(model: Tool, other: Tool, brand: str, source: str, rng: random.Random, name: str = "") -> Tool:
+def _mixed(
+    model: Tool, other: Tool, brand: str, source: str, rng: random.Random, name: str = ""
+) -> Tool:
     own, borrowed = spoken(model.name).split(), spoken(other.name).split()
     words = [*own[: max(1, len(own) - 1)], *rng.sample(borrowed, min(len(borrowed), 2))][:6]
     sentences = _SENTENCE.split(model.description)
@@ -120,7 +136,10 @@ def _mixed(model: Tool, other: Tool, brand: str, source: str, rng: random.Random
     return Tool(
         name=name or f"{'_'.join(words)}_for_{brand}",
         description=" ".join([*kept, *added, f"By {brand.capitalize()}."]),
-        input_schema={"type": "object", "properties": {key: ours.get(key, theirs.get(key)) for key in keys}},
+        input_schema={
+            "type": "object",
+            "properties": {key: ours.get(key, theirs.get(key)) for key in keys},
+        },
         source=source,
     )
 

@@ -1,9 +1,11 @@
-"""A random plan of 200 steps, 5 to 80 ms each: the time it takes beside its critical path, and the CPU it costs.
+"""A random plan of 200 steps, 5 to 80 ms each: the time it takes beside its critical path, and the
+CPU it costs.
 
-The plan is drawn once (seed 0): each step waits for up to three of the thirty before it, and takes from each the
-value that it returned, as a reference in its arguments. Side by side
+The plan is drawn once (seed 0): each step waits for up to three of the thirty before it, and takes
+from each the value that it returned, as a reference in its arguments. Side by side
 
-* bare asyncio: one task a step, which awaits the tasks before it; arguments are checked against the compiled schema;
+* bare asyncio: one task a step, which awaits the tasks before it; arguments are checked against the
+  compiled schema;
 * ours: the executor's stream, with gate, provenance, budgets and trace (in memory), no model asked;
 * layer barriers: the same executor, layer by layer, as plans without edges have to be run.
 
@@ -25,17 +27,20 @@ from engine import executor
 from timing import Prepare, Row, looped, measure, median_us, ratio
 from workload import CITIES
 
-from callwright.execution.references import resolve
-from callwright.gate import Gate
-from callwright.limits import Limits
-from callwright.plan import Plan, Slot
-from callwright.types import READ, JsonObject, Tool, ToolCall, ToolOutput
+from callwright.agent.references import resolve
+from callwright.nouns.limits import Limits
+from callwright.nouns.plan import Plan, Slot
+from callwright.nouns.types import READ, JsonObject, Tool, ToolCall, ToolOutput
+from callwright.repair.gate import Gate
 
 STEPS, BACK, PARENTS = 200, 30, 3
 SHORTEST, LONGEST = 0.005, 0.080
 SCHEMA = {
     "type": "object",
-    "properties": {"city": {"type": "string"}, "values": {"type": "array", "items": {"type": "integer"}}},
+    "properties": {
+        "city": {"type": "string"},
+        "values": {"type": "array", "items": {"type": "integer"}},
+    },
     "required": ["city", "values"],
     "additionalProperties": False,
 }
@@ -49,8 +54,13 @@ def drawn(seed: int = 0) -> tuple[Plan, dict[str, float]]:
     for number in range(STEPS):
         near = slots[-BACK:]
         parents = dice.sample(near, min(len(near), dice.randint(0 if number < 5 else 1, PARENTS)))
-        arguments = {"city": CITIES[number % len(CITIES)], "values": ["${" + p.id + ".value}" for p in parents]}
-        slots.append(Slot(f"t{number}", f"t{number}", frozenset(p.id for p in parents), arguments=arguments))
+        arguments = {
+            "city": CITIES[number % len(CITIES)],
+            "values": ["${" + p.id + ".value}" for p in parents],
+        }
+        slots.append(
+            Slot(f"t{number}", f"t{number}", frozenset(p.id for p in parents), arguments=arguments)
+        )
     return Plan(tuple(slots)), {s.id: dice.uniform(SHORTEST, LONGEST) for s in slots}
 
 
@@ -98,7 +108,11 @@ async def layered(gate: Gate) -> None:
         calls = []
         for slot in layer:
             tool = Tool(slot.tool, "Waits.", SCHEMA, effects=READ)
-            calls.append(ToolCall("", slot.tool, resolve(slot.arguments or {}, given, tool).arguments, slot.id))
+            calls.append(
+                ToolCall(
+                    "", slot.tool, resolve(slot.arguments or {}, given, tool).arguments, slot.id
+                )
+            )
         await running.settle(calls, [slot.tool for slot in layer])
     assert len(running.succeeded) == STEPS
 
@@ -108,7 +122,11 @@ def _row(way: Callable[[Gate], Coroutine[Any, Any, None]]) -> Prepare:
     return looped(lambda: way(gate))
 
 
-BARE, OURS, LAYERS = "bare asyncio, schema checked", "Callwright, stream", "Callwright, layer by layer"
+BARE, OURS, LAYERS = (
+    "bare asyncio, schema checked",
+    "Callwright, stream",
+    "Callwright, layer by layer",
+)
 ROWS = {BARE: lambda: looped(bare), OURS: lambda: _row(streamed), LAYERS: lambda: _row(layered)}
 
 
@@ -132,11 +150,15 @@ def table(rounds: int, peers: str | None) -> list[str]:
     del peers
     times = measure([Row(name, "dag", runs=1) for name in ROWS], rounds)
     clock = seconds(max(3, rounds // 3))
-    lines = [f"| {STEPS} steps, critical path {CRITICAL:.3f} s | to the critical path | best | ms CPU | to bare |"]
+    lines = [
+        f"| {STEPS} steps, critical path {CRITICAL:.3f} s | to the critical path | best | ms CPU |"
+        " to bare |"
+    ]
     lines.append("|---|---:|---:|---:|---:|")
     lines += [
-        f"| {name} | {statistics.median(clock[name]) / CRITICAL:.3f} | {min(clock[name]) / CRITICAL:.3f} "
-        f"| {median_us(times, name) / 1000:.1f} | {ratio(times, name, BARE):.2f} |"
+        f"| {name} | {statistics.median(clock[name]) / CRITICAL:.3f} |"
+        f" {min(clock[name]) / CRITICAL:.3f} | {median_us(times, name) / 1000:.1f} |"
+        f" {ratio(times, name, BARE):.2f} |"
         for name in ROWS
     ]
     return [*lines, ""]

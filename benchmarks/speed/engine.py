@@ -1,10 +1,11 @@
 """The engine beside a hand-written loop with the same checks: 12 no-op calls in 3 layers of 4.
 
-Both rows by hand run a layer's calls in one TaskGroup and keep their results; the first checks every call against
-its compiled schema, the second as the gate does, where its values come from included. The engine also numbers, traces
-(in memory), budgets and dedupes them, and lets none run for ever. With the journal every call is a write whose intent
-is on the disk before it leaves, beside as many raw SQLite commits. No model is asked: what is measured is what a run
-costs apart from its questions.
+Both rows by hand run a layer's calls in one TaskGroup and keep their results; the first checks
+every call against its compiled schema, the second as the gate does, where its values come from
+included. The engine also numbers, traces (in memory), budgets and dedupes them, and lets none run
+for ever. With the journal every call is a write whose intent is on the disk before it leaves,
+beside as many raw SQLite commits. No model is asked: what is measured is what a run costs apart
+from its questions.
 """
 
 from __future__ import annotations
@@ -21,15 +22,26 @@ import jsonschema_rs
 from timing import Prepare, Row, looped, measure, median_us, ratio
 from workload import LAYERS, NAMES, QUERY, SCHEMA, WIDTH, calls, result
 
-from callwright.execution.executor import Executor
-from callwright.execution.journal import Journal
-from callwright.execution.ledger import Ledger
-from callwright.execution.questions import Questions
-from callwright.gate import Gate, Sources
-from callwright.limits import Budget, Limits
+from callwright.agent.executor import Executor
+from callwright.agent.journal.ledger import Ledger
+from callwright.agent.journal.store import Journal
+from callwright.agent.questions import Questions
+from callwright.nouns.limits import Budget, Limits
+from callwright.nouns.trace import Sink, Trace
+from callwright.nouns.types import (
+    READ,
+    WRITE,
+    CheckedCall,
+    Effects,
+    JsonObject,
+    Tool,
+    ToolCall,
+    ToolOutput,
+    ToolResult,
+)
+from callwright.repair.gate import Gate
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.testing import ScriptedModel
-from callwright.trace import Sink, Trace
-from callwright.types import READ, WRITE, CheckedCall, Effects, JsonObject, Tool, ToolCall, ToolOutput, ToolResult
 
 MODEL = ScriptedModel([])
 COMMITS = LAYERS * WIDTH + LAYERS  # of one run that only writes: one an effect, one a layer
@@ -65,14 +77,16 @@ def by_hand() -> Prepare:
 def by_hand_as_the_gate() -> Prepare:
     gate = Gate(tools(READ))
 
-    async def one(name: str, arguments: JsonObject, sources: Sources, out: list[ToolResult]) -> None:
+    async def one(
+        name: str, arguments: JsonObject, sources: ProvenanceIndex, out: list[ToolResult]
+    ) -> None:
         if isinstance(gate.check(ToolCall("", name, arguments), sources), CheckedCall):
             given = await no_op(name, arguments)
             out.append(ToolResult(f"r{len(out)}", name, arguments, given.content))
 
     async def run() -> None:
         out: list[ToolResult] = []
-        sources = Sources(QUERY)
+        sources = ProvenanceIndex(QUERY)
         for layer in range(LAYERS):
             known = len(out)
             async with asyncio.TaskGroup() as group:
@@ -86,7 +100,10 @@ def by_hand_as_the_gate() -> Prepare:
 
 
 def executor(
-    gate: Gate, caller: Callable[..., Any], journal: Journal | None = None, limits: Limits | None = None
+    gate: Gate,
+    caller: Callable[..., Any],
+    journal: Journal | None = None,
+    limits: Limits | None = None,
 ) -> Executor:
     """What an orchestrator makes for every run."""
     sinks: tuple[Sink, ...] = (journal,) if journal else ()
@@ -95,7 +112,7 @@ def executor(
     return Executor(
         caller=caller,
         gate=gate,
-        sources=Sources(QUERY),
+        sources=ProvenanceIndex(QUERY),
         questions=Questions(MODEL, "schema", budget, trace, None, ledger),
         budget=budget,
         trace=trace,
@@ -106,7 +123,10 @@ def executor(
 async def layered(made: Executor) -> None:
     for layer in range(LAYERS):
         asked = calls(layer)
-        await made.settle([ToolCall("", name, arguments) for name, arguments in asked], [name for name, _ in asked])
+        await made.settle(
+            [ToolCall("", name, arguments) for name, arguments in asked],
+            [name for name, _ in asked],
+        )
     assert len(made.results) == LAYERS * WIDTH
 
 
@@ -148,7 +168,9 @@ def raw_commits() -> Prepare:
         def commit() -> None:
             for database in databases:
                 for n in range(COMMITS):
-                    database.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (?); COMMIT", (f"{n}" * 200,))
+                    database.execute(
+                        "BEGIN IMMEDIATE; INSERT INTO t VALUES (?); COMMIT", (f"{n}" * 200,)
+                    )
 
         return commit
 
@@ -181,7 +203,13 @@ def crowd(times: int) -> list[float]:
 
 HAND, GATE, OURS = "by hand, schema checked", "by hand, the gate's checks", "Callwright"
 JOURNAL, RAW = "Callwright, journal on, only writes", f"{COMMITS} raw SQLite commits"
-ROWS = {HAND: by_hand, GATE: by_hand_as_the_gate, OURS: engine, JOURNAL: engine_with_journal, RAW: raw_commits}
+ROWS = {
+    HAND: by_hand,
+    GATE: by_hand_as_the_gate,
+    OURS: engine,
+    JOURNAL: engine_with_journal,
+    RAW: raw_commits,
+}
 PEERS = ("LangGraph, ToolNode graph", "pydantic-ai, agent")  # in engine_peers
 
 
@@ -190,7 +218,10 @@ def table(rounds: int, peers: str | None) -> list[str]:
     rows = [Row(name, "engine", runs=8 if name in (JOURNAL, RAW) else 40) for name in ROWS]
     rows += [Row(name, "engine_peers", peers, runs=10) for name in PEERS] if peers else []
     times = measure(rows, rounds)
-    lines = ["| 12 calls in 3 layers | µs CPU | to Callwright | to by hand, schema checked |", "|---|---:|---:|---:|"]
+    lines = [
+        "| 12 calls in 3 layers | µs CPU | to Callwright | to by hand, schema checked |",
+        "|---|---:|---:|---:|",
+    ]
     lines += [
         f"| {r.name} | {median_us(times, r.name):,.0f} | {ratio(times, r.name, OURS):.2f} "
         f"| {ratio(times, r.name, HAND):.2f} |"
@@ -201,8 +232,11 @@ def table(rounds: int, peers: str | None) -> list[str]:
     return [
         *lines,
         "",
-        f"Callwright to by hand with the gate's checks: {ratio(times, OURS, GATE):.2f}. With the journal, a step (a "
-        f"commit and all around it) to a raw commit: {ratio(times, JOURNAL, RAW):.2f}. {CROWD} tools of 50 ms at "
-        f"once, clock time to 50 ms: {at_once}.",
+        (
+            f"Callwright to by hand with the gate's checks: {ratio(times, OURS, GATE):.2f}. With"
+            " the journal, a step (a commit and all around it) to a raw commit:"
+            f" {ratio(times, JOURNAL, RAW):.2f}. {CROWD} tools of 50 ms at once, clock time to 50"
+            f" ms: {at_once}."
+        ),
         "",
     ]

@@ -1,7 +1,8 @@
-"""The workload in the frameworks that people use, as their documentation says. Runs in the peers' environment.
+"""The workload in the frameworks that people use, as their documentation says. Runs in the peers'
+environment.
 
-Neither can be run without its agent's step, so both are given one that says at once which calls to make. Arguments
-are checked by the pydantic model that each makes of the same schema.
+Neither can be run without its agent's step, so both are given one that says at once which calls to
+make. Arguments are checked by the pydantic model that each makes of the same schema.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def langgraph() -> Prepare:
         layer = sum(isinstance(message, AIMessage) for message in state["messages"])
         if layer == LAYERS:
             return {"messages": [AIMessage("done")]}
-        asked = [{"name": n, "args": a, "id": f"{layer}-{i}"} for i, (n, a) in enumerate(calls(layer))]
+        asked = [
+            {"name": n, "args": a, "id": f"{layer}-{i}"} for i, (n, a) in enumerate(calls(layer))
+        ]
         return {"messages": [AIMessage("", tool_calls=asked)]}
 
     builder = StateGraph(MessagesState)
@@ -53,7 +56,10 @@ def langgraph() -> Prepare:
 
     async def run() -> None:
         state = await graph.ainvoke({"messages": [HumanMessage(QUERY)]})
-        assert sum(m.type == "tool" and m.status == "success" for m in state["messages"]) == LAYERS * WIDTH
+        assert (
+            sum(m.type == "tool" and m.status == "success" for m in state["messages"])
+            == LAYERS * WIDTH
+        )
 
     return looped(run)
 
@@ -61,7 +67,13 @@ def langgraph() -> Prepare:
 def pydantic_ai() -> Prepare:
     """An agent with the twelve tools and a function for its model."""
     from pydantic_ai import Agent, Tool
-    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+    )
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
     def made(name: str) -> Tool[None]:
@@ -74,7 +86,9 @@ def pydantic_ai() -> Prepare:
         layer = sum(isinstance(message, ModelResponse) for message in messages)
         if layer == LAYERS:
             return ModelResponse(parts=[TextPart("done")])
-        return ModelResponse(parts=[ToolCallPart(name, arguments) for name, arguments in calls(layer)])
+        return ModelResponse(
+            parts=[ToolCallPart(name, arguments) for name, arguments in calls(layer)]
+        )
 
     agent = Agent(FunctionModel(model), tools=[made(name) for name in NAMES])
 

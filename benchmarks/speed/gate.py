@@ -1,7 +1,8 @@
-"""The gate beside the validator it stands on: a right call checked, a wrong one mended or refused with all reasons.
+"""The gate beside the validator it stands on: a right call checked, a wrong one mended or refused
+with all reasons.
 
-``is_valid`` and ``iter_errors`` are of jsonschema-rs, formats asserted. A check hands back a sealed call, a mended
-call comes with every edit, a refusal with violations worded for a model.
+``is_valid`` and ``iter_errors`` are of jsonschema-rs, formats asserted. A check hands back a sealed
+call, a mended call comes with every edit, a refusal with violations worded for a model.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import jsonschema_rs
 from gate_cases import LACKING, REQUIRED_ELSEWHERE, SCHEMAS, right, wrong
 from timing import HERE, Prepare, Row, Times, measure, median_us, ratio, repeated
 
-from callwright.gate import Gate, Refusal
 from callwright.jsontext import parse
-from callwright.types import CheckedCall, JsonObject, Tool, ToolCall
+from callwright.nouns.types import CheckedCall, JsonObject, Tool, ToolCall
+from callwright.repair.gate import Gate, Refusal
 
 RUNS = {"small": 2_000, "middle": 400, "large": 40}
 
@@ -65,11 +66,18 @@ def table(rounds: int, peers: str | None) -> list[str]:
     times = measure(rows, rounds)
     lines = ["| a right call | Callwright µs | `is_valid` µs | ratio |", "|---|---:|---:|---:|"]
     lines += [_line(size, times, f"check {size}", f"valid {size}") for size in SCHEMAS]
-    lines += ["", "| a wrong call | Callwright µs | `iter_errors` µs | ratio |", "|---|---:|---:|---:|"]
+    lines += [
+        "",
+        "| a wrong call | Callwright µs | `iter_errors` µs | ratio |",
+        "|---|---:|---:|---:|",
+    ]
     lines += [_line(case, times, f"check {case}", f"errors {case}") for case in wrong()]
     if peers:
         lines += ["", "| the middle call by others | µs | to `is_valid` |", "|---|---:|---:|"]
-        lines += [f"| {n} | {median_us(times, n):.1f} | {ratio(times, n, 'valid middle'):.1f} |" for n in PEERS]
+        lines += [
+            f"| {n} | {median_us(times, n):.1f} | {ratio(times, n, 'valid middle'):.1f} |"
+            for n in PEERS
+        ]
     return [*lines, "", *_traps(peers)]
 
 
@@ -88,7 +96,9 @@ def _traps(peers: str | None) -> list[str]:
     gate = Gate([Tool("search", "Searches.", REQUIRED_ELSEWHERE)])
     passed = isinstance(gate.check(ToolCall("", "search", LACKING)), CheckedCall)
     said = {"Callwright": passed, **(_accepted(peers) if peers else {})}
-    shown = ", ".join(f"{name} {'accepts' if accepts else 'refuses'}" for name, accepts in said.items())
+    shown = ", ".join(
+        f"{name} {'accepts' if accepts else 'refuses'}" for name, accepts in said.items()
+    )
     return [f"A call that lacks a key which is `required` and not in `properties`: {shown}.", ""]
 
 

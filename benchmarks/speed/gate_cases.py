@@ -1,4 +1,6 @@
-"""What the gate's rows check: tools of three sizes, a right call of each, and wrong ones. Knows no library."""
+"""What the gate's rows check: tools of three sizes, a right call of each, and wrong ones. Knows no
+library.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,11 @@ MIDDLE: Value = {
         "adults": {"type": "integer", "minimum": 1, "maximum": 9},
         "direct": {"type": "boolean"},
         "max_price": {"type": "number", "exclusiveMinimum": 0},
-        "airlines": {"type": "array", "items": {"type": "string", "minLength": 2, "maxLength": 2}, "maxItems": 10},
+        "airlines": {
+            "type": "array",
+            "items": {"type": "string", "minLength": 2, "maxLength": 2},
+            "maxItems": 10,
+        },
         "passengers": {
             "type": "array",
             "items": {
@@ -81,11 +87,17 @@ def right() -> dict[str, Value]:
         "passengers": passengers,
     }
     lines = [{"sku": f"A-{n}", "count": n + 1, "price": n * 1.25, "note": None} for n in range(60)]
-    return {"small": {"city": "Oslo", "days": 3}, "middle": middle, "large": {"order": "77", "lines": lines}}
+    return {
+        "small": {"city": "Oslo", "days": 3},
+        "middle": middle,
+        "large": {"order": "77", "lines": lines},
+    }
 
 
 def wrong() -> dict[str, Value]:
-    """Calls as models spoil them: to be mended without loss (``coerced``), or refused with all that is wrong."""
+    """Calls as models spoil them: to be mended without loss (``coerced``), or refused with all that
+    is wrong.
+    """
     good = right()
     middle, lines = good["middle"], good["large"]["lines"]
     passengers = [{"name": "Ada Byron", "age": "36"}, {"name": "Alan Turing", "age": 41}]
@@ -99,8 +111,17 @@ def wrong() -> dict[str, Value]:
             "max_price": "420.5",
             "passengers": passengers,
         },
-        "middle, refused": {**middle, "origin": "Oslo", "cabin": "luxury", "adults": 12, "airlines": "none of them"},
-        "large, coerced": {"order": "77", "lines": [{**line, "count": str(line["count"])} for line in lines]},
+        "middle, refused": {
+            **middle,
+            "origin": "Oslo",
+            "cabin": "luxury",
+            "adults": 12,
+            "airlines": "none of them",
+        },
+        "large, coerced": {
+            "order": "77",
+            "lines": [{**line, "count": str(line["count"])} for line in lines],
+        },
         "large, refused": {"order": "77", "lines": [{**line, "count": 0} for line in lines]},
     }
 

@@ -1,7 +1,8 @@
-"""The middle call checked by other libraries, in the peers' environment. Alone, it prints who falls into the trap.
+"""The middle call checked by other libraries, in the peers' environment. Alone, it prints who falls
+into the trap.
 
-pydantic and msgspec check types, not schemas: they are given what the frameworks that stand on them make of a schema,
-a class with one field for each property.
+pydantic and msgspec check types, not schemas: they are given what the frameworks that stand on them
+make of a schema, a class with one field for each property.
 """
 
 # The peers are not installed where types are checked: their classes count as Any there.
@@ -55,7 +56,8 @@ class _Flight(pydantic.BaseModel):
     direct: bool = False
     max_price: Annotated[float | None, pydantic.Field(gt=0)] = None
     airlines: Annotated[
-        list[Annotated[str, pydantic.Field(min_length=2, max_length=2)]], pydantic.Field(max_length=10)
+        list[Annotated[str, pydantic.Field(min_length=2, max_length=2)]],
+        pydantic.Field(max_length=10),
     ] = []
     passengers: list[_Passenger] = []
 
@@ -90,7 +92,12 @@ def _msgspec() -> Prepare:
     return repeated(lambda: msgspec.convert(CALL, _Trip))
 
 
-ROWS = {"jsonschema": _jsonschema, "fastjsonschema": _fastjsonschema, "pydantic": _pydantic, "msgspec": _msgspec}
+ROWS = {
+    "jsonschema": _jsonschema,
+    "fastjsonschema": _fastjsonschema,
+    "pydantic": _pydantic,
+    "msgspec": _msgspec,
+}
 
 
 def _accepts() -> dict[str, bool]:
@@ -108,7 +115,11 @@ def _accepts() -> dict[str, bool]:
     for name, check in tried.items():
         try:
             check()
-        except (fastjsonschema.JsonSchemaException, pydantic.ValidationError, msgspec.ValidationError):
+        except (
+            fastjsonschema.JsonSchemaException,
+            pydantic.ValidationError,
+            msgspec.ValidationError,
+        ):
             said[name] = False
         else:
             said[name] = True

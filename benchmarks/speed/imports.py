@@ -1,4 +1,6 @@
-"""``import callwright`` beside ``import asyncio`` and what the frameworks load: CPU and memory of fresh processes."""
+"""``import callwright`` beside ``import asyncio`` and what the frameworks load: CPU and memory of
+fresh processes.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,16 @@ ASYNCIO, OURS = "asyncio", "callwright"
 
 def fresh(python: str, module: str) -> tuple[float, float]:
     """(milliseconds of CPU for the import alone, MB of the process at its largest)."""
-    said = subprocess.run([python, "-c", SCRIPT, module], check=True, capture_output=True, text=True).stdout.split()
+    said = subprocess.run(
+        [python, "-c", SCRIPT, module], check=True, capture_output=True, text=True
+    ).stdout.split()
     return int(said[0]) / 1e6, int(said[1]) * 1024 / 1e6
 
 
 def table(rounds: int, peers: str | None) -> list[str]:
-    """The table of imports, in Markdown. Every process is new; files are in the page cache after the first round."""
+    """The table of imports, in Markdown. Every process is new; files are in the page cache after
+    the first round.
+    """
     rows = [(sys.executable, ""), (sys.executable, ASYNCIO), (sys.executable, OURS)]
     rows += [(peers, name) for name in ("langgraph.prebuilt", "pydantic_ai")] if peers else []
     spent: dict[str, list[float]] = {name: [] for _, name in rows}
@@ -42,5 +48,8 @@ def table(rounds: int, peers: str | None) -> list[str]:
     lines = ["| import | ms CPU | to asyncio | MB of the process |", "|---|---:|---:|---:|"]
     for _, name in rows:
         middle, size = statistics.median(spent[name]), statistics.median(held[name])
-        lines.append(f"| {name or '(nothing)'} | {middle:.1f} | {ratio(spent, name, ASYNCIO):.2f} | {size:.1f} |")
+        lines.append(
+            f"| {name or '(nothing)'} | {middle:.1f} | {ratio(spent, name, ASYNCIO):.2f} |"
+            f" {size:.1f} |"
+        )
     return [*lines, ""]

@@ -1,8 +1,10 @@
-"""Reading calls beside what a user would write or install instead: ``python benchmarks/speed/parsing.py``.
+"""Reading calls beside what a user would write or install instead: ``python
+benchmarks/speed/parsing.py``.
 
-Each pair is timed in turns in one process (CPU time, median of the ratios of many short turns), so that the ratios
-stand on a busy machine. Peers: a regular expression and orjson for clean calls, json-repair for broken arguments, and
-whichever of partial-json-parser, dirtyjson, json5 and fast-json-repair is installed, for what is cut off. Markdown.
+Each pair is timed in turns in one process (CPU time, median of the ratios of many short turns), so
+that the ratios stand on a busy machine. Peers: a regular expression and orjson for clean calls,
+json-repair for broken arguments, and whichever of partial-json-parser, dirtyjson, json5 and
+fast-json-repair is installed, for what is cut off. Markdown.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ import json_repair
 import orjson
 
 from callwright import Tool
-from callwright.dialects import CallPiece, Parser, parse_calls, write_calls
-from callwright.jsontext import JsonError, mend
-from callwright.types import JsonObject, ToolCall
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.nouns.types import JsonObject, ToolCall
+from callwright.parsing import CallPiece, Parser, parse_calls, write_calls
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
-TOOLS = tuple(Tool(name, input_schema=SCHEMA) for name in ("get_weather", "book_hotel", "search_web", "send_mail"))
+TOOLS = tuple(
+    Tool(name, input_schema=SCHEMA)
+    for name in ("get_weather", "book_hotel", "search_web", "send_mail")
+)
 CALL = ToolCall("call_1", "get_weather", {"city": "Oslo", "days": 3})
 HEADS = {  # what somebody who knows the format of his model writes
     "hermes": r"<tool_call>\s*(?P<body>\{.*?\})\s*</tool_call>",
@@ -36,16 +41,27 @@ HEADS = {  # what somebody who knows the format of his model writes
     "fenced": r"```json\s*(?P<body>[\[{].*?)\s*```",
     "llama_json": r"\A\s*(?P<body>\{.*\})\s*\Z",
     "mistral": r"\[TOOL_CALLS\]\s*(?P<body>\[.*\])",
-    "mistral_args": r"\[TOOL_CALLS\](?P<name>[\w.-]+)\[ARGS\](?P<body>\{.*?\})(?=\[TOOL_CALLS\]|\Z)",
-    "deepseek_v31": r"<｜tool▁call▁begin｜>(?P<name>[\w.-]+)<｜tool▁sep｜>(?P<body>\{.*?\})<｜tool▁call▁end｜>",
-    "kimi": r"<\|tool_call_begin\|>functions\.(?P<name>[\w.-]+):\d+<\|tool_call_argument_begin\|>"
-    r"(?P<body>\{.*?\})<\|tool_call_end\|>",
-    "harmony": r"to=functions\.(?P<name>[\w.-]+) <\|constrain\|>json<\|message\|>(?P<body>\{.*?\})<\|call\|>",
+    "mistral_args": (
+        r"\[TOOL_CALLS\](?P<name>[\w.-]+)\[ARGS\](?P<body>\{.*?\})(?=\[TOOL_CALLS\]|\Z)"
+    ),
+    "deepseek_v31": (
+        r"<｜tool▁call▁begin｜>(?P<name>[\w.-]+)<｜tool▁sep｜>(?P<body>\{.*?\})<｜tool▁call▁end｜>"
+    ),
+    "kimi": (
+        r"<\|tool_call_begin\|>functions\.(?P<name>[\w.-]+):\d+<\|tool_call_argument_begin\|>"
+        r"(?P<body>\{.*?\})<\|tool_call_end\|>"
+    ),
+    "harmony": (
+        r"to=functions\.(?P<name>[\w.-]+)"
+        r" <\|constrain\|>json<\|message\|>(?P<body>\{.*?\})<\|call\|>"
+    ),
 }
 
 
 def by_hand(pattern: str) -> Callable[[str], tuple[list[ToolCall], str]]:
-    """The calls and the text beside them, with one regular expression and orjson: what ``parse_calls`` gives."""
+    """The calls and the text beside them, with one regular expression and orjson: what
+    ``parse_calls`` gives.
+    """
     compiled = re.compile(pattern, re.DOTALL)
 
     def read(text: str) -> tuple[list[ToolCall], str]:
@@ -83,19 +99,25 @@ def _spent(work: Callable[[], object], each: int) -> float:
 
 
 def clean(turns: int) -> list[str]:
-    rows = ["| clean reply with one short call | µs | regex and orjson µs | ratio |", "|---|---|---|---|"]
+    rows = [
+        "| clean reply with one short call | µs | regex and orjson µs | ratio |",
+        "|---|---|---|---|",
+    ]
     ratios = []
     for dialect, pattern in HEADS.items():
         text, hand = write_calls([CALL], dialect), by_hand(pattern)
         assert hand(text)[0] == list(parse_calls(text, TOOLS).calls) == [CALL], dialect
-        shared, ours, theirs = ratio(partial(parse_calls, text, TOOLS), partial(hand, text), turns, 200)
+        shared, ours, theirs = ratio(
+            partial(parse_calls, text, TOOLS), partial(hand, text), turns, 200
+        )
         ratios.append(shared)
         rows.append(f"| {dialect} | {ours:.1f} | {theirs:.1f} | {shared:.2f} |")
     return [*rows, f"| median | | | {statistics.median(ratios):.2f} |", ""]
 
 
 WORDS = (
-    "Oslo São Paulo it's fine O'Hara 12:30 a,b [draft] {x} true None 5.0 naïve C:\\temp https://x.org/?a=1".split()
+    "Oslo São Paulo it's fine O'Hara 12:30 a,b [draft] {x} true None 5.0 naïve C:\\temp"
+    " https://x.org/?a=1".split()
 )
 
 
@@ -109,7 +131,8 @@ def given(source: random.Random, depth: int = 0) -> Any:
     if depth and kind < 0.9:
         return [given(source, depth + 1) for _ in range(source.randint(0, 3))] if depth < 3 else []
     keys = source.sample(
-        ["city", "start_date", "max", "isActive", "user_id", "filters", "note"], source.randint(1, 4)
+        ["city", "start_date", "max", "isActive", "user_id", "filters", "note"],
+        source.randint(1, 4),
     )
     return {key: given(source, depth + 1) for key in keys} if depth < 3 else {}
 
@@ -117,7 +140,9 @@ def given(source: random.Random, depth: int = 0) -> Any:
 def outside(text: str, change: Callable[[str], str]) -> str:
     """The text changed outside of its strings."""
     return "".join(
-        part if part.startswith('"') else change(part) for part in re.split(r'("(?:[^"\\]|\\.)*")', text) if part
+        part if part.startswith('"') else change(part)
+        for part in re.split(r'("(?:[^"\\]|\\.)*")', text)
+        if part
     )
 
 
@@ -136,8 +161,10 @@ SPOILED: dict[str, Callable[[JsonObject, str], str]] = {
     "prose around": lambda _, text: f"Here you are: {text} Anything else?",
     "surplus bracket": lambda _, text: text + "}",
     "bare keys": lambda _, text: unquoted(text),
-    "raw line breaks": lambda value, _: json.dumps({**value, "note": "a\nb"}, ensure_ascii=False).replace(
-        "\\n", "\n"
+    "raw line breaks": (
+        lambda value, _: json.dumps({**value, "note": "a\nb"}, ensure_ascii=False).replace(
+            "\\n", "\n"
+        )
     ),
     "missing comma": lambda _, text: outside(text, lambda p: p.replace(", ", " ", 1)),
 }
@@ -146,7 +173,10 @@ SPOILED: dict[str, Callable[[JsonObject, str], str]] = {
 def broken(turns: int, count: int) -> list[str]:
     """Broken arguments mended to what they were: how often, and how fast, beside json-repair."""
     source = random.Random(7)
-    rows = ["| broken arguments | mended | json-repair | µs | its µs | ratio |", "|---|---|---|---|---|---|"]
+    rows = [
+        "| broken arguments | mended | json-repair | µs | its µs | ratio |",
+        "|---|---|---|---|---|---|",
+    ]
     totals, ratios = [0, 0, 0], []
     for kind, spoil in SPOILED.items():
         values = [given(source) for _ in range(count)]
@@ -155,19 +185,25 @@ def broken(turns: int, count: int) -> list[str]:
             values = [{**value, "note": "a\nb"} for value in values]
         ours = sum(_mended(text) == value for text, value in zip(texts, values, strict=True))
         theirs = sum(_repaired(text) == value for text, value in zip(texts, values, strict=True))
-        shared, mine, its = ratio(partial(_each, _mended, texts), partial(_each, _repaired, texts), turns, 1)
+        shared, mine, its = ratio(
+            partial(_each, _mended, texts), partial(_each, _repaired, texts), turns, 1
+        )
         ratios.append(shared)
         totals = [totals[0] + ours, totals[1] + theirs, totals[2] + count]
         rows.append(
-            f"| {kind} | {ours}/{count} | {theirs}/{count} | {mine / count:.1f} | {its / count:.1f} | {shared:.2f} |"
+            f"| {kind} | {ours}/{count} | {theirs}/{count} | {mine / count:.1f} | {its / count:.1f}"
+            f" | {shared:.2f} |"
         )
-    rows.append(f"| all | {totals[0]}/{totals[2]} | {totals[1]}/{totals[2]} | | | {statistics.median(ratios):.2f} |")
+    rows.append(
+        f"| all | {totals[0]}/{totals[2]} | {totals[1]}/{totals[2]} | | |"
+        f" {statistics.median(ratios):.2f} |"
+    )
     return [*rows, ""]
 
 
 def _mended(text: str) -> Any:
     try:
-        found = mend(text)
+        found = parse_lenient(text)
     except JsonError:
         return None
     return None if found.truncated else found.value
@@ -194,7 +230,9 @@ def peers() -> dict[str, Callable[[str], Any]]:
 
 
 def cut_off(count: int) -> list[str]:
-    """Calls that stop inside their arguments: how many come out as a call with an object for arguments."""
+    """Calls that stop inside their arguments: how many come out as a call with an object for
+    arguments.
+    """
     source = random.Random(11)
     texts = []
     for _ in range(count):
@@ -211,7 +249,10 @@ def cut_off(count: int) -> list[str]:
 
 def _passed(text: str) -> bool:
     found = Parser(TOOLS).read(f"<tool_call>{text}")
-    return any(isinstance(p, CallPiece) and isinstance(p.call.arguments, dict) and not p.truncated for p in found)
+    return any(
+        isinstance(p, CallPiece) and isinstance(p.call.arguments, dict) and not p.truncated
+        for p in found
+    )
 
 
 def _closed(loads: Callable[[str], Any], text: str) -> bool:
@@ -259,9 +300,14 @@ def _deltas(name: str, scrap: str) -> tuple[float, float]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """All four tables to standard output."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--turns", type=int, default=60, help="turns of each pair (default: %(default)s)")
     options.add_argument(
-        "--count", type=int, default=100, help="broken arguments of each kind (default: %(default)s)"
+        "--turns", type=int, default=60, help="turns of each pair (default: %(default)s)"
+    )
+    options.add_argument(
+        "--count",
+        type=int,
+        default=100,
+        help="broken arguments of each kind (default: %(default)s)",
     )
     chosen = options.parse_args(arguments)
     for lines in (

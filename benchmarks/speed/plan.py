@@ -1,7 +1,8 @@
-"""Layers for 20 tools, by every planner that learned something; the encoding of the query on a row of its own.
+"""Layers for 20 tools, by every planner that learned something; the encoding of the query on a row
+of its own.
 
-Planners that read vectors find all of them remembered. Needs the encoder's weights
-for two of the planners (``callwright weights``); without them only the planner that reads no vectors is measured.
+Planners that read vectors find all of them remembered. Needs the encoder's weights for two of the
+planners (``callwright weights``); without them only the planner that reads no vectors is measured.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from itertools import count
 
 from timing import Prepare, Row, measure, median_us, repeated
 
-from callwright.encoders import open_encoder
+from callwright.models.encoders import open_encoder
+from callwright.nouns.types import Tool
 from callwright.planning import open_planner
-from callwright.types import Tool
 from callwright.weights import find
 
 QUERY = "Find flights from Oslo to Rome next Friday, book the cheapest and mail the invoice to Ada."
@@ -23,7 +24,9 @@ _VERBS = {"search": "query", "get": "id", "book": "id", "mail": "id"}
 
 
 def tools() -> list[Tool]:
-    """20 tools: search, get, book and mail five things; all but the search need what the search returns."""
+    """20 tools: search, get, book and mail five things; all but the search need what the search
+    returns.
+    """
     made = []
     for thing in _THINGS:
         for verb, key in _VERBS.items():
@@ -36,7 +39,9 @@ def tools() -> list[Tool]:
                 },
                 "required": [named],
             }
-            made.append(Tool(f"{verb}_{thing}", f"{verb.capitalize()} {thing} for a customer.", schema))
+            made.append(
+                Tool(f"{verb}_{thing}", f"{verb.capitalize()} {thing} for a customer.", schema)
+            )
     return made
 
 

@@ -1,4 +1,6 @@
-"""CPU per request, requests a second, first token and memory of the proxy beside a bare pass-through."""
+"""CPU per request, requests a second, first token and memory of the proxy beside a bare
+pass-through.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,16 @@ HERE = Path(__file__).resolve().parent
 def request(kind: str) -> bytes:
     """A request of an agent's size: eight tools, a system message and some turns, about 9 KB."""
     properties = {"city": {"type": "string"}, "days": {"type": "integer"}}
-    properties |= {f"option_{n}": {"type": "string", "description": "An option of the tool."} for n in range(5)}
+    properties |= {
+        f"option_{n}": {"type": "string", "description": "An option of the tool."} for n in range(5)
+    }
     schema = {"type": "object", "properties": properties, "required": ["city"]}
     about = "Looks something up. " * 8
     tools = [
-        {"type": "function", "function": {"name": f"tool_{n}", "description": about, "parameters": schema}}
+        {
+            "type": "function",
+            "function": {"name": f"tool_{n}", "description": about, "parameters": schema},
+        }
         for n in range(8)
     ]
     messages = [{"role": "system", "content": "You are a helpful assistant. " * 40}]
@@ -68,7 +75,13 @@ def running(command: list[str], port: int) -> Iterator[int]:
 
 def cpu(pid: int) -> float:
     """Seconds that the threads of a process have run, to the nanosecond."""
-    return sum(int((p / "schedstat").read_text().split()[0]) for p in Path(f"/proc/{pid}/task").iterdir()) / 1e9
+    return (
+        sum(
+            int((p / "schedstat").read_text().split()[0])
+            for p in Path(f"/proc/{pid}/task").iterdir()
+        )
+        / 1e9
+    )
 
 
 def memory(pid: int) -> float:
@@ -88,7 +101,9 @@ async def load(url: str, kind: str, count: int, connections: int) -> float:
         nonlocal left
         while left > 0:
             left -= 1
-            async with session.post(f"{url}/v1/chat/completions", data=body, headers=headers) as given:
+            async with session.post(
+                f"{url}/v1/chat/completions", data=body, headers=headers
+            ) as given:
                 assert given.status == 200
                 await given.read()
 
@@ -116,8 +131,9 @@ async def first_tokens(url: str, count: int) -> list[float]:
 
 
 def measure(servers: dict[str, Server], count: int, rounds: int) -> Rows:
-    """Every figure of every server in every round; within a round the servers follow each other, in turn forwards
-    and backwards."""
+    """Every figure of every server in every round; within a round the servers follow each other, in
+    turn forwards and backwards.
+    """
     rows: dict[str, dict[str, list[float]]] = {name: {} for name in servers}
     for url, _ in servers.values():
         asyncio.run(load(url, "whole", 50, 4))
@@ -129,7 +145,9 @@ def measure(servers: dict[str, Server], count: int, rounds: int) -> Rows:
                 url, pid = servers[name]
                 before = cpu(pid)
                 seconds = asyncio.run(load(url, kind, count, 16))
-                rows[name].setdefault(f"{kind} ms CPU", []).append((cpu(pid) - before) / count * 1000)
+                rows[name].setdefault(f"{kind} ms CPU", []).append(
+                    (cpu(pid) - before) / count * 1000
+                )
                 rows[name].setdefault(f"{kind} requests/s", []).append(count / seconds)
         for name in order:
             first = statistics.median(asyncio.run(first_tokens(servers[name][0], 20)))
@@ -147,7 +165,9 @@ def main() -> None:
     given = parser.parse_args()
     with side_by_side() as (up, servers), ExitStack() as more:
         if given.litellm:
-            servers["litellm"] = more.enter_context(litellm(given.litellm, f"http://127.0.0.1:{up}"))
+            servers["litellm"] = more.enter_context(
+                litellm(given.litellm, f"http://127.0.0.1:{up}")
+            )
         show(measure(servers, given.count, given.rounds))
 
 
@@ -156,13 +176,28 @@ def side_by_side() -> Iterator[tuple[int, dict[str, Server]]]:
     """The upstream's port, and in front of it the pass-through and the proxy."""
     up, bare, ours = free_port(), free_port(), free_port()
     base = f"http://127.0.0.1:{up}"
-    proxy = [sys.executable, "-P", "-m", "callwright", "proxy", "--upstream", f"{base}/v1", "--guided", "off"]
+    proxy = [
+        sys.executable,
+        "-P",
+        "-m",
+        "callwright",
+        "proxy",
+        "--upstream",
+        f"{base}/v1",
+        "--guided",
+        "off",
+    ]
     with (
         running([sys.executable, str(HERE / "servers.py"), "upstream", str(up)], up),
-        running([sys.executable, str(HERE / "servers.py"), "bare", str(bare), base], bare) as bare_pid,
+        running(
+            [sys.executable, str(HERE / "servers.py"), "bare", str(bare), base], bare
+        ) as bare_pid,
         running([*proxy, "--port", str(ours)], ours) as our_pid,
     ):
-        bare_server, our_server = (f"http://127.0.0.1:{bare}", bare_pid), (f"http://127.0.0.1:{ours}", our_pid)
+        bare_server, our_server = (
+            (f"http://127.0.0.1:{bare}", bare_pid),
+            (f"http://127.0.0.1:{ours}", our_pid),
+        )
         yield up, {"bare": bare_server, "callwright": our_server}
 
 
@@ -172,29 +207,39 @@ def litellm(python: str, base: str) -> Iterator[Server]:
     port = free_port()
     config = HERE / "litellm.yaml"
     models = "".join(
-        f"  - model_name: {kind}\n    litellm_params:\n      model: openai/{kind}\n      api_base: {base}/v1\n"
-        "      api_key: sk-x\n"
+        f"  - model_name: {kind}\n    litellm_params:\n      model: openai/{kind}\n      api_base:"
+        f" {base}/v1\n      api_key: sk-x\n"
         for kind in ("whole", "stream", "mend", "slow")
     )
     open_to_all = "general_settings:\n  dangerously_permit_weak_or_unset_master_key: true\n"
     config.write_text(f"model_list:\n{models}{open_to_all}")
     script = Path(python).with_name("litellm")
     try:
-        with running([str(script), "--config", str(config), "--port", str(port), "--host", "127.0.0.1"], port) as pid:
+        with running(
+            [str(script), "--config", str(config), "--port", str(port), "--host", "127.0.0.1"], port
+        ) as pid:
             yield f"http://127.0.0.1:{port}", pid
     finally:
         config.unlink(missing_ok=True)
 
 
 def show(rows: Rows) -> None:
-    """Medians, and beside them the median over the rounds of ours to the others' in the same round."""
+    """Medians, and beside them the median over the rounds of ours to the others' in the same
+    round.
+    """
     names = list(rows)
     others = [name for name in names if name != "callwright"]
-    print(f"{'':18}" + "".join(f"{n:>12}" for n in names) + "".join(f"{'ours/' + n:>14}" for n in others))
+    print(
+        f"{'':18}"
+        + "".join(f"{n:>12}" for n in names)
+        + "".join(f"{'ours/' + n:>14}" for n in others)
+    )
     for key, ours in rows["callwright"].items():
         line = f"{key:18}" + "".join(f"{statistics.median(rows[n][key]):12.3f}" for n in names)
         for name in others:
-            ratio = statistics.median(a / b for a, b in zip(ours, rows[name][key], strict=True) if b)
+            ratio = statistics.median(
+                a / b for a, b in zip(ours, rows[name][key], strict=True) if b
+            )
             line += f"{ratio:14.3f}"
         print(line)
 

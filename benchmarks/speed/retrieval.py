@@ -1,7 +1,9 @@
-"""Retrieval over 2,500, 16,000 and 100,000 tools: what an index costs, and a query beside bm25s and what it encodes.
+"""Retrieval over 2,500, 16,000 and 100,000 tools: what an index costs, and a query beside bm25s and
+what it encodes.
 
-Indexes are made once a run and saved; every process that measures loads them. ``retrieval_kept`` measures what
-loading, holding and updating one costs, ``overlooked`` what the graph over many vectors misses.
+Indexes are made once a run and saved; every process that measures loads them. ``retrieval_kept``
+measures what loading, holding and updating one costs, ``overlooked`` what the graph over many
+vectors misses.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from retrieval_kept import FOLDER, kept, timed
 from retrieval_missed import missed
 from timing import Prepare, Row, Times, measure, median_us, ratio, repeated
 
-from callwright.encoders import open_encoder
-from callwright.encoders.minilm import open_minilm
+from callwright.models.encoders import open_encoder
+from callwright.models.encoders.minilm import open_minilm
 from callwright.retrieval import Mode, ToolIndex
 from callwright.retrieval.clauses import clauses
 from callwright.retrieval.store import load, save
@@ -61,7 +63,8 @@ def table(rounds: int, peers: str | None) -> list[str]:
     rows += [Row(name, "retrieval_peers", peers, runs=ASKED) for name in PEERS if peers]
     times = measure(rows, rounds)
     lines = [
-        "| a query | ms CPU | to encoding it | with its clauses |" + "".join(f" to {p} |" for p in PEERS if peers)
+        "| a query | ms CPU | to encoding it | with its clauses |"
+        + "".join(f" to {p} |" for p in PEERS if peers)
     ]
     lines += [
         "|---" + "|---:" * (3 + len(PEERS if peers else ())) + "|",
@@ -79,13 +82,17 @@ def _line(name: str, times: Times) -> str:
 
 
 def _made(found: Catalogue, size: int) -> float:
-    """Makes what is measured; seconds of CPU for reading the tools, indexing and saving, without encoding."""
+    """Makes what is measured; seconds of CPU for reading the tools, indexing and saving, without
+    encoding.
+    """
     encoder = open_encoder(cache=FOLDER / "vectors.sqlite")
     documents, reading = timed(lambda: ToolIndex.build(found.tools[:size]).documents)
     index = ToolIndex(documents, encoder, found.vectors(documents, encoder))
     shutil.rmtree(FOLDER / str(size), ignore_errors=True)
     _, saving = timed(lambda: save(index, FOLDER / str(size)))
-    (FOLDER / f"{size} changed.pickle").write_bytes(pickle.dumps(found.changed(found.tools[:size], 0.01)))
+    (FOLDER / f"{size} changed.pickle").write_bytes(
+        pickle.dumps(found.changed(found.tools[:size], 0.01))
+    )
     if size == SIZES[-1]:
         _beside("texts", [document.terms for document in documents])
     return (reading + saving) / 1000

@@ -1,4 +1,6 @@
-"""What an index on disk costs whoever uses it; ``python retrieval_kept.py SIZE`` is one such process."""
+"""What an index on disk costs whoever uses it; ``python retrieval_kept.py SIZE`` is one such
+process.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,14 @@ FOLDER = cache_dir() / "speed-retrieval"
 
 
 def kept(made: Mapping[int, float]) -> list[str]:
-    """A table, medians of three processes each. ``made``: size -> seconds that making the index took."""
+    """A table, medians of three processes each. ``made``: size -> seconds that making the index
+    took.
+    """
     lines = [
-        "| tools | made, s CPU | on disk, MB | load, ms CPU | first query | resident, MB | of it mapped "
-        "| 1 % changed, ms CPU | saved |",
+        (
+            "| tools | made, s CPU | on disk, MB | load, ms CPU | first query | resident, MB | of"
+            " it mapped | 1 % changed, ms CPU | saved |"
+        ),
         "|---:" * 9 + "|",
     ]
     for size, seconds in made.items():
@@ -46,13 +52,15 @@ def _told(size: int) -> dict[str, float]:
 def _measured(size: int) -> dict[str, float]:
     from catalogue import queries
 
-    from callwright.encoders import open_encoder
+    from callwright.models.encoders import open_encoder
     from callwright.retrieval.document import document
     from callwright.retrieval.store import load, save
 
     changed, asked = pickle.loads((FOLDER / f"{size} changed.pickle").read_bytes()), queries(40)
     encoder = open_encoder(cache=FOLDER / "vectors.sqlite")
-    encoder.encode([document(tool).text for tool in changed] + asked)  # remembered: encoding is not what is measured
+    encoder.encode(
+        [document(tool).text for tool in changed] + asked
+    )  # remembered: encoding is not what is measured
     before, mapped_before = _held("VmRSS"), _held("RssFile")
     index, loading = timed(lambda: load(FOLDER / str(size), encoder))
     _, first = timed(lambda: index.search(asked[0], mode="single"))

@@ -1,6 +1,8 @@
-"""bm25s (Lù 2024) over the same terms and the same queries. Runs in the peers' environment; knows no Callwright.
+"""bm25s (Lù 2024) over the same terms and the same queries. Runs in the peers' environment; knows
+no Callwright.
 
-``scores and top k`` is what its parts need; ``retrieve()`` what its documentation calls, one query at a time.
+``scores and top k`` is what its parts need; ``retrieve()`` what its documentation calls, one query
+at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from timing import Prepare, repeated
 
 def _made() -> tuple[bm25s.BM25, list[list[str]]]:
     folder = Path(os.environ["CALLWRIGHT_SPEED_RETRIEVAL"])
-    texts, queries = ((folder / name).read_text(encoding="utf-8").split("\n") for name in ("texts", "queries"))
+    texts, queries = (
+        (folder / name).read_text(encoding="utf-8").split("\n") for name in ("texts", "queries")
+    )
     index = bm25s.BM25(method="lucene")
     index.index([text.split() for text in texts], show_progress=False)
     return index, [query.split() for query in queries]

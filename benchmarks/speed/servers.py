@@ -16,7 +16,13 @@ ARGUMENTS = json.dumps({"city": "Paris", "days": 3})
 
 def chunk(delta: dict[str, object], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    made = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    made = {
+        "id": "x",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+    }
     return b"data: " + json.dumps(made).encode() + b"\n\n"
 
 
@@ -29,12 +35,22 @@ def call_text() -> str:
 
 
 def stream_of(kind: str) -> list[bytes]:
-    """``stream``: 60 words; ``mend``: 20 words and a call left in the text; both end as a server ends."""
-    start, end = [chunk({"role": "assistant", "content": ""})], [chunk({}, "stop"), b"data: [DONE]\n\n"]
+    """``stream``: 60 words; ``mend``: 20 words and a call left in the text; both end as a server
+    ends.
+    """
+    start, end = (
+        [chunk({"role": "assistant", "content": ""})],
+        [chunk({}, "stop"), b"data: [DONE]\n\n"],
+    )
     if kind == "stream":
         return [*start, *words(60), *end]
     text = call_text()
-    return [*start, *words(20), *[chunk({"content": text[i : i + 4]}) for i in range(0, len(text), 4)], *end]
+    return [
+        *start,
+        *words(20),
+        *[chunk({"content": text[i : i + 4]}) for i in range(0, len(text), 4)],
+        *end,
+    ]
 
 
 def whole() -> bytes:
@@ -42,7 +58,14 @@ def whole() -> bytes:
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
     usage = {"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920}
-    made = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    made = {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
     return json.dumps(made).encode()
 
 
@@ -77,10 +100,16 @@ def bare(base: str) -> web.Application:
 
     async def copy(request: web.Request) -> web.StreamResponse:
         body = await request.read()
-        headers = {k: v for k, v in request.headers.items() if k.lower() not in ("host", "content-length")}
-        async with request.app["session"].post(base + request.path, data=body, headers=headers) as given:
+        headers = {
+            k: v for k, v in request.headers.items() if k.lower() not in ("host", "content-length")
+        }
+        async with request.app["session"].post(
+            base + request.path, data=body, headers=headers
+        ) as given:
             kept = {
-                k: v for k, v in given.headers.items() if k.lower() not in ("transfer-encoding", "content-length")
+                k: v
+                for k, v in given.headers.items()
+                if k.lower() not in ("transfer-encoding", "content-length")
             }
             response = web.StreamResponse(status=given.status, headers=kept)
             await response.prepare(request)

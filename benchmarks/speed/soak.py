@@ -1,7 +1,8 @@
-"""A soak: mixed requests for a while, then clients that leave at random moments. Memory and descriptors stay flat,
-and the upstream's connection is closed soon after its client has gone.
+"""A soak: mixed requests for a while, then clients that leave at random moments. Memory and
+descriptors stay flat, and the upstream's connection is closed soon after its client has gone.
 
-Clients leave the proxy and the bare pass-through in turn, in one run: on a busy machine the difference counts.
+Clients leave the proxy and the bare pass-through in turn, in one run: on a busy machine the
+difference counts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import time
 from pathlib import Path
 
 import aiohttp
-
 from proxy import Server, cpu, load, memory, request, side_by_side
 
 KINDS = ("whole", "stream", "mend")
@@ -48,10 +48,14 @@ def open_streams(pid: int, port: int) -> int:
         except OSError:
             continue
     rows = (line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:])
-    return sum(1 for r in rows if r[2].endswith(wanted) and r[3] == "01" and f"socket:[{r[9]}]" in owned)
+    return sum(
+        1 for r in rows if r[2].endswith(wanted) and r[3] == "01" and f"socket:[{r[9]}]" in owned
+    )
 
 
-async def closing_times(servers: dict[str, Server], port: int, count: int) -> dict[str, list[float]]:
+async def closing_times(
+    servers: dict[str, Server], port: int, count: int
+) -> dict[str, list[float]]:
     """Of each server: how long the upstream's connection outlives a client that leaves."""
     chance = random.Random(3)
     idle = {name: open_streams(pid, port) for name, (_, pid) in servers.items()}
@@ -76,11 +80,15 @@ def soak(url: str, pid: int, minutes: float) -> None:
             done += 200
         seen.append(memory(pid))
         if len(seen) % 10 == 1:
-            said = f"{done:9d} {seen[-1]:8.1f} MiB {descriptors(pid):4d} descriptors, {cpu(pid):.1f} s CPU"
+            said = (
+                f"{done:9d} {seen[-1]:8.1f} MiB {descriptors(pid):4d} descriptors, {cpu(pid):.1f}"
+                " s CPU"
+            )
             print(said, flush=True)
     half = seen[len(seen) // 2 :] or [memory(pid)]
     print(
-        f"{done:9d} requests; second half: {min(half):.1f} to {max(half):.1f} MiB, last {half[-1]:.1f} MiB",
+        f"{done:9d} requests; second half: {min(half):.1f} to {max(half):.1f} MiB, last"
+        f" {half[-1]:.1f} MiB",
         flush=True,
     )
 
@@ -100,8 +108,14 @@ def main() -> None:
             times = sorted(unsorted)
             late = sum(t > 0.25 for t in times)
             middle, p99 = statistics.median(times) * 1000, times[int(len(times) * 0.99) - 1] * 1000
-            print(f"left      {name:12} {len(times)} clients; upstream closed after {middle:.0f} ms (median),")
-            print(f"          {p99:.0f} ms (99 of 100), {times[-1] * 1000:.0f} ms (last); over 250 ms: {late}")
+            print(
+                f"left      {name:12} {len(times)} clients; upstream closed after {middle:.0f} ms"
+                " (median),"
+            )
+            print(
+                f"          {p99:.0f} ms (99 of 100), {times[-1] * 1000:.0f} ms (last); over 250"
+                f" ms: {late}"
+            )
         print(f"end       {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors")
 
 

@@ -1,9 +1,11 @@
-"""Rows timed side by side: each row in a process of its own, all of them in turn in every round, CPU time.
+"""Rows timed side by side: each row in a process of its own, all of them in turn in every round,
+CPU time.
 
-A row is an entry of ``ROWS`` in a module beside this one: given a number of runs it prepares them and returns the
-work. What is timed is the work alone, by the CPU that its process has used, all threads. Rows follow each other
-within a round, forwards and backwards in turn; a ratio is the median of the ratios within a round. So figures of a
-busy machine may be compared, though each by itself says little. ``python timing.py MODULE ROW`` is one such process.
+A row is an entry of ``ROWS`` in a module beside this one: given a number of runs it prepares them
+and returns the work. What is timed is the work alone, by the CPU that its process has used, all
+threads. Rows follow each other within a round, forwards and backwards in turn; a ratio is the
+median of the ratios within a round. So figures of a busy machine may be compared, though each by
+itself says little. ``python timing.py MODULE ROW`` is one such process.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ Times: TypeAlias = Mapping[str, Sequence[float]]  # row -> nanoseconds of CPU a 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its key in the ``ROWS`` of its module, whose Python runs it, how many runs make a round."""
+    """One row: its key in the ``ROWS`` of its module, whose Python runs it, how many runs make a
+    round.
+    """
 
     name: str
     module: str
@@ -84,8 +88,13 @@ class _Worker:
 
     def __init__(self, row: Row) -> None:
         command = [row.python, str(HERE / "timing.py"), row.module, row.name]
-        env = {**os.environ, "OMP_NUM_THREADS": "1"}  # threads that wait for each other count as CPU
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        env = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+        }  # threads that wait for each other count as CPU
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
+        )
         self._row = row
 
     def __enter__(self) -> _Worker:

@@ -1,4 +1,6 @@
-"""What every row of the engine's table does: 12 calls that do nothing, 3 layers of 4. Knows no library."""
+"""What every row of the engine's table does: 12 calls that do nothing, 3 layers of 4. Knows no
+library.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypedDict, cast
 
-from callwright.errors import ToolError
+from callwright.nouns.errors import ToolError
 
 from .daylight import Day, parse_day
 from .world import database, fold
@@ -120,7 +120,9 @@ class Deleted(TypedDict):
 
 def find_employee(name: Annotated[str, "full name or part of it"]) -> Employees:
     """Find employees by name; gives their employee id, role, office id and email."""
-    rows = _all("SELECT employee_id, name, role, office_id, email FROM employees ORDER BY employee_id")
+    rows = _all(
+        "SELECT employee_id, name, role, office_id, email FROM employees ORDER BY employee_id"
+    )
     found = [row for row in rows if set(fold(name).split()) <= set(fold(row["name"]).split())]
     if not found:
         raise ToolError(f"no employee is called {name!r}")
@@ -130,7 +132,10 @@ def find_employee(name: Annotated[str, "full name or part of it"]) -> Employees:
 def list_employees(office_id: OfficeId) -> Employees:
     """All employees of one office."""
     get_office(office_id)
-    sql = "SELECT employee_id, name, role, office_id, email FROM employees WHERE office_id = ? ORDER BY employee_id"
+    sql = (
+        "SELECT employee_id, name, role, office_id, email FROM employees WHERE office_id = ? ORDER"
+        " BY employee_id"
+    )
     return Employees(employees=cast("list[Employee]", _all(sql, office_id)))
 
 
@@ -154,7 +159,9 @@ def list_offices() -> Offices:
 
 def get_employee(employee_id: EmployeeId) -> Employee:
     """Name, role, office id and email of the employee of an id."""
-    return cast("Employee", _one("employee", "SELECT * FROM employees WHERE employee_id = ?", employee_id))
+    return cast(
+        "Employee", _one("employee", "SELECT * FROM employees WHERE employee_id = ?", employee_id)
+    )
 
 
 def get_trip(trip_id: TripId) -> Trip:
@@ -182,7 +189,9 @@ def list_expenses(trip_id: TripId) -> Expenses:
     rows = _all(f"{columns} WHERE trip_id = ? ORDER BY expense_id", trip_id)
     summed = "SELECT currency, ROUND(SUM(amount), 2) AS amount FROM expenses"
     totals = _all(f"{summed} WHERE trip_id = ? GROUP BY currency ORDER BY currency", trip_id)
-    return Expenses(trip_id=trip_id, expenses=cast("list[Expense]", rows), totals=cast("list[Total]", totals))
+    return Expenses(
+        trip_id=trip_id, expenses=cast("list[Expense]", rows), totals=cast("list[Total]", totals)
+    )
 
 
 def find_rooms(
@@ -227,20 +236,27 @@ def book_room(room: str, date: Day, start: Clock, end: Clock, employee_id: Emplo
     _check_span(date, start, end)
     with database(write=True) as held:
         clash = held.execute(
-            'SELECT booking_id FROM bookings WHERE room = ? AND date = ? AND start < ? AND "end" > ?',
+            "SELECT booking_id FROM bookings WHERE room = ? AND date = ? AND start < ? AND"
+            ' "end" > ?',
             (room, date, end, start),
         ).fetchone()
         if clash:
             raise ToolError(f"room {room} is taken on {date} between {start} and {end}")
         booking_id = _next_id(held, "bookings", "B")
         held.execute(
-            "INSERT INTO bookings VALUES (?, ?, ?, ?, ?, ?)", (booking_id, room, date, start, end, employee_id)
+            "INSERT INTO bookings VALUES (?, ?, ?, ?, ?, ?)",
+            (booking_id, room, date, start, end, employee_id),
         )
-    return Booking(booking_id=booking_id, room=room, date=date, start=start, end=end, employee_id=employee_id)
+    return Booking(
+        booking_id=booking_id, room=room, date=date, start=start, end=end, employee_id=employee_id
+    )
 
 
 def add_expense(
-    trip_id: TripId, category: Category, amount: float, currency: Annotated[str, "ISO code of a currency"]
+    trip_id: TripId,
+    category: Category,
+    amount: float,
+    currency: Annotated[str, "ISO code of a currency"],
 ) -> Added:
     """Add an expense to a trip."""
     _one("trip", "SELECT * FROM trips WHERE trip_id = ?", trip_id)
@@ -284,7 +300,9 @@ def _one(what: str, sql: str, key: str) -> dict[str, Any]:
 
 def _next_id(held: sqlite3.Connection, table: str, letter: str) -> str:
     """One more than the highest number in use."""
-    key = held.execute(f"SELECT MAX(CAST(SUBSTR({table[:-1]}_id, 2) AS INTEGER)) FROM {table}").fetchone()[0]
+    key = held.execute(
+        f"SELECT MAX(CAST(SUBSTR({table[:-1]}_id, 2) AS INTEGER)) FROM {table}"
+    ).fetchone()[0]
     return f"{letter}{key + 1}"
 
 

@@ -1,4 +1,6 @@
-"""Dates, time zones and the sun. Data: the IANA time zone database; the sun's position by astral (Apache-2.0)."""
+"""Dates, time zones and the sun. Data: the IANA time zone database; the sun's position by astral
+(Apache-2.0).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from astral import Observer
 from astral.moon import phase
 from astral.sun import dawn, daylight, dusk
 
-from callwright.errors import ToolError
+from callwright.nouns.errors import ToolError
 
 from .world import TODAY
 
@@ -96,7 +98,9 @@ def sun_times(latitude: float, longitude: float, date: Day, timezone: Zone) -> S
     place = Observer(latitude, longitude, 0.0)
     try:
         rise, sets = daylight(place, day, tzinfo=zone)
-        if sets < rise:  # far north in June the sun sets after midnight: that sunset belongs to the next date
+        if (
+            sets < rise
+        ):  # far north in June the sun sets after midnight: that sunset belongs to the next date
             sets = daylight(place, day + timedelta(days=1), tzinfo=zone)[1]
     except ValueError as exc:
         raise ToolError(f"the sun does not rise or does not set there on {date}: {exc}") from exc
@@ -120,10 +124,14 @@ def convert_local_time(
         raise ToolError(f"{time!r} is not a time of the form HH:MM") from exc
     start = datetime.combine(parse_day(date), moment, parse_zone(from_timezone))
     there = start.astimezone(parse_zone(to_timezone))
-    return ConvertedTime(date=f"{there:%Y-%m-%d}", time=f"{there:%H:%M}", timezone=to_timezone, weekday=f"{there:%A}")
+    return ConvertedTime(
+        date=f"{there:%Y-%m-%d}", time=f"{there:%H:%M}", timezone=to_timezone, weekday=f"{there:%A}"
+    )
 
 
-def twilight_times(latitude: float, longitude: float, date: Day, timezone: Zone, kind: Twilight) -> TwilightTimes:
+def twilight_times(
+    latitude: float, longitude: float, date: Day, timezone: Zone, kind: Twilight
+) -> TwilightTimes:
     """Local times of dawn and dusk at a position on a date, for one kind of twilight."""
     zone, day = parse_zone(timezone), parse_day(date)
     check_position(latitude, longitude)
@@ -133,7 +141,11 @@ def twilight_times(latitude: float, longitude: float, date: Day, timezone: Zone,
     except ValueError as exc:
         raise ToolError(f"there is no {kind} twilight there on {date}: {exc}") from exc
     return TwilightTimes(
-        date=day.isoformat(), kind=kind, dawn=f"{rise:%H:%M}", dusk=f"{sets:%H:%M}", timezone=timezone
+        date=day.isoformat(),
+        kind=kind,
+        dawn=f"{rise:%H:%M}",
+        dusk=f"{sets:%H:%M}",
+        timezone=timezone,
     )
 
 
@@ -165,7 +177,9 @@ def add_days(date: Day, days: int) -> Weekday:
 
 def utc_offset(timezone: Zone, date: Day) -> UtcOffset:
     """Offset of a time zone from UTC at noon of a date, such as +02:00."""
-    noon = datetime.combine(parse_day(date), datetime.min.time().replace(hour=12), parse_zone(timezone))
+    noon = datetime.combine(
+        parse_day(date), datetime.min.time().replace(hour=12), parse_zone(timezone)
+    )
     return UtcOffset(timezone=timezone, date=date, utc_offset=noon.isoformat()[-6:])
 
 
@@ -188,4 +202,6 @@ def parse_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError) as exc:
-        raise ToolError(f"there is no time zone {name!r}: use an IANA name such as Europe/Paris") from exc
+        raise ToolError(
+            f"there is no time zone {name!r}: use an IANA name such as Europe/Paris"
+        ) from exc

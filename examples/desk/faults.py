@@ -1,8 +1,10 @@
-"""Between catalogue and tool: a server whose documentation is out of date, or that answers as real servers do.
+"""Between catalogue and tool: a server whose documentation is out of date, or that answers as real
+servers do.
 
-The tools behind stay what they are. A fault changes what is documented of one tool, or what its server takes and
-says. It is a function of the arguments alone, so a run can be repeated. What a server says is read by the same code
-as any OpenAPI server's answer; status 0 stands for an MCP server, which has no status and answers in text.
+The tools behind stay what they are. A fault changes what is documented of one tool, or what its
+server takes and says. It is a function of the arguments alone, so a run can be repeated. What a
+server says is read by the same code as any OpenAPI server's answer; status 0 stands for an MCP
+server, which has no status and answers in text.
 
 ========== ================================================================================================
 kind       what happens
@@ -30,11 +32,11 @@ from typing import Any, Literal
 
 import orjson
 
-from callwright.catalog.functions import FunctionSource
-from callwright.catalog.openapi_response import output_of
-from callwright.errors import Failure
 from callwright.http import HttpResponse
-from callwright.types import Tool, ToolOutput
+from callwright.nouns.errors import Failure
+from callwright.nouns.types import Tool, ToolOutput
+from callwright.tools.openapi.response import output_of
+from callwright.tools.python.functions import FunctionSource
 
 from .tools import TOOLS
 
@@ -44,10 +46,12 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong at one tool. ``body`` is what its server answers then, ``{value}`` the value it was given.
+    """What goes wrong at one tool. ``body`` is what its server answers then, ``{value}`` the value
+    it was given.
 
-    ``refuses``: a regular expression over the whole value of ``parameter``, case aside; without a parameter, every
-    call. ``becomes``: what the server takes -> what the tool behind takes; ``form``: a date format that it takes.
+    ``refuses``: a regular expression over the whole value of ``parameter``, case aside; without a
+    parameter, every call. ``becomes``: what the server takes -> what the tool behind takes;
+    ``form``: a date format that it takes.
     """
 
     kind: FaultKind
@@ -72,7 +76,11 @@ class Fault:
     def row(self) -> Json:
         """What is frozen of it: the fields that say something."""
         plain = {f.name: f.default for f in fields(self)}
-        kept = {name: value for name, value in asdict(self).items() if value not in (plain[name], {}, ())}
+        kept = {
+            name: value
+            for name, value in asdict(self).items()
+            if value not in (plain[name], {}, ())
+        }
         return {**kept, "documented": list(self.documented)} if self.documented else kept
 
     def document(self, tool: Tool) -> Tool:
@@ -89,12 +97,19 @@ class Fault:
         if self.kind == "misnamed":
             if self.parameter in arguments or self.wanted not in arguments:
                 return self._answer(arguments.get(self.parameter, ""))
-            return {self.parameter if key == self.wanted else key: value for key, value in arguments.items()}
+            return {
+                self.parameter if key == self.wanted else key: value
+                for key, value in arguments.items()
+            }
         value = arguments.get(self.parameter, "")
         taken = self._taken(value)
         if taken is not None:
             return {**arguments, self.parameter: taken}
-        return self._answer(value) if re.fullmatch(self.refuses, str(value), re.I | re.S) else arguments
+        return (
+            self._answer(value)
+            if re.fullmatch(self.refuses, str(value), re.I | re.S)
+            else arguments
+        )
 
     def _taken(self, value: Any) -> str | None:
         """The value for the tool behind, where the server takes it in its own form."""
@@ -130,7 +145,9 @@ class FaultyDesk:
         for fault in self._faults:
             offered[fault.tool] = fault.document(offered[fault.tool])
             if fault.to:
-                offered[fault.to] = replace(self._originals[fault.tool], name=fault.to, description=fault.about)
+                offered[fault.to] = replace(
+                    self._originals[fault.tool], name=fault.to, description=fault.about
+                )
                 self._originals[fault.to] = self._originals[fault.tool]
         return tuple(offered.values())
 

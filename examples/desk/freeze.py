@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from callwright.benchmarks.desk_score import change
-from callwright.benchmarks.desk_tasks import digest_of
-from callwright.benchmarks.task_sets import halves, sha256
+from callwright_lab.benchmarks.comparison.task_sets import halves, sha256
+from callwright_lab.benchmarks.desk.score import change
+from callwright_lab.benchmarks.desk.tasks import digest_of
 
 _PARENT = str(Path(__file__).resolve().parent.parent)
 if _PARENT not in sys.path:
@@ -28,9 +28,21 @@ from desk.tools import BY_NAME, DESTRUCTIVE_NAMES  # noqa: E402
 FROZEN = Path(__file__).parent / "tasks.json"
 FIRST: tuple[Task, ...] = (*tasks_world.TASKS, *tasks_company.TASKS, *tasks_limits.TASKS)
 SECOND: tuple[Task, ...] = (*tasks_faults.TASKS, *tasks_crowd.TASKS)
-"""Frozen a day later. Halves are drawn among themselves, so that no task of the first batch changes its half."""
-CROWD = ("list_employees", "get_office", "find_rooms", "list_notes", "delete_expense", "git_status", "delete_note")
-"""Every third task is seen among these as well, up to nine tools: none of them helps anywhere they are added."""
+"""Frozen a day later. Halves are drawn among themselves, so that no task of the first batch changes
+its half.
+"""
+CROWD = (
+    "list_employees",
+    "get_office",
+    "find_rooms",
+    "list_notes",
+    "delete_expense",
+    "git_status",
+    "delete_note",
+)
+"""Every third task is seen among these as well, up to nine tools: none of them helps anywhere they
+are added.
+"""
 
 
 def few(place: int, task: Task) -> list[str]:
@@ -42,7 +54,9 @@ def few(place: int, task: Task) -> list[str]:
 
 
 def many(_place: int, task: Task) -> list[str]:
-    """The tools a task of the second batch is given: filled up to ``task.view`` in an order that nobody chose."""
+    """The tools a task of the second batch is given: filled up to ``task.view`` in an order that
+    nobody chose.
+    """
     names = list(dict.fromkeys(task.tools))
     others = sorted(BY_NAME.keys() - {*names}, key=lambda name: sha256(f"{task.id} {name}"))
     return sorted([*names, *others[: max(0, task.view - len(names))]])
@@ -75,7 +89,10 @@ def worked(task: Task, tools: list[str]) -> dict[str, Any]:
 def batch(tasks: tuple[Task, ...], view: Callable[[int, Task], list[str]]) -> list[dict[str, Any]]:
     """Tasks that were frozen together, each with its gold and its half."""
     half = halves([(task.id, task.kind) for task in tasks])
-    return [{**worked(task, view(place, task)), "half": half[task.id]} for place, task in enumerate(tasks)]
+    return [
+        {**worked(task, view(place, task)), "half": half[task.id]}
+        for place, task in enumerate(tasks)
+    ]
 
 
 def main(arguments: list[str]) -> int:

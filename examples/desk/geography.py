@@ -1,4 +1,6 @@
-"""Airports, places and great-circle distances. Data: airportsdata (MIT), astral's list of cities (Apache-2.0)."""
+"""Airports, places and great-circle distances. Data: airportsdata (MIT), astral's list of cities
+(Apache-2.0).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,15 @@ import airportsdata
 from astral.geocoder import all_locations
 from astral.geocoder import database as cities
 
-from callwright.errors import ToolError
+from callwright.nouns.errors import ToolError
 
 from .daylight import check_position
 from .world import fold
 
 EARTH_KM = 6371.0088
-"""Mean radius of the Earth (IUGG), so distances are great circles on a sphere: within 0.5 % of the ellipsoid."""
+"""Mean radius of the Earth (IUGG), so distances are great circles on a sphere: within 0.5 % of the
+ellipsoid.
+"""
 
 KILOMETRES_IN: dict[str, float] = {"km": 1.0, "mi": 1.609344, "nmi": 1.852}
 """International mile and nautical mile, exact by definition."""
@@ -99,11 +103,18 @@ def find_airports(city: Annotated[str, "city or airport name"]) -> AirportHits:
     wanted = fold(city)
     whole = [a for a in _airports().values() if wanted in (fold(a["city"]), fold(a["name"]))]
     words = set(wanted.split()) - {"airport"}
-    loose = [a for a in _airports().values() if words and words <= set(fold(f"{a['city']} {a['name']}").split())]
+    loose = [
+        a
+        for a in _airports().values()
+        if words and words <= set(fold(f"{a['city']} {a['name']}").split())
+    ]
     found = {a["iata"]: a for a in whole + loose}
     if not found:
         raise ToolError(f"no airport found for {city!r}: try the name of a city in English")
-    hits = [AirportHit(iata=a["iata"], name=a["name"], city=a["city"], country=a["country"]) for a in found.values()]
+    hits = [
+        AirportHit(iata=a["iata"], name=a["name"], city=a["city"], country=a["country"])
+        for a in found.values()
+    ]
     return AirportHits(airports=hits[:6])
 
 
@@ -134,7 +145,10 @@ def route_distance(origin: Iata, destination: Iata, unit: LengthUnit) -> Route:
     a, b = _airport(origin), _airport(destination)
     kilometres = _great_circle(a["lat"], a["lon"], b["lat"], b["lon"])
     return Route(
-        origin=a["iata"], destination=b["iata"], distance=round(kilometres / KILOMETRES_IN[unit], 1), unit=unit
+        origin=a["iata"],
+        destination=b["iata"],
+        distance=round(kilometres / KILOMETRES_IN[unit], 1),
+        unit=unit,
     )
 
 
@@ -147,17 +161,24 @@ def flight_bearing(origin: Iata, destination: Iata) -> Bearing:
     return Bearing(origin=a["iata"], destination=b["iata"], initial_bearing_degrees=bearing)
 
 
-def position_distance(latitude_a: float, longitude_a: float, latitude_b: float, longitude_b: float) -> Length:
+def position_distance(
+    latitude_a: float, longitude_a: float, latitude_b: float, longitude_b: float
+) -> Length:
     """Great-circle distance between two positions, in kilometres."""
     check_position(latitude_a, longitude_a)
     check_position(latitude_b, longitude_b)
-    return Length(kilometres=round(_great_circle(latitude_a, longitude_a, latitude_b, longitude_b), 1))
+    return Length(
+        kilometres=round(_great_circle(latitude_a, longitude_a, latitude_b, longitude_b), 1)
+    )
 
 
 def nearest_airports(latitude: float, longitude: float) -> NearAirports:
     """The five airports nearest to a position, nearest first."""
     check_position(latitude, longitude)
-    far = [(_great_circle(latitude, longitude, a["lat"], a["lon"]), a["iata"], a) for a in _airports().values()]
+    far = [
+        (_great_circle(latitude, longitude, a["lat"], a["lon"]), a["iata"], a)
+        for a in _airports().values()
+    ]
     rows = [
         NearAirport(iata=iata, name=a["name"], country=a["country"], kilometres=round(km, 1))
         for km, iata, a in sorted(far, key=lambda row: row[:2])[:5]
@@ -166,7 +187,9 @@ def nearest_airports(latitude: float, longitude: float) -> NearAirports:
 
 
 def airport_by_icao(icao: Annotated[str, "ICAO code of an airport, four letters"]) -> Airport:
-    """The airport of an ICAO code: IATA code, name, city, country, position, elevation, time zone."""
+    """The airport of an ICAO code: IATA code, name, city, country, position, elevation, time
+    zone.
+    """
     found = next((a for a in _airports().values() if a["icao"] == icao.strip().upper()), None)
     if found is None:
         raise ToolError(f"there is no airport with the ICAO code {icao!r}")
@@ -197,5 +220,7 @@ def _great_circle(lat_a: float, lon_a: float, lat_b: float, lon_b: float) -> flo
 def _airport(iata: str) -> airportsdata.Airport:
     found = _airports().get(iata.strip().upper())
     if found is None:
-        raise ToolError(f"there is no airport with the IATA code {iata!r}: find it with find_airports")
+        raise ToolError(
+            f"there is no airport with the IATA code {iata!r}: find it with find_airports"
+        )
     return found

@@ -1,6 +1,8 @@
-"""How a desk task is written down: a query, the tools in view, and a function that works out what is right.
+"""How a desk task is written down: a query, the tools in view, and a function that works out what
+is right.
 
-The function calls the real tools; every value that an answer must hold comes from what they returned.
+The function calls the real tools; every value that an answer must hold comes from what they
+returned.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from callwright.errors import ToolError
-from callwright.gate.diagnose import failure_in
-from callwright.types import ToolOutput
+from callwright.nouns.errors import ToolError
+from callwright.nouns.types import ToolOutput
+from callwright.repair.diagnose import failure_in
 
 from . import world
 from .faults import Fault, FaultKind, FaultyDesk
@@ -55,7 +57,9 @@ class Gold:
         raise AssertionError(f"{tool}({arguments}) was to fail and returned {found}")
 
     def refused(self, tool: str, **arguments: Any) -> str:
-        """A call that is right by the documentation, and what the server says to it: text with the way on."""
+        """A call that is right by the documentation, and what the server says to it: text with the
+        way on.
+        """
         self.calls.append({"tool": tool, "arguments": arguments, "fails": True})
         output = self._output(tool, arguments)
         failure = output.failure or failure_in(output.content)
@@ -80,7 +84,9 @@ class Gold:
 
 @dataclass(frozen=True)
 class Task:
-    """One task. ``work`` runs the gold calls on a fresh desk and returns a right answer in words."""
+    """One task. ``work`` runs the gold calls on a fresh desk and returns a right answer in
+    words.
+    """
 
     id: str
     kind: Kind
@@ -104,7 +110,9 @@ def call_tool(tool: str, arguments: Json) -> Any:
 
 
 def call_server(tool: str, arguments: Json) -> Any:
-    """Run a tool of the two MCP servers in this process: the same functions that the servers serve."""
+    """Run a tool of the two MCP servers in this process: the same functions that the servers
+    serve.
+    """
     if tool == "convert_time":
         from mcp_server_time.server import TimeServer  # type: ignore[import-untyped]
 
@@ -120,7 +128,12 @@ def call_server(tool: str, arguments: Json) -> Any:
 
 def number(value: float, unit: str = "", *, share: float = 0.0, within: float = 0.0) -> Fact:
     """A number with a unit; ``share`` of the value or an absolute ``within`` is the tolerance."""
-    return {"kind": "number", "value": value, "tolerance": round(max(abs(value) * share, within), 6), "unit": unit}
+    return {
+        "kind": "number",
+        "value": value,
+        "tolerance": round(max(abs(value) * share, within), 6),
+        "unit": unit,
+    }
 
 
 def clock(value: str, minutes: int = 1) -> Fact:
@@ -145,7 +158,11 @@ def pattern(expression: str) -> Fact:
 
 def paired(*pairs: tuple[list[str], Fact]) -> Fact:
     """Several values, each with its own label."""
-    return {"kind": "paired", "labels": [names for names, _ in pairs], "facts": [fact for _, fact in pairs]}
+    return {
+        "kind": "paired",
+        "labels": [names for names, _ in pairs],
+        "facts": [fact for _, fact in pairs],
+    }
 
 
 def choice(winner: list[str], losers: list[list[str]], more: list[str], less: list[str]) -> Fact:

@@ -1,4 +1,6 @@
-"""Units and currencies. Data: pint's unit definitions (BSD); the European Central Bank's euro reference rates."""
+"""Units and currencies. Data: pint's unit definitions (BSD); the European Central Bank's euro
+reference rates.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from currency_converter import CurrencyConverter, RateNotFoundError  # type: ignore[import-untyped]
 
-from callwright.errors import ToolError
+from callwright.nouns.errors import ToolError
 
 from .daylight import Day, parse_day
 
@@ -85,7 +87,9 @@ def convert_units(
     units = _units()
     try:
         found = units.Quantity(value, _unit(from_unit)).to(_unit(to_unit))
-    except Exception as exc:  # pint raises its own, tokenizer's and arithmetic errors for bad unit names
+    except (
+        Exception
+    ) as exc:  # pint raises its own, tokenizer's and arithmetic errors for bad unit names
         raise ToolError(f"cannot convert {from_unit!r} to {to_unit!r}: {exc}") from exc
     return Converted(value=float(f"{found.magnitude:.7g}"), unit=to_unit)
 
@@ -93,13 +97,17 @@ def convert_units(
 def exchange_rate(base: Code, quote: Code, date: Day) -> Rate:
     """How much of the quote currency one unit of the base currency was worth on a date."""
     rate, day = _rate(base, quote, date)
-    return Rate(base=base.upper(), quote=quote.upper(), rate=float(f"{rate:.6g}"), date=day, source=SOURCE)
+    return Rate(
+        base=base.upper(), quote=quote.upper(), rate=float(f"{rate:.6g}"), date=day, source=SOURCE
+    )
 
 
 def convert_currency(amount: float, from_currency: Code, to_currency: Code, date: Day) -> Money:
     """Convert an amount of money at the reference rate of a date."""
     rate, day = _rate(from_currency, to_currency, date)
-    return Money(amount=round(amount * rate, 2), currency=to_currency.upper(), rate_date=day, source=SOURCE)
+    return Money(
+        amount=round(amount * rate, 2), currency=to_currency.upper(), rate_date=day, source=SOURCE
+    )
 
 
 def add_up(amounts: list[float]) -> Sum:
@@ -153,7 +161,9 @@ def _rate(base: str, quote: str, date: str) -> tuple[float, str]:
     for back in range(8):
         tried = day - timedelta(back)
         try:
-            return table.convert(1, base.strip().upper(), quote.strip().upper(), date=tried), tried.isoformat()
+            return table.convert(
+                1, base.strip().upper(), quote.strip().upper(), date=tried
+            ), tried.isoformat()
         except RateNotFoundError:
             continue
     raise ToolError(f"no rate for {base} and {quote} on {date} or in the week before it")

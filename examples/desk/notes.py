@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, TypedDict
 
-from callwright.errors import ToolError
+from callwright.nouns.errors import ToolError
 
 from .world import fold, home
 
@@ -103,7 +103,9 @@ def _folder() -> Path:
 def _path(name: str) -> Path:
     """Only plain names pass, and a link that leads elsewhere is not followed."""
     if not _NAME.fullmatch(name):
-        raise ToolError(f"{name!r} is not the name of a note: letters, digits, - and _, ending in .md")
+        raise ToolError(
+            f"{name!r} is not the name of a note: letters, digits, - and _, ending in .md"
+        )
     path = _folder() / name
     if path.is_symlink():
         raise ToolError(f"{name!r} is a link, and links are not followed")

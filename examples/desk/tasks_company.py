@@ -1,4 +1,6 @@
-"""Tasks about the company: people, trips, expenses, rooms, notes. Some change the desk; the change is scored."""
+"""Tasks about the company: people, trips, expenses, rooms, notes. Some change the desk; the change
+is scored.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,10 @@ def wanjiru_flight(g: Gold) -> str:
 
 def ingrid_total(g: Gold) -> str:
     trip = trip_to(g, "Ingrid Solberg", "HND")
-    totals = {t["currency"]: t["amount"] for t in g.call("list_expenses", trip_id=trip["trip_id"])["totals"]}
+    totals = {
+        t["currency"]: t["amount"]
+        for t in g.call("list_expenses", trip_id=trip["trip_id"])["totals"]
+    }
     change = {"from_currency": "JPY", "to_currency": "NOK", "date": "2025-05-19"}
     kroner = g.call("convert_currency", amount=totals["JPY"], **change)["amount"]
     total = g.call("add_up", amounts=[totals["NOK"], kroner])["total"]
@@ -79,14 +84,18 @@ def lisbon_people(g: Gold) -> str:
 
 def tomas_flight(g: Gold) -> str:
     trip = trip_to(g, "Tomás Ferreira", "NBO")
-    km = g.call("flight_distance", origin=trip["origin"], destination=trip["destination"])["kilometres"]
+    km = g.call("flight_distance", origin=trip["origin"], destination=trip["destination"])[
+        "kilometres"
+    ]
     g.expect(number(km, "kilometre", share=0.005))
     return f"One way it is {km} km."
 
 
 def japan_allowance(g: Gold) -> str:
     lines = g.call("search_notes", text="Japan")["lines"]
-    yen = float(next(row["line"] for row in lines if "JPY" in row["line"]).split(": ")[1].split()[0])
+    yen = float(
+        next(row["line"] for row in lines if "JPY" in row["line"]).split(": ")[1].split()[0]
+    )
     change = {"from_currency": "JPY", "to_currency": "EUR", "date": "2025-06-20"}
     euros = g.call("convert_currency", amount=yen, **change)["amount"]
     g.expect(number(euros, "EUR", share=FINE))
@@ -96,7 +105,9 @@ def japan_allowance(g: Gold) -> str:
 
 def survey_limits(g: Gold) -> str:
     note = g.call("read_note", name="reykjavik-survey.md")["text"]
-    feet, acres = (float(note.split(start)[1].split()[0]) for start in ("altitude limit: ", "Survey area: "))
+    feet, acres = (
+        float(note.split(start)[1].split()[0]) for start in ("altitude limit: ", "Survey area: ")
+    )
     metres = g.call("convert_units", value=feet, from_unit="feet", to_unit="meter")["value"]
     hectares = g.call("convert_units", value=acres, from_unit="acre", to_unit="hectare")["value"]
     g.expect(number(metres, "metre", share=0.005), number(hectares, "hectare", share=0.005))
@@ -116,7 +127,12 @@ def two_clocks(g: Gold) -> str:
     zones = []
     for name in ("Beatriz Lopes", "Chloe Martin"):
         zones.append(g.call("get_office", office_id=person(g, name)["office_id"])["timezone"])
-    shift = {"date": "2025-06-24", "time": "15:00", "from_timezone": zones[0], "to_timezone": zones[1]}
+    shift = {
+        "date": "2025-06-24",
+        "time": "15:00",
+        "from_timezone": zones[0],
+        "to_timezone": zones[1],
+    }
     there = g.call("convert_local_time", **shift)["time"]
     g.expect(clock(there, 0))
     return f"For Chloe it is {there} then."
@@ -159,7 +175,10 @@ def lisbon_working_days(g: Gold) -> str:
 
 def either_days(days: int) -> dict[str, Any]:
     words = ["zero", "one", "two", "three", "four", "five"]
-    return {"kind": "any", "of": [number(days, "day"), pattern(rf"\b{words[days]} (?:working |business )?days")]}
+    return {
+        "kind": "any",
+        "of": [number(days, "day"), pattern(rf"\b{words[days]} (?:working |business )?days")],
+    }
 
 
 def taxi(g: Gold) -> str:
@@ -196,7 +215,10 @@ def book_tejo(g: Gold) -> str:
     span = {"date": "2025-06-25", "start": "09:00", "end": "10:30"}
     made = g.call("book_room", room="Tejo", employee_id=tomas, **span)
     g.expect(text("Tejo"))
-    return f"Tejo is booked for Tomás Ferreira on 2025-06-25 from 09:00 to 10:30 ({made['booking_id']})."
+    return (
+        "Tejo is booked for Tomás Ferreira on 2025-06-25 from 09:00 to 10:30"
+        f" ({made['booking_id']})."
+    )
 
 
 def sun_note(g: Gold) -> str:
@@ -250,14 +272,16 @@ TASKS = (
     Task(
         "wanjiru-flight",
         "chain",
-        "What did the flight of Wanjiru Kamau's trip to Lisbon cost in euros, at the rate of 10 April 2025?",
+        "What did the flight of Wanjiru Kamau's trip to Lisbon cost in euros, at the rate of 10"
+        " April 2025?",
         (*TRIPS, "convert_currency", "add_up", "cancel_trip"),
         wanjiru_flight,
     ),
     Task(
         "ingrid-total",
         "chain",
-        "What did Ingrid Solberg's Tokyo trip cost altogether in NOK? Use the exchange rate of 19 May 2025.",
+        "What did Ingrid Solberg's Tokyo trip cost altogether in NOK? Use the exchange rate of 19"
+        " May 2025.",
         (*TRIPS, "convert_currency", "add_up", "delete_expense"),
         ingrid_total,
     ),
@@ -278,14 +302,16 @@ TASKS = (
     Task(
         "japan-allowance",
         "chain",
-        "Our notes give a daily allowance for meals in Japan. What was it worth in euros on 20 June 2025?",
+        "Our notes give a daily allowance for meals in Japan. What was it worth in euros on 20 June"
+        " 2025?",
         ("search_notes", "read_note", "convert_currency", "list_holidays", "delete_note"),
         japan_allowance,
     ),
     Task(
         "survey-limits",
         "parallel",
-        "Take flight altitude limit and survey area from the note reykjavik-survey.md, in metres and in hectares.",
+        "Take flight altitude limit and survey area from the note reykjavik-survey.md, in metres"
+        " and in hectares.",
         ("read_note", "list_notes", "convert_units", "convert_currency", "write_note"),
         survey_limits,
     ),
@@ -299,15 +325,16 @@ TASKS = (
     Task(
         "two-clocks",
         "chain",
-        "Beatriz Lopes wants to ring Chloe Martin at 15:00 on 24 June 2025, Beatriz's office time. What time "
-        "is it at Chloe's office then?",
+        "Beatriz Lopes wants to ring Chloe Martin at 15:00 on 24 June 2025, Beatriz's office time."
+        " What time is it at Chloe's office then?",
         ("find_employee", "get_office", "convert_local_time", "list_trips", "book_room"),
         two_clocks,
     ),
     Task(
         "oslo-room",
         "chain",
-        "Which meeting room in the Oslo office is free for 4 people on 2025-06-23 from 10:00 to 11:00?",
+        "Which meeting room in the Oslo office is free for 4 people on 2025-06-23 from 10:00 to"
+        " 11:00?",
         ("find_office", "find_rooms", "list_employees", "check_holiday", "book_room"),
         oslo_room,
     ),
@@ -328,7 +355,8 @@ TASKS = (
     Task(
         "lisbon-working-days",
         "chain",
-        "How many working days in Portugal does Ingrid Solberg's Lisbon trip cover, first and last day included?",
+        "How many working days in Portugal does Ingrid Solberg's Lisbon trip cover, first and last"
+        " day included?",
         ("find_employee", "list_trips", "count_working_days", "check_holiday", "delete_expense"),
         lisbon_working_days,
     ),
@@ -356,7 +384,8 @@ TASKS = (
     Task(
         "book-smallest",
         "write",
-        "Book the smallest free room in Oslo that fits 6 people for Marta Nowak, 2025-06-24 from 10:00 to 11:00.",
+        "Book the smallest free room in Oslo that fits 6 people for Marta Nowak, 2025-06-24 from"
+        " 10:00 to 11:00.",
         (*ROOMS, "list_employees", "delete_note"),
         book_smallest,
     ),
@@ -370,7 +399,8 @@ TASKS = (
     Task(
         "sun-note",
         "write",
-        "Find out when the sun rises in Oslo on 1 July 2025 and save that in a note called oslo-sun.md",
+        "Find out when the sun rises in Oslo on 1 July 2025 and save that in a note called"
+        " oslo-sun.md",
         ("find_place", "sun_times", "write_note", "read_note", "delete_note"),
         sun_note,
     ),

@@ -1,4 +1,6 @@
-"""Tasks with thirty and more tools in view, as platforms have them: most do nothing for it, some nearly do it."""
+"""Tasks with thirty and more tools in view, as platforms have them: most do nothing for it, some
+nearly do it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ def next_in_japan(g: Gold) -> str:
     found = g.call("next_holiday", country="JP", after="2025-06-20")
     g.expect(day(found["date"]), text(found["weekday"]))
     g.must = [["next_holiday", "list_holidays"]]
-    return f"The next public holiday in Japan is on {found['weekday']}, {found['date']}: {found['name']}."
+    return (
+        f"The next public holiday in Japan is on {found['weekday']}, {found['date']}:"
+        f" {found['name']}."
+    )
 
 
 def euro_gain(g: Gold) -> str:
@@ -43,7 +48,9 @@ def booked_in_lisbon(g: Gold) -> str:
 
 def kenji_hotel(g: Gold) -> str:
     trip = trip_to(g, "Kenji Mori", "OSL")
-    made = g.call("add_expense", trip_id=trip["trip_id"], category="hotel", amount=1240, currency="NOK")
+    made = g.call(
+        "add_expense", trip_id=trip["trip_id"], category="hotel", amount=1240, currency="NOK"
+    )
     g.expect(number(1240, "NOK"))
     return f"Added 1,240 NOK for the hotel to {trip['trip_id']} ({made['expense_id']})."
 
@@ -60,22 +67,38 @@ TASKS = (
         "office-days",
         "crowded",
         "How many days after the Lisbon office did the Tokyo office open?",
-        ("find_office", "get_office", "list_offices", "days_between", "count_working_days", "cancel_trip"),
+        (
+            "find_office",
+            "get_office",
+            "list_offices",
+            "days_between",
+            "count_working_days",
+            "cancel_trip",
+        ),
         office_days,
         view=32,
     ),
     Task(
         "next-in-japan",
         "crowded",
-        "Which date is the first public holiday in Japan after 20 June 2025, and what weekday is it?",
-        ("next_holiday", "list_holidays", "check_holiday", "weekday_of", "add_working_days", *SERVED),
+        "Which date is the first public holiday in Japan after 20 June 2025, and what weekday"
+        " is it?",
+        (
+            "next_holiday",
+            "list_holidays",
+            "check_holiday",
+            "weekday_of",
+            "add_working_days",
+            *SERVED,
+        ),
         next_in_japan,
         view=36,
     ),
     Task(
         "euro-gain",
         "crowded",
-        "By how many per cent did the euro gain against the yen between 2 June 2025 and 20 June 2025?",
+        "By how many per cent did the euro gain against the yen between 2 June 2025 and 20 June"
+        " 2025?",
         ("rate_change", "exchange_rate", "convert_currency", "percent_of", "delete_expense"),
         euro_gain,
         view=30,
@@ -100,7 +123,14 @@ TASKS = (
         "book-a-flight",
         "crowded",
         "Book a flight from Oslo to Lisbon on 23 June 2025 for Ingrid Solberg.",
-        ("find_employee", "list_trips", "find_airports", "flight_distance", "book_room", "cancel_trip"),
+        (
+            "find_employee",
+            "list_trips",
+            "find_airports",
+            "flight_distance",
+            "book_room",
+            "cancel_trip",
+        ),
         book_a_flight,
         view=34,
     ),

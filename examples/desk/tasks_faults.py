@@ -1,7 +1,8 @@
-"""Tasks on a desk whose documentation is out of date or whose servers refuse, each with what the server really says.
+"""Tasks on a desk whose documentation is out of date or whose servers refuse, each with what the
+server really says.
 
-The documented call is part of the gold, marked as failing; the calls after it are what the server's own words lead
-to. Where no call helps, the right end is to say so.
+The documented call is part of the gold, marked as failing; the calls after it are what the server's
+own words lead to. Where no call helps, the right end is to say so.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ TORONTO_FEET = Fault(
     {
         "detail": [
             {"type": "missing", "loc": ["query", "code"], "msg": "Field required"},
-            {"type": "extra_forbidden", "loc": ["query", "iata"], "msg": "Extra inputs are not permitted"},
+            {
+                "type": "extra_forbidden",
+                "loc": ["query", "iata"],
+                "msg": "Extra inputs are not permitted",
+            },
         ]
     },
     status=422,
@@ -69,9 +74,9 @@ def canada_days(g: Gold) -> str:
 CANADA_DAYS = Fault(
     "misnamed",
     "count_working_days",
-    "Error executing tool count_working_days: 2 validation errors for count_working_daysArguments\n"
-    "until\n  Field required [type=missing, input_type=dict]\n"
-    "end\n  Extra inputs are not permitted [type=extra_forbidden, input_value='{value}', input_type=str]",
+    "Error executing tool count_working_days: 2 validation errors for"
+    " count_working_daysArguments\nuntil\n  Field required [type=missing, input_type=dict]\nend\n "
+    " Extra inputs are not permitted [type=extra_forbidden, input_value='{value}', input_type=str]",
     status=0,
     parameter="end",
     wanted="until",
@@ -134,7 +139,11 @@ def nairobi_toronto_miles(g: Gold) -> str:
 MILES = Fault(
     "stale_enum",
     "route_distance",
-    {"error": "Invalid value '{value}' for 'unit'. Allowed values: kilometers, miles, nautical_miles"},
+    {
+        "error": (
+            "Invalid value '{value}' for 'unit'. Allowed values: kilometers, miles, nautical_miles"
+        )
+    },
     parameter="unit",
     becomes={"kilometers": "km", "miles": "mi", "nautical_miles": "nmi"},
 )
@@ -142,7 +151,10 @@ MILES = Fault(
 
 def lisbon_dusk(g: Gold) -> str:
     place = g.call("find_place", city="Lisbon")
-    where = {**{key: place[key] for key in ("latitude", "longitude", "timezone")}, "date": "2025-06-24"}
+    where = {
+        **{key: place[key] for key in ("latitude", "longitude", "timezone")},
+        "date": "2025-06-24",
+    }
     g.refused("twilight_times", **where, kind="nautical")
     dusk = g.call("twilight_times", **where, kind="NAUTICAL")["dusk"]
     g.expect(clock(dusk))
@@ -181,7 +193,11 @@ def planned_to_iceland(g: Gold) -> str:
 PLANNED = Fault(
     "stale_enum",
     "find_trips",
-    {"status": ['"{value}" is not a valid choice. Valid choices are: scheduled, confirmed, completed']},
+    {
+        "status": [
+            '"{value}" is not a valid choice. Valid choices are: scheduled, confirmed, completed'
+        ]
+    },
     parameter="status",
     becomes={"scheduled": "planned", "confirmed": "confirmed", "completed": "completed"},
 )
@@ -219,7 +235,10 @@ OSLO_KEFLAVIK = (
     Fault(
         "hint_400",
         "flight_distance",
-        {"error": "Bad Request", "message": "origin '{value}' is not accepted: use the ICAO code, ENGM for OSL"},
+        {
+            "error": "Bad Request",
+            "message": "origin '{value}' is not accepted: use the ICAO code, ENGM for OSL",
+        },
         parameter="origin",
         refuses="osl",
         becomes={"ENGM": "OSL"},
@@ -227,7 +246,10 @@ OSLO_KEFLAVIK = (
     Fault(
         "hint_400",
         "flight_distance",
-        {"error": "Bad Request", "message": "destination '{value}' is not accepted: use the ICAO code, BIKF for KEF"},
+        {
+            "error": "Bad Request",
+            "message": "destination '{value}' is not accepted: use the ICAO code, BIKF for KEF",
+        },
         parameter="destination",
         refuses="kef",
         becomes={"BIKF": "KEF"},
@@ -245,7 +267,12 @@ def dollar_rate(g: Gold) -> str:
 DOLLAR_RATE = Fault(
     "hint_400",
     "exchange_rate",
-    {"error": {"code": "invalid_date", "message": "date must be given as YYYYMMDD, without dashes"}},
+    {
+        "error": {
+            "code": "invalid_date",
+            "message": "date must be given as YYYYMMDD, without dashes",
+        }
+    },
     parameter="date",
     form="%Y%m%d",
 )
@@ -264,7 +291,10 @@ def portugal_feast(g: Gold) -> str:
 PORTUGAL = Fault(
     "hint_400",
     "check_holiday",
-    {"title": "Bad Request", "detail": "country '{value}' is not accepted: give three letters, PRT for Portugal"},
+    {
+        "title": "Bad Request",
+        "detail": "country '{value}' is not accepted: give three letters, PRT for Portugal",
+    },
     parameter="country",
     refuses="pt|portugal",
     becomes={"PRT": "PT"},
@@ -287,7 +317,11 @@ CANADIAN = Fault(
     "exchange_rate",
     {
         "success": False,
-        "error": {"code": 302, "type": "endpoint_retired", "info": "exchange_rate is retired. Use convert_currency."},
+        "error": {
+            "code": 302,
+            "type": "endpoint_retired",
+            "info": "exchange_rate is retired. Use convert_currency.",
+        },
     },
     status=200,
 )
@@ -306,7 +340,11 @@ def five_in_oslo(g: Gold) -> str:
 FIVE = Fault(
     "error_200",
     "find_rooms",
-    {"ok": False, "error": "invalid_arguments", "message": "seats must be an even number, got {value}: round up"},
+    {
+        "ok": False,
+        "error": "invalid_arguments",
+        "message": "seats must be an even number, got {value}: round up",
+    },
     status=200,
     parameter="seats",
     refuses=r"\d*[13579]",
@@ -366,7 +404,12 @@ def lissabon(g: Gold) -> str:
 
 
 LISSABON = Fault(
-    "empty", "find_airports", {"airports": []}, status=200, parameter="city", refuses=r".*(?:lissabon|lisboa).*"
+    "empty",
+    "find_airports",
+    {"airports": []},
+    status=200,
+    parameter="city",
+    refuses=r".*(?:lissabon|lisboa).*",
 )
 
 
@@ -381,7 +424,12 @@ def sigrun_email(g: Gold) -> str:
 
 
 SIGRUN = Fault(
-    "empty", "find_employee", {"employees": []}, status=200, parameter="name", refuses=r".*(?:sigrun|jonsd).*"
+    "empty",
+    "find_employee",
+    {"employees": []},
+    status=200,
+    parameter="name",
+    refuses=r".*(?:sigrun|jonsd).*",
 )
 
 
@@ -452,11 +500,19 @@ SURVEY = Fault(
 
 def maple_room(g: Gold) -> str:
     liam = person(g, "Liam Tremblay")["employee_id"]
-    booking = {"room": "Maple", "date": "2025-06-26", "start": "13:00", "end": "14:00", "employee_id": liam}
+    booking = {
+        "room": "Maple",
+        "date": "2025-06-26",
+        "start": "13:00",
+        "end": "14:00",
+        "employee_id": liam,
+    }
     g.refused("book_room", **booking)
     made = g.call("reserve_room", **booking)
     g.expect(text("Maple"))
-    return f"Maple is booked for Liam Tremblay on 26 June 2025, 13:00 to 14:00 ({made['booking_id']})."
+    return (
+        f"Maple is booked for Liam Tremblay on 26 June 2025, 13:00 to 14:00 ({made['booking_id']})."
+    )
 
 
 MAPLE = Fault(
@@ -487,7 +543,8 @@ TASKS = (
     Task(
         "canada-days",
         "misnamed",
-        "How many working days are there in Canada from 30 June 2025 to 11 July 2025, both included?",
+        "How many working days are there in Canada from 30 June 2025 to 11 July 2025, both"
+        " included?",
         ("count_working_days", "check_holiday", "days_between", "desk_date", "list_employees"),
         canada_days,
         (CANADA_DAYS,),
@@ -578,7 +635,8 @@ TASKS = (
     Task(
         "five-in-oslo",
         "error_200",
-        "Which meeting rooms in the Oslo office are free for 5 people on 2025-06-23 from 15:00 to 16:00?",
+        "Which meeting rooms in the Oslo office are free for 5 people on 2025-06-23 from 15:00 to"
+        " 16:00?",
         ("find_office", "find_rooms", "list_employees", "check_holiday", "book_room"),
         five_in_oslo,
         (FIVE,),
@@ -626,7 +684,8 @@ TASKS = (
     Task(
         "twenty-in-lisbon",
         "empty",
-        "Book a meeting room for 20 people in the Lisbon office on 2025-06-25, 10:00 to 11:00, for Beatriz Lopes.",
+        "Book a meeting room for 20 people in the Lisbon office on 2025-06-25, 10:00 to 11:00, for"
+        " Beatriz Lopes.",
         ("find_office", "find_rooms", "find_employee", "book_room", "list_rooms"),
         twenty_in_lisbon,
         view=MANY,

@@ -6,7 +6,16 @@ from .gold import Gold, Task, choice, clock, day, either, number, paired, patter
 
 NEAR = 0.005  # distances: half a per cent
 FINE = 0.001  # money and units: a tenth of a per cent
-MORE = ["farther", "further", "longer", "greater", "farthest", "furthest", "more distant", "more remote"]
+MORE = [
+    "farther",
+    "further",
+    "longer",
+    "greater",
+    "farthest",
+    "furthest",
+    "more distant",
+    "more remote",
+]
 LESS = ["closer", "nearer", "shorter", "nearest", "closest"]
 
 
@@ -39,7 +48,9 @@ def portugal_day(g: Gold) -> str:
 
 
 def may_in_norway(g: Gold) -> str:
-    days = g.call("count_working_days", country="NO", start="2025-05-01", end="2025-05-31")["working_days"]
+    days = g.call("count_working_days", country="NO", start="2025-05-01", end="2025-05-31")[
+        "working_days"
+    ]
     g.expect(number(days, "day"))
     return f"May 2025 has {days} working days in Norway."
 
@@ -51,7 +62,11 @@ def nairobi_elevation(g: Gold) -> str:
 
 
 def nairobi_to_tokyo(g: Gold) -> str:
-    arguments = {"source_timezone": "Africa/Nairobi", "time": "16:30", "target_timezone": "Asia/Tokyo"}
+    arguments = {
+        "source_timezone": "Africa/Nairobi",
+        "time": "16:30",
+        "target_timezone": "Asia/Tokyo",
+    }
     there = g.call("convert_time", **arguments)["target"]["datetime"][11:16]
     g.expect(clock(there, 0))
     return f"At 16:30 in Nairobi it is {there} in Tokyo."
@@ -69,7 +84,10 @@ def last_commit(g: Gold) -> str:
     assert "Chloe Martin" in log[0]
     assert "Receipts are due 10 days after return" in log[0]
     g.expect(text("Chloe Martin"), pattern(r"receipts are due (?:10|ten) days after return"))
-    return "The latest commit is by Chloe Martin, with the message 'Receipts are due 10 days after return'."
+    return (
+        "The latest commit is by Chloe Martin, with the message 'Receipts are due 10 days after"
+        " return'."
+    )
 
 
 def canteen(g: Gold) -> str:
@@ -119,9 +137,16 @@ def wellington_daylight(g: Gold) -> str:
 
 
 def three_sunsets(g: Gold) -> str:
-    oslo, lisbon, nairobi = (sun(g, city, "2025-06-24")["sunset"] for city in ("Oslo", "Lisbon", "Nairobi"))
-    g.expect(paired((["Oslo"], clock(oslo)), (["Lisbon"], clock(lisbon)), (["Nairobi"], clock(nairobi))))
-    return f"On 24 June 2025 the sun sets at {oslo} in Oslo, at {lisbon} in Lisbon and at {nairobi} in Nairobi."
+    oslo, lisbon, nairobi = (
+        sun(g, city, "2025-06-24")["sunset"] for city in ("Oslo", "Lisbon", "Nairobi")
+    )
+    g.expect(
+        paired((["Oslo"], clock(oslo)), (["Lisbon"], clock(lisbon)), (["Nairobi"], clock(nairobi)))
+    )
+    return (
+        f"On 24 June 2025 the sun sets at {oslo} in Oslo, at {lisbon} in Lisbon and at {nairobi} in"
+        " Nairobi."
+    )
 
 
 def zurich_metres(g: Gold) -> str:
@@ -150,7 +175,10 @@ def pound_today(g: Gold) -> str:
 
 
 def toronto_call(g: Gold) -> str:
-    a, b = g.call("find_place", city="Toronto")["timezone"], g.call("find_place", city="Reykjavik")["timezone"]
+    a, b = (
+        g.call("find_place", city="Toronto")["timezone"],
+        g.call("find_place", city="Reykjavik")["timezone"],
+    )
     zones = {"from_timezone": a, "to_timezone": b}
     there = g.call("convert_local_time", date="2025-06-24", time="09:00", **zones)
     g.expect(clock(there["time"], 0))
@@ -185,7 +213,12 @@ def farther_from_oslo(g: Gold) -> str:
 def euros_three_ways(g: Gold) -> str:
     pairs, words = [], []
     for code in ("NOK", "JPY", "CAD"):
-        arguments = {"amount": 100, "from_currency": "EUR", "to_currency": code, "date": "2025-06-20"}
+        arguments = {
+            "amount": 100,
+            "from_currency": "EUR",
+            "to_currency": code,
+            "date": "2025-06-20",
+        }
         amount = g.call("convert_currency", **arguments)["amount"]
         pairs.append(number(amount, code, share=FINE))
         words.append(f"{amount} {code}")
@@ -197,16 +230,26 @@ def euros_three_ways(g: Gold) -> str:
 def two_holidays(g: Gold) -> str:
     a = g.call("check_holiday", country="PT", date="2025-12-01")["name"]
     b = g.call("check_holiday", country="JP", date="2025-11-03")["name"]
-    g.expect(paired((["Portugal", "Portuguese"], text(a, "Restoration of Independence")), (["Japan"], text(b))))
+    g.expect(
+        paired(
+            (["Portugal", "Portuguese"], text(a, "Restoration of Independence")),
+            (["Japan"], text(b)),
+        )
+    )
     return f"In Portugal 1 December 2025 is {a}; in Japan 3 November 2025 is {b}."
 
 
 def field_weights(g: Gold) -> str:
     note = g.call("read_note", name="packing-list.md")["text"]
-    case, tripod = (float(note.split(f"{thing}, ")[1].split(" kg")[0]) for thing in ("drone case", "tripod"))
+    case, tripod = (
+        float(note.split(f"{thing}, ")[1].split(" kg")[0]) for thing in ("drone case", "tripod")
+    )
     a = g.call("convert_units", value=case, from_unit="kg", to_unit="pound")["value"]
     b = g.call("convert_units", value=tripod, from_unit="kg", to_unit="pound")["value"]
-    pairs = ((["drone case", "case"], number(a, "pound", share=NEAR)), (["tripod"], number(b, "pound", share=NEAR)))
+    pairs = (
+        (["drone case", "case"], number(a, "pound", share=NEAR)),
+        (["tripod"], number(b, "pound", share=NEAR)),
+    )
     g.expect(paired(*pairs))
     return f"The drone case weighs {a:.2f} pounds and the tripod {b:.2f} pounds."
 
@@ -240,7 +283,14 @@ TASKS = (
         "portugal-day",
         "single",
         "Is 10 June 2025 a public holiday in Portugal, and if so what is it called?",
-        ("list_holidays", "check_holiday", "count_working_days", "desk_date", "find_office", "delete_note"),
+        (
+            "list_holidays",
+            "check_holiday",
+            "count_working_days",
+            "desk_date",
+            "find_office",
+            "delete_note",
+        ),
         portugal_day,
     ),
     Task(
@@ -267,7 +317,8 @@ TASKS = (
     Task(
         "oslo-evening",
         "single",
-        "It is 22:00 on 20 June 2025 in Oslo (Europe/Oslo). What are the date and time in Asia/Tokyo at that moment?",
+        "It is 22:00 on 20 June 2025 in Oslo (Europe/Oslo). What are the date and time in"
+        " Asia/Tokyo at that moment?",
         ("convert_local_time", "sun_times", "desk_date", "check_holiday", "book_room"),
         oslo_evening,
     ),
@@ -295,7 +346,8 @@ TASKS = (
     Task(
         "madrid-helsinki",
         "chain",
-        "I'd like to know the distance in km between the airports Madrid Barajas and Helsinki Vantaa.",
+        "I'd like to know the distance in km between the airports Madrid Barajas and Helsinki"
+        " Vantaa.",
         ("find_airports", "flight_distance", "find_office", "list_trips", "delete_note"),
         madrid_helsinki,
     ),
@@ -344,7 +396,8 @@ TASKS = (
     Task(
         "toronto-call",
         "chain",
-        "A video call starts at 09:00 in Toronto on 24 June 2025. What time is that for the people in Reykjavik?",
+        "A video call starts at 09:00 in Toronto on 24 June 2025. What time is that for the people"
+        " in Reykjavik?",
         ("find_place", "convert_local_time", "sun_times", "find_rooms", "book_room"),
         toronto_call,
     ),
@@ -352,7 +405,13 @@ TASKS = (
         "days-left",
         "chain",
         "How many working days are left in Norway from today up to 4 July 2025, both included?",
-        ("desk_date", "count_working_days", "check_holiday", "convert_local_time", "list_employees"),
+        (
+            "desk_date",
+            "count_working_days",
+            "check_holiday",
+            "convert_local_time",
+            "list_employees",
+        ),
         days_left,
     ),
     Task(
@@ -365,7 +424,8 @@ TASKS = (
     Task(
         "farther-from-oslo",
         "parallel",
-        "Which airport is farther from OSL: Nairobi (NBO) or Toronto (YYZ)? Give me both distances in km.",
+        "Which airport is farther from OSL: Nairobi (NBO) or Toronto (YYZ)? Give me both distances"
+        " in km.",
         ("flight_distance", "get_airport", "convert_units", "find_place", "cancel_trip"),
         farther_from_oslo,
     ),

@@ -1,4 +1,6 @@
-"""Every tool of the desk with what it may do to the world: ``callwright run … --tools examples/desk``."""
+"""Every tool of the desk with what it may do to the world: ``callwright run … --tools
+examples/desk``.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from callwright.catalog.functions import tool
-from callwright.types import READ_LOCAL, Effects
+from callwright.nouns.types import READ_LOCAL, Effects
+from callwright.tools.python.functions import tool
 
 _PARENT = str(Path(__file__).resolve().parent.parent)
 if _PARENT not in sys.path:  # loaded by its path: the modules beside it are the package "desk"
@@ -17,7 +19,9 @@ if _PARENT not in sys.path:  # loaded by its path: the modules beside it are the
 
 from desk import company, daylight, geography, measures, notes, workdays, world  # noqa: E402
 
-if __name__ != "desk.tools":  # a catalogue reads this file by its path, and mcp.json, which needs both, comes next
+if (
+    __name__ != "desk.tools"
+):  # a catalogue reads this file by its path, and mcp.json, which needs both, comes next
     os.environ.setdefault("CALLWRIGHT_DESK_PYTHON", sys.executable)
     os.environ["CALLWRIGHT_DESK_HOME"] = str(world.home())
 
@@ -70,7 +74,11 @@ READING: tuple[Callable[..., Any], ...] = (
     notes.search_notes,
     notes.read_note,
 )
-WRITING: tuple[Callable[..., Any], ...] = (company.book_room, company.add_expense, notes.append_note)
+WRITING: tuple[Callable[..., Any], ...] = (
+    company.book_room,
+    company.add_expense,
+    notes.append_note,
+)
 DESTROYING: tuple[Callable[..., Any], ...] = (
     company.delete_expense,
     company.cancel_trip,

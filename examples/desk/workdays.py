@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 import holidays
 
-from callwright.errors import ToolError
+from callwright.nouns.errors import ToolError
 
 from .daylight import Day, parse_day
 
@@ -78,7 +78,9 @@ def count_working_days(country: Country, start: Day, end: Day) -> WorkingDays:
         raise ToolError("end must not lie before start, nor more than ten years after it")
     off = _calendar(country, *range(first.year, last.year + 1))
     days = (first + timedelta(n) for n in range((last - first).days + 1))
-    return WorkingDays(country=country.upper(), working_days=sum(d.weekday() < 5 and d not in off for d in days))
+    return WorkingDays(
+        country=country.upper(), working_days=sum(d.weekday() < 5 and d not in off for d in days)
+    )
 
 
 def next_holiday(country: Country, after: Day) -> NextHoliday:
@@ -88,7 +90,9 @@ def next_holiday(country: Country, after: Day) -> NextHoliday:
     if not coming:
         raise ToolError(f"no holiday known for {country!r} after {after}")
     name = _calendar(country, coming[0].year)[coming[0]]
-    return NextHoliday(country=country.upper(), date=coming[0].isoformat(), weekday=f"{coming[0]:%A}", name=name)
+    return NextHoliday(
+        country=country.upper(), date=coming[0].isoformat(), weekday=f"{coming[0]:%A}", name=name
+    )
 
 
 def add_working_days(country: Country, start: Day, days: int) -> WorkingDay:
@@ -107,4 +111,6 @@ def _calendar(country: str, *years: int) -> holidays.HolidayBase:
     try:
         return holidays.country_holidays(country.strip().upper(), years=years, language="en_US")
     except NotImplementedError as exc:
-        raise ToolError(f"no holidays known for {country!r}: use a two-letter ISO code such as NO") from exc
+        raise ToolError(
+            f"no holidays known for {country!r}: use a two-letter ISO code such as NO"
+        ) from exc

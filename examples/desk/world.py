@@ -1,7 +1,7 @@
 """The folder a desk works in: a database, notes and a git repository, made the same way every time.
 
-Everything that a tool can change lies below one folder, so a benchmark gives each task a fresh one and compares
-what is left with what should be left.
+Everything that a tool can change lies below one folder, so a benchmark gives each task a fresh one
+and compares what is left with what should be left.
 """
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ TABLES = ("offices", "employees", "trips", "expenses", "rooms", "bookings")
 
 
 def home() -> Path:
-    """The folder in use: ``$CALLWRIGHT_DESK_HOME``, else ``examples/desk/home``; made on first use."""
-    folder = Path(os.environ.get("CALLWRIGHT_DESK_HOME") or Path(__file__).parent / "home").resolve()
+    """The folder in use: ``$CALLWRIGHT_DESK_HOME``, else ``examples/desk/home``; made on first
+    use.
+    """
+    folder = Path(
+        os.environ.get("CALLWRIGHT_DESK_HOME") or Path(__file__).parent / "home"
+    ).resolve()
     if not (folder / "company.sqlite").exists():
         build(folder)
     return folder
@@ -67,11 +71,16 @@ def _stream(story: dict[str, Any]) -> bytes:
     for number, commit in enumerate(story["commits"], 1):
         when = datetime.fromisoformat(commit["date"])
         who = f"{commit['author']} <{commit['email']}> {when.timestamp():.0f} {when:%z}"
-        parts.append(f"commit refs/heads/{story['branch']}\nmark :{number}\nauthor {who}\ncommitter {who}\n".encode())
+        parts.append(
+            f"commit refs/heads/{story['branch']}\nmark :{number}\nauthor {who}\ncommitter {who}\n".encode()
+        )
         parts.append(_blob(commit["message"] + "\n"))
         for name, text in commit["files"].items():
             parts += [f"M 100644 inline {name}\n".encode(), _blob(text)]
-    parts += [f"reset refs/heads/{name}\nfrom :{number}\n".encode() for name, number in story["branches"].items()]
+    parts += [
+        f"reset refs/heads/{name}\nfrom :{number}\n".encode()
+        for name, number in story["branches"].items()
+    ]
     return b"".join(parts)
 
 
@@ -85,14 +94,21 @@ def _git(folder: Path, *words: str, stdin: bytes = b"") -> str:
     clean = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     command = ["git", "-c", "core.autocrlf=false", *words]
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **clean}, input=stdin, capture_output=True, check=True
+        command,
+        cwd=folder,
+        env={**os.environ, **clean},
+        input=stdin,
+        capture_output=True,
+        check=True,
     )
     return done.stdout.decode("utf-8", "replace")
 
 
 @contextmanager
 def database(*, write: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection that can only read unless ``write``; changes are kept only if the block ends well."""
+    """A connection that can only read unless ``write``; changes are kept only if the block ends
+    well.
+    """
     mode = "rw" if write else "ro"
     held = sqlite3.connect(f"{(home() / 'company.sqlite').as_uri()}?mode={mode}", uri=True)
     held.row_factory = sqlite3.Row
@@ -110,13 +126,19 @@ def fold(text: str) -> str:
 
 
 def snapshot(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the folder holds now: ``{"trips": {id: row}, …, "notes": {name: text}, "git": {ref: commit}}``."""
+    """What the folder holds now: ``{"trips": {id: row}, …, "notes": {name: text}, "git": {ref:
+    commit}}``.
+    """
     held = sqlite3.connect(f"{(folder / 'company.sqlite').as_uri()}?mode=ro", uri=True)
     try:
         state = {table: _rows(held, table) for table in TABLES}
     finally:
         held.close()
-    notes = {p.name: p.read_text(encoding="utf-8") for p in sorted((folder / "notes").iterdir()) if p.is_file()}
+    notes = {
+        p.name: p.read_text(encoding="utf-8")
+        for p in sorted((folder / "notes").iterdir())
+        if p.is_file()
+    }
     return {**state, "notes": notes, "git": _git_state(folder / "handbook")}
 
 

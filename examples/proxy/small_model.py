@@ -1,12 +1,14 @@
-"""An endpoint that does with tools what small open models do: it means the right call and writes it into the text.
+"""An endpoint that does with tools what small open models do: it means the right call and writes it
+into the text.
 
     python examples/proxy/small_model.py --port 9000
 
-It has no model and needs nothing but Python. Asked with tools it picks the one that the request names, else one that
-can read the file that the request names (``notes.txt``, or what is in double quotes), and leaves the call in the
-text, in the shape that its model's name ends with: ``small-fence``, ``small-hermes``, … (see ``STYLES``). Given a
-tool's result it repeats it in plain words. It speaks chat completions and, so that a client can be pointed at it
-without a proxy, Anthropic's messages, OpenAI's Responses and Ollama's chat, with its text only.
+It has no model and needs nothing but Python. Asked with tools it picks the one that the request
+names, else one that can read the file that the request names (``notes.txt``, or what is in double
+quotes), and leaves the call in the text, in the shape that its model's name ends with:
+``small-fence``, ``small-hermes``, … (see ``STYLES``). Given a tool's result it repeats it in plain
+words. It speaks chat completions and, so that a client can be pointed at it without a proxy,
+Anthropic's messages, OpenAI's Responses and Ollama's chat, with its text only.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def arguments(schema: Json, wanted: str) -> dict[str, Any]:
     offered = schema.get("properties") or {}
     made = {key: value(key, offered.get(key) or {}, wanted) for key in schema.get("required") or ()}
     if wanted not in json.dumps(made):
-        telling = [k for k in offered if re.search("path|file|cmd|command|city|query|text", k, re.I)]
+        telling = [
+            k for k in offered if re.search("path|file|cmd|command|city|query|text", k, re.I)
+        ]
         made |= {key: value(key, offered[key], wanted) for key in telling[:1]}
     return made
 
@@ -95,7 +99,8 @@ def written(call: Call) -> str:
 
 def qwen_xml(call: Call) -> str:
     given = "".join(
-        f"<parameter={k}>\n{v if isinstance(v, str) else json.dumps(v)}\n</parameter>\n" for k, v in call[1].items()
+        f"<parameter={k}>\n{v if isinstance(v, str) else json.dumps(v)}\n</parameter>\n"
+        for k, v in call[1].items()
     )
     return f"<tool_call>\n<function={call[0]}>\n{given}</function>\n</tool_call>"
 
@@ -105,9 +110,15 @@ STYLES: dict[str, Callable[[Call], str]] = {
     "hermes": lambda call: f"<tool_call>\n{written(call)}\n</tool_call>",
     "bare": written,
     "drift": lambda call: f"```json\n{written(drifted(call))}\n```",
-    "think": lambda call: f"<think>\nThe file must be read.\n</think>\n\n<tool_call>\n{written(call)}\n</tool_call>",
-    "reasoning": lambda call: f"<think>The file must be read.</think>{written(call)}",  # thought kept apart
-    "python": lambda call: "[" + call[0] + "(" + ", ".join(f"{k}={v!r}" for k, v in call[1].items()) + ")]",
+    "think": lambda call: (
+        f"<think>\nThe file must be read.\n</think>\n\n<tool_call>\n{written(call)}\n</tool_call>"
+    ),
+    "reasoning": lambda call: (
+        f"<think>The file must be read.</think>{written(call)}"
+    ),  # thought kept apart
+    "python": lambda call: (
+        "[" + call[0] + "(" + ", ".join(f"{k}={v!r}" for k, v in call[1].items()) + ")]"
+    ),
     "qwen-xml": qwen_xml,
     "mistral": lambda call: f"[TOOL_CALLS]{call[0]}[ARGS]{json.dumps(call[1])}",
     "lmstudio": lambda call: f"[TOOL_REQUEST]{written(call)}[END_TOOL_REQUEST]",
@@ -118,7 +129,9 @@ def reply(turns: list[tuple[str, str]], tools: Mapping[str, Json], style: str) -
     """What the model says: ``turns`` are (role, text), roles user, assistant, tool."""
     asked = max((n for n, (role, _) in enumerate(turns) if role == "user"), default=-1)
     result = next((text for role, text in reversed(turns) if role == "tool"), None)
-    if result is not None and (turns[-1][0] == "tool" or any(r == "tool" for r, _ in turns[asked:])):
+    if result is not None and (
+        turns[-1][0] == "tool" or any(r == "tool" for r, _ in turns[asked:])
+    ):
         return f"The tool says: {result.strip()[:400]}"
     said = turns[asked][1] if turns else ""
     if said.startswith("Repeat the text below"):
@@ -176,29 +189,59 @@ def event(data: Json, kind: str = "") -> bytes:
 
 
 def apart(model: str, text: str) -> tuple[str, str]:
-    """Thought and text; the first is sent in ``reasoning_content`` by servers that have a reasoning parser."""
-    parsed = re.fullmatch(r"<think>(.*)</think>(.*)", text, re.S) if model.endswith("reasoning") else None
+    """Thought and text; the first is sent in ``reasoning_content`` by servers that have a reasoning
+    parser.
+    """
+    parsed = (
+        re.fullmatch(r"<think>(.*)</think>(.*)", text, re.S)
+        if model.endswith("reasoning")
+        else None
+    )
     return (parsed[1], parsed[2]) if parsed else ("", text)
 
 
 def chat_whole(model: str, text: str) -> Json:
     thought, text = apart(model, text)
-    message = {"role": "assistant", "content": text, **({"reasoning_content": thought} if thought else {})}
+    message = {
+        "role": "assistant",
+        "content": text,
+        **({"reasoning_content": thought} if thought else {}),
+    }
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-    usage = {"prompt_tokens": 10, "completion_tokens": len(text) // 4, "total_tokens": 10 + len(text) // 4}
-    head = {"id": "chatcmpl-small", "object": "chat.completion", "created": int(time.time()), "model": model}
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": len(text) // 4,
+        "total_tokens": 10 + len(text) // 4,
+    }
+    head = {
+        "id": "chatcmpl-small",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": model,
+    }
     return {**head, "choices": [choice], "usage": usage}
 
 
 def chat_stream(model: str, text: str) -> Iterator[bytes]:
-    head = {"id": "chatcmpl-small", "object": "chat.completion.chunk", "created": int(time.time()), "model": model}
+    head = {
+        "id": "chatcmpl-small",
+        "object": "chat.completion.chunk",
+        "created": int(time.time()),
+        "model": model,
+    }
     thought, text = apart(model, text)
     deltas: list[Json] = [{"role": "assistant", "content": ""}]
-    deltas += [{"reasoning_content": p} for p in pieces(thought)] + [{"content": p} for p in pieces(text)]
+    deltas += [{"reasoning_content": p} for p in pieces(thought)] + [
+        {"content": p} for p in pieces(text)
+    ]
     for delta in deltas:
         yield event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
     yield event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-    usage = {"prompt_tokens": 10, "completion_tokens": len(text) // 4, "total_tokens": 10 + len(text) // 4}
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": len(text) // 4,
+        "total_tokens": 10 + len(text) // 4,
+    }
     yield event({**head, "choices": [], "usage": usage})
     yield b"data: [DONE]\n\n"
 
@@ -214,21 +257,38 @@ def messages_stream(model: str, text: str) -> Iterator[bytes]:
     begun = {**messages_whole(model, ""), "content": [], "stop_reason": None}
     block = {"type": "text", "text": ""}
     yield event({"type": "message_start", "message": begun}, "message_start")
-    yield event({"type": "content_block_start", "index": 0, "content_block": block}, "content_block_start")
+    yield event(
+        {"type": "content_block_start", "index": 0, "content_block": block}, "content_block_start"
+    )
     for piece in pieces(text):
         delta = {"type": "text_delta", "text": piece}
-        yield event({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
+        yield event(
+            {"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta"
+        )
     yield event({"type": "content_block_stop", "index": 0}, "content_block_stop")
     ending = {"stop_reason": "end_turn", "stop_sequence": None}
-    yield event({"type": "message_delta", "delta": ending, "usage": {"output_tokens": 9}}, "message_delta")
+    yield event(
+        {"type": "message_delta", "delta": ending, "usage": {"output_tokens": 9}}, "message_delta"
+    )
     yield event({"type": "message_stop"}, "message_stop")
 
 
 def responses_whole(model: str, text: str) -> Json:
     part = {"type": "output_text", "text": text, "annotations": []}
-    item = {"id": "msg_small", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    item = {
+        "id": "msg_small",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }
     usage = {"input_tokens": 10, "output_tokens": 9, "total_tokens": 19}
-    head = {"id": "resp_small", "object": "response", "created_at": int(time.time()), "status": "completed"}
+    head = {
+        "id": "resp_small",
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": "completed",
+    }
     return {**head, "model": model, "output": [item], "usage": usage, "error": None, "tools": []}
 
 
@@ -242,7 +302,10 @@ def responses_stream(model: str, text: str) -> Iterator[bytes]:
     added = {"type": "response.output_item.added", "output_index": 0, "item": opened}
     yield event(added, "response.output_item.added")
     part = {"type": "output_text", "text": "", "annotations": []}
-    yield event({"type": "response.content_part.added", **where, "part": part}, "response.content_part.added")
+    yield event(
+        {"type": "response.content_part.added", **where, "part": part},
+        "response.content_part.added",
+    )
     for piece in pieces(text):
         given = {"type": "response.output_text.delta", **where, "delta": piece}
         yield event(given, "response.output_text.delta")
@@ -260,7 +323,10 @@ def lines_whole(model: str, text: str) -> Json:
 def lines_stream(model: str, text: str) -> Iterator[bytes]:
     for piece in pieces(text):
         line = {**lines_whole(model, piece), "done": False}
-        yield json.dumps({k: line[k] for k in ("model", "created_at", "message", "done")}).encode() + b"\n"
+        yield (
+            json.dumps({k: line[k] for k in ("model", "created_at", "message", "done")}).encode()
+            + b"\n"
+        )
     yield json.dumps(lines_whole(model, "")).encode() + b"\n"
 
 
@@ -279,7 +345,10 @@ class Handler(BaseHTTPRequestHandler):
     log: Path | None = None
 
     def do_GET(self) -> None:
-        listed = [{"id": f"small-{style}", "object": "model", "created": 1, "owned_by": "here"} for style in STYLES]
+        listed = [
+            {"id": f"small-{style}", "object": "model", "created": 1, "owned_by": "here"}
+            for style in STYLES
+        ]
         self._whole({"object": "list", "data": listed})
 
     def do_HEAD(self) -> None:
@@ -291,7 +360,10 @@ class Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if self.log is not None:
             with self.log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"path": self.path, "headers": dict(self.headers), "body": body}) + "\n")
+                file.write(
+                    json.dumps({"path": self.path, "headers": dict(self.headers), "body": body})
+                    + "\n"
+                )
         api = next((made for ending, made in APIS.items() if path.endswith(ending)), None)
         if api is None:
             self._whole({"error": {"message": f"{path} is not here"}}, 404)
@@ -341,7 +413,13 @@ if __name__ == "__main__":
     try:
         serving = serve(given.port, given.log)
     except (OSError, OverflowError) as error:
-        sys.exit(f"error: cannot listen on port {given.port}: {error}; take another one: --port {given.port + 1}")
-    print(f"http://127.0.0.1:{given.port}/v1, models: {', '.join(f'small-{s}' for s in STYLES)}", flush=True)
+        sys.exit(
+            f"error: cannot listen on port {given.port}: {error}; take another one: --port"
+            f" {given.port + 1}"
+        )
+    print(
+        f"http://127.0.0.1:{given.port}/v1, models: {', '.join(f'small-{s}' for s in STYLES)}",
+        flush=True,
+    )
     with suppress(KeyboardInterrupt):
         serving.serve_forever()

@@ -1,0 +1,291 @@
+"""The rules of the house that a machine can hold: structure, size, light imports, documentation
+that exists.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import callwright
+from callwright import prompts
+from callwright.nouns import errors, limits, trace
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = {
+    "callwright": ROOT / "packages" / "callwright",
+    "callwright_lab": ROOT / "packages" / "callwright-lab",
+}
+SOURCES = {name: folder / "src" / name for name, folder in PACKAGES.items()}
+MODULES = sorted(
+    path
+    for folder in SOURCES.values()
+    for path in folder.rglob("*.py")
+    if path.name not in ("__init__.py", "__main__.py")
+)
+HEAVY = (
+    "torch",
+    "numpy",
+    "onnxruntime",
+    "aiohttp",
+    "starlette",
+    "mcp",
+    "pydantic",
+    "jsonschema_rs",
+    "typer",
+    "rich",
+)
+
+# Modules tested through their room's own test file. The list may only shrink.
+TESTED_WITH_THEIR_ROOM: dict[str, str] = {
+    "callwright/agent/executor.py": "agent/test_orchestrator.py",
+    "callwright/agent/invoke.py": "agent/test_orchestrator.py",
+    "callwright/agent/questions.py": "agent/test_orchestrator.py",
+    "callwright/agent/strategies/job.py": "agent/test_orchestrator.py",
+    "callwright/agent/strategies/react.py": "agent/test_orchestrator.py",
+    "callwright/agent/strategies/second_pass.py": "agent/test_orchestrator.py",
+    "callwright/cli/check.py": "cli/test_app.py",
+    "callwright/cli/demo.py": "cli/test_app.py",
+    "callwright/cli/offered.py": "cli/test_app.py",
+    "callwright/cli/view.py": "cli/test_app.py",
+    "callwright/cli/weights.py": "cli/test_app.py",
+    "callwright_lab/cli/measure.py": "cli/test_lab_commands.py",
+    "callwright_lab/cli/train.py": "cli/test_lab_commands.py",
+}
+
+
+def _named(module: Path) -> str:
+    package = "callwright_lab" if SOURCES["callwright_lab"] in module.parents else "callwright"
+    return str(module.relative_to(SOURCES[package].parent))
+
+
+def _tests_of(module: str) -> Path:
+    return PACKAGES[module.split("/", 1)[0]] / "tests"
+
+
+def _test_of(module: str) -> Path:
+    relative = Path(module.split("/", 1)[1])
+    return _tests_of(module) / relative.with_name(f"test_{relative.name}")
+
+
+@pytest.mark.parametrize("module", [_named(m) for m in MODULES])
+def test_every_module_has_its_test(module: str) -> None:
+    if module in TESTED_WITH_THEIR_ROOM:
+        assert (_tests_of(module) / TESTED_WITH_THEIR_ROOM[module]).exists()
+        assert not _test_of(module).exists(), f"{module} has its own test: take it off the list"
+    else:
+        assert _test_of(module).exists(), f"write {_test_of(module).relative_to(ROOT)}"
+
+
+def test_nine_in_ten_functions_are_short_and_none_is_long() -> None:
+    lengths = []
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert node.end_lineno is not None
+                lengths.append((node.end_lineno - node.lineno + 1, f"{module.name}:{node.name}"))
+    lengths.sort(reverse=True)
+    ninth = lengths[len(lengths) // 10][0]
+    assert ninth <= 30, f"the 90th percentile is {ninth} lines; longest: {lengths[:8]}"
+    assert lengths[0][0] <= 105, lengths[:5]
+
+
+def test_no_room_is_called_after_nothing() -> None:
+    empty = {"utils", "util", "helpers", "common", "base", "core", "manager", "misc"}
+    assert not {p.stem for folder in SOURCES.values() for p in folder.rglob("*")} & empty
+
+
+def _imports(node: ast.AST, in_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The import statements that run: without TYPE_CHECKING blocks, with or without those inside
+    functions.
+    """
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif isinstance(child, ast.If) and ast.unparse(child.test) in (
+            "TYPE_CHECKING",
+            "typing.TYPE_CHECKING",
+        ):
+            yield from _imports(ast.Module(child.orelse, []), in_functions)
+        elif in_functions or not isinstance(
+            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
+            yield from _imports(child, in_functions)
+
+
+def _import_graph(folder: Path, in_functions: bool) -> dict[str, set[str]]:
+    """Module -> modules of its package that it names. ``from a import b`` names a.b if that is a
+    module, else a.
+    """
+    paths = {}
+    for path in folder.rglob("*.py"):
+        parts = path.relative_to(folder.parent).with_suffix("").parts
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    graph: dict[str, set[str]] = {}
+    for name, path in paths.items():
+        graph[name] = set()
+        for found in _imports(ast.parse(path.read_text(encoding="utf-8")), in_functions):
+            if isinstance(found, ast.Import):
+                graph[name] |= {alias.name for alias in found.names}
+                continue
+            assert not found.level, f"{name} imports relatively: write the whole name"
+            for alias in found.names:
+                inner = f"{found.module}.{alias.name}"
+                graph[name].add(inner if inner in paths else str(found.module))
+        graph[name] &= set(paths)
+    return graph
+
+
+def _circle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found[::-1]
+    return []
+
+
+@pytest.mark.parametrize(
+    "in_functions", [False, True], ids=["at-module-level", "inside-functions-too"]
+)
+def test_no_module_imports_in_a_circle(in_functions: bool) -> None:
+    graph = _import_graph(SOURCES["callwright"], in_functions)
+    graph |= _import_graph(SOURCES["callwright_lab"], in_functions)
+    assert "callwright.dataflow.flow" in graph["callwright.planning.features"], (
+        "the graph lacks an import that is there"
+    )
+    circle = _circle(graph)
+    assert not circle, " imports ".join(circle)
+
+
+def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
+    room = tmp_path / "house" / "room"
+    room.mkdir(parents=True)
+    (room.parent / "__init__.py").write_text("from house.room import top\n")
+    (room / "__init__.py").write_text(
+        "from house.room.top import value\n"
+    )  # what it re-exports may stand on the rest
+    (room / "top.py").write_text("from house.room import below\n\nvalue = below\n")
+    (room / "below.py").write_text(
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from house.room import top\n"
+    )
+    assert _circle(_import_graph(room.parent, in_functions=True)) == []
+    (room / "below.py").write_text(
+        "def late():\n    from house.room.top import value\n    return value\n"
+    )
+    assert _circle(_import_graph(room.parent, in_functions=False)) == []
+    assert set(_circle(_import_graph(room.parent, in_functions=True))) == {
+        "house.room.top",
+        "house.room.below",
+    }
+    (room / "below.py").write_text(
+        "try:\n    import house.room.top\nexcept ImportError:\n    pass\n"
+    )
+    assert set(_circle(_import_graph(room.parent, in_functions=False))) == {
+        "house.room.top",
+        "house.room.below",
+    }
+
+
+def test_import_callwright_is_light() -> None:
+    code = f"import sys, callwright; print([m for m in {HEAVY!r} if m in sys.modules])"
+    out = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "[]"
+
+
+def _starts_of_python(text: str) -> Iterator[tuple[int, list[object]]]:
+    """Command lines that begin with a Python: line and the words that are constants."""
+    for node in ast.walk(ast.parse(text)):
+        elts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+        if elts and ast.unparse(elts[0]) in ("sys.executable", "str(PYTHON)", "str(python)"):
+            yield node.lineno, [e.value for e in elts if isinstance(e, ast.Constant)]
+
+
+def test_no_python_that_is_started_imports_from_the_working_folder() -> None:
+    """``python -m`` and ``python -c`` put the working folder first on sys.path; -P and -I keep it
+    off.
+    """
+    found, wrong = 0, []
+    paths = [
+        ROOT / "start.py",
+        *(
+            p
+            for f in ("packages", "benchmarks", "examples", "checks")
+            for p in (ROOT / f).rglob("*.py")
+        ),
+    ]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        for line, words in (
+            _starts_of_python(text)
+            if "sys.executable" in text or "(PYTHON)" in text.upper()
+            else ()
+        ):
+            if "-m" in words or "-c" in words:
+                found += 1
+                if not {"-P", "-I"} & set(words):
+                    wrong.append(f"{path.relative_to(ROOT)}:{line}")
+    for page in (*ROOT.glob("docs/*.md"), ROOT / "README.md", *(ROOT / "examples").rglob("*.json")):
+        if '"args": ["-m"' in page.read_text(encoding="utf-8"):
+            wrong.append(str(page.relative_to(ROOT)))
+    assert found > 20
+    assert not wrong, f"add -P to {wrong}"
+
+
+def test_every_public_name_exists_and_nothing_else_is_public() -> None:
+    for name in callwright.__all__:
+        assert getattr(callwright, name) is not None
+    assert sorted(callwright.__all__) == dir(callwright)
+    with pytest.raises(AttributeError):
+        callwright.nothing  # noqa: B018
+
+
+def _docs() -> str:
+    return "\n".join(
+        p.read_text(encoding="utf-8") for p in [*ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    )
+
+
+def test_every_error_kind_limit_prompt_and_event_is_documented() -> None:
+    text = _docs()
+    words = [cls.__name__ for cls in errors.CallwrightError.__subclasses__()]
+    words += list(errors.ViolationKind.__args__) + list(errors.FailureKind.__args__)
+    words += list(limits.Limits.__dataclass_fields__) + list(prompts.names()) + list(trace.KINDS)
+    missing = [word for word in words if f"`{word}`" not in text]
+    assert not missing, f"not in docs/: {missing}"
+
+
+def test_every_command_is_documented() -> None:
+    from callwright.cli.app import app
+    from callwright_lab.cli.measure import bench, train
+    from callwright_lab.cli.verify import verify
+
+    def names(typer_app: object, prefix: str) -> list[str]:
+        return [
+            f"{prefix} {c.name or c.callback.__name__}"  # type: ignore[union-attr]
+            for c in typer_app.registered_commands  # type: ignore[attr-defined]
+        ]
+
+    groups = {"": app, " train": train, " bench": bench, " verify": verify}
+    commands = [
+        command for group, held in groups.items() for command in names(held, f"callwright{group}")
+    ]
+    text = _docs()
+    assert not [c for c in commands if c not in text]
+
+
+def test_the_changelog_has_a_section_for_the_version() -> None:
+    assert re.search(
+        rf"^## {re.escape(callwright.__version__)}\b",
+        (ROOT / "CHANGELOG.md").read_text(),
+        re.MULTILINE,
+    )

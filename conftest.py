@@ -1,0 +1,33 @@
+"""Settings that every test shares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A shared machine is slow at times: an example that takes long is no failure.
+settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared")
+
+# Hundreds of programs are started here. Where they may keep no bytecode, each of them compiles all
+# of ours again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def runs_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs that tests start keep their runs and what they learn of tools here, not in the
+    user's folder.
+    """
+    os.environ["CALLWRIGHT_RUNS"] = str(tmp_path_factory.mktemp("runs"))
+    os.environ["CALLWRIGHT_EVIDENCE"] = str(tmp_path_factory.mktemp("state") / "evidence.db")
+    os.environ["CALLWRIGHT_TRUST"] = str(tmp_path_factory.mktemp("trust"))
+    yield
+    del (
+        os.environ["CALLWRIGHT_RUNS"],
+        os.environ["CALLWRIGHT_EVIDENCE"],
+        os.environ["CALLWRIGHT_TRUST"],
+    )

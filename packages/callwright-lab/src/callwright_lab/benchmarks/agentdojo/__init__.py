@@ -1,0 +1,1 @@
+"""AgentDojo: frozen plans against injected instructions."""

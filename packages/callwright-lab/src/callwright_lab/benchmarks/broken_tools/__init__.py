@@ -1,0 +1,1 @@
+"""Rankings of tools of which some are really broken."""

@@ -1,0 +1,220 @@
+"""The HTTP servers of the broken-tools benchmark: generated from OpenAPI descriptions, invented
+ones and a real one.
+
+Each API has a description, in which broken tools may demand more than they did, and answers
+requests by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from callwright.nouns.types import Json, JsonObject
+from callwright_lab.benchmarks.broken_tools.kinds import Breakage
+from callwright_lab.benchmarks.broken_tools.replies import (
+    accepted,
+    dress_schema,
+    dressed,
+    facts,
+    film_reply,
+    schema_of,
+    unknown,
+)
+
+Breakages = Mapping[str, Breakage]
+FILM_KEY = "benchmark-key-of-the-film-database"
+"""The film database's description demands a key; the benchmark's user has this one."""
+
+
+class Api(Protocol):
+    """One API: what it says of itself, and what it answers."""
+
+    @property
+    def name(self) -> str: ...
+
+    def document(self, broken: Breakages) -> JsonObject: ...
+
+    def answer(
+        self, path: str, query: Mapping[str, str], broken: Breakages
+    ) -> tuple[int, Json]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One tool of an invented API. ``named``: what the family's parameters, and members of its
+    reply, are called here where that differs; ``says``: what the documentation says of parameters
+    (by their names in the family).
+    """
+
+    name: str
+    about: str
+    family: str
+    takes: Mapping[str, str]
+    gives: Sequence[str]
+    named: Mapping[str, str]
+    says: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def echoed(self) -> tuple[str, ...]:
+        """What a reply repeats of the request: not ids, which say nothing to anybody."""
+        return tuple(key for key, kind in self.takes.items() if not kind.startswith("id:"))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The members of a reply by their names here."""
+        split = (member.partition(":") for member in self.gives)
+        return tuple(f"{self.named.get(name, name)}:{kind}" for name, _, kind in split)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeApi:
+    """An invented API. ``known``: the names that its world holds, by kind."""
+
+    name: str
+    operations: Mapping[str, Operation]
+    known: Mapping[str, Sequence[str]]
+
+    def document(self, broken: Breakages) -> JsonObject:
+        """Its OpenAPI 3.1 description; a broken tool's is as stale as its breakage says."""
+        paths = {
+            f"/{op.name}": {"get": _described(op, broken.get(op.name))}
+            for op in self.operations.values()
+        }
+        return {"openapi": "3.1.0", "info": {"title": self.name, "version": "1"}, "paths": paths}
+
+    def answer(self, path: str, query: Mapping[str, str], broken: Breakages) -> tuple[int, Json]:
+        op = self.operations.get(path.strip("/"))
+        if op is None:
+            return 404, {"message": "not found"}
+        if op.name in broken:
+            return broken[op.name].reply()
+        given: dict[str, str] = {}
+        for key, kind in op.takes.items():
+            value = query.get(op.named.get(key, key))
+            if value is None:
+                return 400, {"message": f"missing required parameter {op.named.get(key, key)!r}"}
+            if not accepted(kind, value, self.known):
+                return _refused(op, key, kind, value)
+            given[key] = value
+        held = {
+            op.named.get(name, name): value
+            for name, value in facts(op.gives, op.family, given).items()
+        }
+        return 200, dressed(op.name, held, {key: given[key] for key in op.echoed})
+
+
+def _described(op: Operation, breakage: Breakage | None) -> JsonObject:
+    parameters = [
+        {
+            "name": op.named.get(key, key),
+            "in": "query",
+            "required": True,
+            "schema": _schema(op, key, kind),
+        }
+        for key, kind in op.takes.items()
+    ]
+    schema = dress_schema(op.name, op.told, op.echoed)
+    return {
+        "operationId": op.name,
+        "summary": op.about,
+        "parameters": [*parameters, *_demanded(breakage)],
+        "responses": {
+            "200": {"description": "OK", "content": {"application/json": {"schema": schema}}}
+        },
+    }
+
+
+def _schema(op: Operation, key: str, kind: str) -> JsonObject:
+    said = op.says.get(key)
+    return schema_of(kind) | ({"description": said} if said else {})
+
+
+def _demanded(breakage: Breakage | None) -> list[JsonObject]:
+    if breakage is None or breakage.documented is None:
+        return []
+    name, schema = breakage.documented
+    return [{"name": name, "in": "query", "required": True, "schema": schema}]
+
+
+def _refused(op: Operation, key: str, kind: str, value: str) -> tuple[int, Json]:
+    if kind in schema_kinds:
+        return 400, {"message": f"{op.named.get(key, key)}: {value!r} is not valid"}
+    return unknown(op.name, value)
+
+
+schema_kinds = frozenset(
+    {"iata", "currency", "date", "days", "amount", "flight", "parcel", "ticker"}
+)
+
+
+class FilmApi:
+    """The Movie Database by its real description, or the same data under another API's names.
+
+    ``names``: path -> (operationId, description) of a twin; without it the description is the real
+    one.
+    """
+
+    def __init__(
+        self, name: str, real: JsonObject, names: Mapping[str, tuple[str, str]] | None = None
+    ) -> None:
+        self.name = name
+        self._real = real
+        self._names = names
+        paths = real["paths"] if names is None else {path: real["paths"][path] for path in names}
+        self._paths = {path: _path_pattern(path) for path in paths}
+        self.tools = {path: self._tool(path) for path in paths}
+
+    def document(self, broken: Breakages) -> JsonObject:
+        """The description, with this server's address and what broken tools demand."""
+        made: JsonObject = {**deepcopy(self._real), "servers": []}
+        made["paths"] = {path: made["paths"][path] for path in self._paths}
+        for path, item in made["paths"].items():
+            operation = item["get"]
+            if self._names is not None:
+                name, about = self._names[path]
+                operation |= {"operationId": name, "summary": about, "description": about}
+            extra = _demanded(broken.get(self.tools[path]))
+            operation["parameters"] = [*operation.get("parameters", ()), *extra]
+        del made["servers"]
+        return made
+
+    def answer(self, path: str, query: Mapping[str, str], broken: Breakages) -> tuple[int, Json]:
+        for template, pattern in sorted(self._paths.items(), key=lambda item: item[0].count("{")):
+            if found := pattern.fullmatch(path):
+                tool = self.tools[template]
+                if tool in broken:
+                    return broken[tool].reply()
+                if query.get("api_key") != FILM_KEY:
+                    return 401, {
+                        "status_code": 7,
+                        "status_message": "Invalid API key.",
+                    }
+                if template.startswith("/search/") and "query" not in query:
+                    return 422, {"errors": ["query must be provided"]}
+                return film_reply(
+                    _example(self._real["paths"][template]["get"]), {**query, **found.groupdict()}
+                )
+        return 404, {
+            "status_code": 34,
+            "status_message": "The resource you requested could not be found.",
+        }
+
+    def _tool(self, path: str) -> str:
+        from callwright.tools.openapi.names import tool_name
+
+        if self._names is not None:
+            return self._names[path][0]
+        return tool_name("get", path, self._real["paths"][path]["get"], set())
+
+
+def _path_pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(path)))
+
+
+def _example(operation: Any) -> Json:
+    examples = operation["responses"]["200"]["content"]["application/json"]["examples"]
+    return next(iter(examples.values()))["value"]

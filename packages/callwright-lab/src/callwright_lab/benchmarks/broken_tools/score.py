@@ -1,0 +1,142 @@
+"""Rows of the broken-tools benchmark -> measures and tables.
+
+A query's gold are the tools that truly answered when they were really called. Recall@K, NDCG@K and
+all@K (every one of them in the first K) are of those; works@K: every thing that the query needs has
+one of them in the first K. ``later`` is Recall@10 of the tools that sit in later layers of a chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.metrics import all_at, ndcg_at, paired_bootstrap, recall_at
+
+Row = Mapping[str, Any]
+KS = (5, 10)
+AIMS = {"works@10": 0.136, "works@5": 0.198, "NDCG@10": 0.050}
+"""Gains over the base retriever that GRETEL reports (Table 2: Pass@10, Pass@5, NDCG@10)."""
+
+
+def works_at(k: int, row: Row) -> float:
+    """1.0 if each of the query's needs has a tool that truly answers among the first ``k``."""
+    first = set(row["ranking"][:k])
+    return float(all(first & set(need["tools"]) for need in row["gold"]))
+
+
+def gold(row: Row) -> frozenset[str]:
+    """Every tool that truly answers one of the query's needs."""
+    return frozenset(tool for need in row["gold"] for tool in need["tools"])
+
+
+def _later(row: Row) -> float:
+    return recall_at(
+        10, row["ranking"], frozenset(t for n in row["gold"] if n["layer"] for t in n["tools"])
+    )
+
+
+def _of_gold(
+    measure: Callable[[int, Sequence[str], frozenset[str]], float], k: int
+) -> Callable[[Row], float]:
+    return lambda row: measure(k, row["ranking"], gold(row))
+
+
+MEASURES: Mapping[str, Callable[[Row], float]] = {
+    **{f"R@{k}": _of_gold(recall_at, k) for k in KS},
+    **{f"NDCG@{k}": _of_gold(ndcg_at, k) for k in KS},
+    **{f"all@{k}": _of_gold(all_at, k) for k in KS},
+    "works@5": lambda row: works_at(5, row),
+    "works@10": lambda row: works_at(10, row),
+}
+
+
+def is_chained(row: Row) -> bool:
+    """Whether a query needs a tool of a later layer."""
+    return any(need["layer"] for need in row["gold"])
+
+
+def report(rows: Sequence[Row]) -> str:
+    """The tables of one half: all measures, the gains over the base with 95 % intervals, works@10
+    by group.
+    """
+    found: dict[tuple[int, str], dict[str, Row]] = {}
+    for row in rows:
+        found.setdefault((row["rate"], row["system"]), {})[row["query"]] = row
+    if not found:
+        return "No rows yet."
+    ordered = sorted(found, key=lambda key: key[0])
+    parts = [_measures(ordered, found), _gains(ordered, found), _groups(ordered, found)]
+    return "\n\n".join(part for part in parts if part)
+
+
+Found = Mapping[tuple[int, str], Mapping[str, Row]]
+
+
+def _measures(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+    lines = [["broken %", "system", "queries", *MEASURES, "later R@10", "calls", "of trying all"]]
+    for rate, system in ordered:
+        rows = list(found[rate, system].values())
+        chained = [row for row in rows if is_chained(row)]
+        later = f"{fmean(map(_later, chained)):.3f}" if chained else "–"
+        cells = [f"{fmean(map(measure, rows)):.3f}" for measure in MEASURES.values()]
+        calls = fmean(row["calls"] for row in rows)
+        lines.append(
+            [
+                str(rate),
+                system,
+                str(len(rows)),
+                *cells,
+                later,
+                f"{calls:.1f}",
+                _share(rate, rows, found),
+            ]
+        )
+    return table(lines)
+
+
+def _share(rate: int, rows: Sequence[Row], found: Found) -> str:
+    every = found.get((rate, "try all"), {})
+    shared = [row for row in rows if row["query"] in every]
+    spent = sum(every[row["query"]]["calls"] for row in shared)
+    return f"{100 * sum(row['calls'] for row in shared) / spent:.0f} %" if spent else "–"
+
+
+def _gains(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+    lines = [
+        [
+            "broken %",
+            "against the base",
+            *(f"{name} (aim +{aim:.3f})" for name, aim in AIMS.items()),
+            "later",
+        ]
+    ]
+    for rate, system in ordered:
+        base = found.get((rate, "base"), {})
+        shared = [q for q in found[rate, system] if q in base]
+        if system == "base" or not shared:
+            continue
+        ours, theirs = [found[rate, system][q] for q in shared], [base[q] for q in shared]
+        cells = [_gain(MEASURES[name], ours, theirs) for name in AIMS]
+        both = [(a, b) for a, b in zip(ours, theirs, strict=True) if is_chained(a)]
+        later = _gain(_later, [a for a, _ in both], [b for _, b in both]) if both else "–"
+        lines.append([str(rate), system, *cells, later])
+    return table(lines) if len(lines) > 1 else ""
+
+
+def _gain(measure: Callable[[Row], float], ours: Sequence[Row], theirs: Sequence[Row]) -> str:
+    found = paired_bootstrap([measure(row) for row in ours], [measure(row) for row in theirs])
+    return f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+
+
+def _groups(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+    groups = sorted({row["group"] for rows in found.values() for row in rows.values()})
+    lines = [["works@10: broken %", "system", *groups]]
+    for rate, system in ordered:
+        cells = []
+        for group in groups:
+            rows = [row for row in found[rate, system].values() if row["group"] == group]
+            cells.append(f"{fmean(works_at(10, row) for row in rows):.3f}" if rows else "–")
+        lines.append([str(rate), system, *cells])
+    return table(lines)

@@ -1,0 +1,52 @@
+"""Environments beside ours: for what a benchmark measures or plays with and nobody should have to
+install.
+
+Made once, in the cache folder, from a list of requirements; made anew when that list or the
+interpreter changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from callwright.nouns.errors import ConfigError
+from callwright.weights.store import cache_dir
+
+_LINES = 6  # of what a failed command said last: that nothing was found, and before that why
+
+
+def side_python(name: str, requirements: Sequence[str]) -> Path:
+    """The Python that has these requirements and nothing of ours. The first time this takes
+    minutes, and pip's index.
+
+    Raises ConfigError with pip's last words.
+    """
+    stated = "\n".join([*requirements, sys.version]).encode()
+    folder = cache_dir() / name / hashlib.sha256(stated).hexdigest()[:12]
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    done = folder / "installed"
+    if not done.exists():
+        sys.stderr.write(f"installing {', '.join(requirements)} into {folder}\n")
+        shutil.rmtree(folder, ignore_errors=True)
+        _run([sys.executable, "-P", "-m", "venv", str(folder)], folder)
+        pip = [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run([*pip, *requirements], folder)
+        done.touch()
+    return python
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        said = (
+            done.stderr.strip() or done.stdout.strip() or "no reason given"
+        )  # venv says it in the latter
+        last = "\n".join(said.splitlines()[-_LINES:])
+        raise ConfigError(
+            f"the environment {folder} could not be made: {last}", hint=f"try: {' '.join(command)}"
+        )

@@ -1,0 +1,1 @@
+"""What refinement does to calls that were right."""

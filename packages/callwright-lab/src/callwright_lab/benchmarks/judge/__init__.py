@@ -1,0 +1,1 @@
+"""Judging with a model, and how far a judge can be believed."""

@@ -1,0 +1,1 @@
+"""How long each strategy takes with the same knowledge and scripted delays."""

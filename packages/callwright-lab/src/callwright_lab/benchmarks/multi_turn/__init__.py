@@ -1,0 +1,1 @@
+"""BFCL's executable multi-turn scenarios."""

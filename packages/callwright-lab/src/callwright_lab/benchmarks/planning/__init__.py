@@ -1,0 +1,1 @@
+"""Planned graphs and layers against gold."""

@@ -1,0 +1,295 @@
+"""``callwright bench plan``: planned graphs and layers against gold, by source, for every planner.
+
+Two tables. Graphs: which tools and which edges, macro-averaged
+(:mod:`callwright_lab.benchmarks.planning.graphs`). Layers: how well the tools of gold are put in
+order. Three protocols, never mixed: planners that learn nothing; the edge model learned anew and
+measured on tool combinations it has not seen (five folds) or on a source it has not seen; and
+shipped weights as they are, where a score on a source that they were trained on is marked ``*`` and
+says nothing about new tools. A source is a data set by name, or a file of plans.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from callwright.nouns.errors import CallwrightError, ConfigError
+from callwright.nouns.protocols import Planner
+from callwright.planning import open_planner
+from callwright_lab import metrics
+from callwright_lab.benchmarks.planning import graphs as plan_graphs
+from callwright_lab.datasets.examples import PlanExample, with_distractors
+from callwright_lab.datasets.examples import pool as pool_of
+from callwright_lab.datasets.files import gold_only
+from callwright_lab.datasets.sources import load
+
+SOURCES = (
+    "nestful", "complexfuncbench", "nestools", "complexfuncbench_refs", "seal_tools", "tmdb",
+    "ultratool", "complextool_plan", "stabletoolbench",
+)  # fmt: skip
+GRAPHS = (
+    "complextool_easy", "complextool_hard", "ultratool", "tmdb_links", "nestools", "seal_tools", "nestful",
+    "complexfuncbench",
+)  # fmt: skip
+TABLES = ("graphs", "layers")
+MACRO = ("nestful", "complexfuncbench", "nestools")
+SIMPLE = ("all-in-one", "mention", "schema")
+SHIPPED = ("edges", "layers")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One planner on one source. Shares in percent; ``seen`` marks a source the weights were
+    trained on.
+    """
+
+    planner: str
+    source: str
+    examples: int
+    accuracy: float
+    error: float
+    order: float
+    valid: float
+    f1: float
+    seen: bool = False
+
+    def cells(self) -> str:
+        mark = "*" if self.seen else ""
+        shares = " | ".join(
+            f"{x:.1f}{mark}" for x in (self.accuracy, self.order, self.valid, self.f1)
+        )
+        return f"| {self.planner} | {self.source} | {self.examples} | {shares} | {self.error:.2f} |"
+
+
+T = TypeVar("T")
+Data = Mapping[str, Sequence[PlanExample]]
+Found = list[tuple[PlanExample, dict[str, int], set[tuple[str, str]]]]  # example, layers, edges
+
+
+def measure(planner: Planner, examples: Sequence[PlanExample], seen: bool = False) -> Row:
+    """One planner on the examples of one source. ConfigError for one that leaves tools of gold
+    out.
+    """
+    found: Found = []
+    for example in examples:
+        plan = planner.plan(example.query, example.tools)
+        layers = {slot.tool: k for k, layer in enumerate(plan.layers) for slot in layer}
+        if not set(example.gold) <= set(layers):
+            raise ConfigError(
+                f"{planner.name} chooses tools: it is scored as graphs only", hint="--tables graphs"
+            )
+        found.append((example, layers, set(plan.edges)))
+    return scored(planner.name, found, seen)
+
+
+def scored(name: str, answers: Found, seen: bool = False) -> Row:
+    """The scores of plans for one source; distractors are taken out and empty layers closed up
+    first.
+    """
+    found = [(e, metrics.compact(layers, e.gold), edges) for e, layers, edges in answers]
+    return Row(
+        planner=name,
+        source=found[0][0].source,
+        examples=len(found),
+        accuracy=100 * metrics.share(metrics.layer_accuracy(e.layers, x) for e, x, _ in found),
+        error=metrics.share(metrics.layer_error(e.layers, x) for e, x, _ in found),
+        order=100 * metrics.share(metrics.order_accuracy(e.layers, x) for e, x, _ in found),
+        valid=100 * metrics.share(metrics.valid(e.edges, x) for e, x, _ in found),
+        f1=100 * metrics.f1(metrics.edge_counts(e.edges, edges, e.gold) for e, _, edges in found),
+        seen=seen,
+    )
+
+
+def mean(rows: Sequence[Row], sources: Sequence[str] = MACRO) -> Row | None:
+    """The plain mean over ``sources``; None unless all of them were measured."""
+    kept = [r for r in rows if r.source in sources]
+    if len(kept) != len(sources):
+        return None
+    fields = ("accuracy", "error", "order", "valid", "f1")
+    means: dict[str, Any] = {f: sum(getattr(r, f) for r in kept) / len(kept) for f in fields}
+    total = sum(r.examples for r in kept)
+    return Row(kept[0].planner, "macro", total, **means, seen=any(r.seen for r in kept))
+
+
+def table(rows: Iterable[Row]) -> str:
+    """The rows as Markdown."""
+    head = "| planner | source | examples | accuracy | order | valid | edge F1 | error |"
+    return "\n".join([head, "|---|---|---|---|---|---|---|---|", *(r.cells() for r in rows)])
+
+
+def each(
+    names: Iterable[str], data: Data, one: Callable[[Planner, Sequence[PlanExample], bool], T]
+) -> Iterator[list[T]]:
+    """Every planner on every source; planners whose weights are not there are left out with a
+    note.
+    """
+    for name in names:
+        try:
+            planner = open_planner(name)
+            trained = trained_on(planner)
+            yield [one(planner, examples, source in trained) for source, examples in data.items()]
+        except CallwrightError as exc:
+            sys.stderr.write(f"{name}: left out: {exc}\n")
+
+
+def fixed(names: Iterable[str], data: Data) -> list[Row]:
+    """The layers of every planner on every source, and their mean."""
+    made: list[Row] = []
+    for rows in each(names, data, measure):
+        whole = mean(rows)
+        made += [*rows, whole] if whole else rows
+    return made
+
+
+def graphs(names: Iterable[str], data: Data, at_once: int = 1) -> list[plan_graphs.GraphRow]:
+    """The graphs of every planner on every source; a planner that is a model is asked for so many
+    at once.
+    """
+    measured = partial(plan_graphs.measure, at_once=at_once)
+    return [row for rows in each(names, data, measured) for row in rows]
+
+
+def trained_on(planner: Planner) -> frozenset[str]:
+    """The sources a planner's weights were trained on, by its card; two labellings of the same
+    requests are one.
+    """
+    card = getattr(getattr(planner, "model", None), "card", None) or getattr(planner, "card", None)
+    about = getattr(card, "about", card) or {}
+    named = about.get("data") or about.get("sources") or ()
+    found = {str(name["source"] if isinstance(name, dict) else name) for name in named}
+    also = {"complexfuncbench": "complexfuncbench_refs", "tmdb": "tmdb_links"}
+    return frozenset(found | {other for name, other in also.items() if name in found})
+
+
+def learned(data: Data) -> list[Row]:
+    """The edge model learned anew for every split: five folds, and every source left out in
+    turn.
+    """
+    from callwright_lab.training.edges import edges
+
+    settings = edges.Settings()
+    prepared = edges.Prepared([e for found in data.values() for e in found], settings)
+    apart = edges.unseen_sources(prepared, settings)
+    scale = edges.calibrate(apart)
+    across = edges.unseen_combinations(prepared, settings)
+    made: list[Row] = []
+    for title, predicted in (("edges, five folds", across), ("edges, source left out", apart)):
+        answers = [(r.example, *edges.answer(r, odds, *scale)) for r, odds in predicted]
+        rows = [scored(title, [a for a in answers if a[0].source == source]) for source in data]
+        whole = mean(rows)
+        made += [*rows, whole] if whole else rows
+    return made
+
+
+def gather(names: Iterable[str], root: Path | None, distractors: int = 0, least: int = 1) -> Data:
+    """Examples with at least ``least`` gold tools by source; sources that are absent are left out
+    with a note.
+    """
+    made: dict[str, list[PlanExample]] = {}
+    for name in names:
+        try:
+            examples = [e for e in load(name, root) if len(e.gold) >= least]
+        except ConfigError as exc:
+            sys.stderr.write(f"{name}: left out: {exc}\n")
+            continue
+        spare = pool_of(examples)
+        found = (
+            [with_distractors(e, spare, distractors) for e in examples] if distractors else examples
+        )
+        made[found[0].source if found else name] = found
+    return made
+
+
+def some(examples: Sequence[PlanExample], count: int) -> list[PlanExample]:
+    """``count`` examples, the same ones every time."""
+    return random.Random("bench plan").sample(list(examples), min(count, len(examples)))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables."""
+    args = _parser().parse_args(arguments)
+    planners = args.planners.split(",")
+    given = args.sources.split(",") if args.sources else None
+    if "graphs" in args.tables:
+        data = gather(given or GRAPHS, args.data, args.distractors)
+        if args.gold_tools:
+            data = {source: gold_only(examples) for source, examples in data.items()}
+        if args.limit:
+            data = {source: some(examples, args.limit) for source, examples in data.items()}
+        sys.stdout.write(
+            plan_graphs.table(graphs(planners, data, args.at_once))
+            + "\n* trained on this source\n\n"
+        )
+    if "layers" in args.tables:
+        data = gather(given or SOURCES, args.data, args.distractors, least=2)
+        sys.stdout.write(table(fixed(planners, data)) + "\n* trained on this source\n")
+        if args.learn:
+            from callwright_lab.training.edges.edges import SOURCES as LEARNED
+
+            rows = learned({s: x for s, x in data.items() if s in LEARNED})
+            sys.stdout.write("\n" + table(rows) + "\n")
+    return 0
+
+
+def _tables(text: str) -> list[str]:
+    found = text.split(",")
+    if unknown := [t for t in found if t not in TABLES]:
+        raise argparse.ArgumentTypeError(f"no table {unknown[0]!r}: {', '.join(TABLES)}")
+    return found
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(prog="callwright bench plan", description=__doc__)
+    p.add_argument(
+        "--sources", help="data sources or files of plans, by comma (default: those of each table)"
+    )
+    p.add_argument(
+        "--tables", type=_tables, default=list(TABLES), help="by comma (default: graphs,layers)"
+    )
+    p.add_argument(
+        "--planners",
+        default=",".join((*SIMPLE, *SHIPPED)),
+        help="planners, or models: http://host/v1#model",
+    )
+    p.add_argument(
+        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
+    )
+    p.add_argument(
+        "--distractors",
+        type=int,
+        default=0,
+        help="tools that gold never calls, mixed into each example",
+    )
+    p.add_argument(
+        "--gold-tools",
+        action="store_true",
+        help="graphs: offer gold's tools alone; edges are left to find",
+    )
+    p.add_argument(
+        "--limit",
+        type=int,
+        default=0,
+        help="graphs: so many plans of each source, drawn once for all",
+    )
+    p.add_argument(
+        "--at-once",
+        type=int,
+        default=1,
+        help="graphs: questions at once to a planner that is a model",
+    )
+    p.add_argument(
+        "--learn",
+        action="store_true",
+        help="also learn the edge model anew for every split (minutes)",
+    )
+    return p
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""Defects put into rows of tool-use data by program."""

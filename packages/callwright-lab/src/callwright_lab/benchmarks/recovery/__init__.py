@@ -1,0 +1,1 @@
+"""Recovery from errors: RefineToolBench, and the desk's tasks with faults."""

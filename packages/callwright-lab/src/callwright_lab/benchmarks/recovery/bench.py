@@ -1,0 +1,150 @@
+"""``callwright bench recovery``: does a strategy notice that a tool is not as documented, and mend
+its call?
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from callwright.models import open_model
+from callwright.nouns.errors import CallwrightError
+from callwright.nouns.trace import read_jsonl
+from callwright.nouns.trajectory import Trajectory
+from callwright.nouns.types import JsonObject, digest
+from callwright_lab.benchmarks.comparison.comparison import compare, parser
+from callwright_lab.benchmarks.comparison.report import system_of
+from callwright_lab.benchmarks.comparison.rows import read_rows
+from callwright_lab.benchmarks.desk.tasks import DeskTask, load_desk
+from callwright_lab.benchmarks.judge.bench import say
+from callwright_lab.benchmarks.judge.questions import recovered
+from callwright_lab.benchmarks.judge.rows import Item, Judge, content_of, judge_missing
+from callwright_lab.benchmarks.recovery.desk import FaultyTasks, faulty_tasks
+from callwright_lab.benchmarks.recovery.plots import write_recovery_plots
+from callwright_lab.benchmarks.recovery.report import item_key, judged_table, recovery_report
+from callwright_lab.transcripts.run_trajectory import trajectory_of
+
+STRATEGIES = "react-no-gate,react-no-repair,react,dfsdt,layered,layered+reflect"
+JUDGED = (
+    "By a judge (Tool-MVR, Table 7): % of so many verdicts. What its figures are worth stands to"
+    " their right: how often it agrees with the objective verdicts on the same runs (95 % interval,"
+    " Cohen's kappa) and repeats itself."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what is missing, judge it where a judge is named, and print the tables."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.judge:
+            left = asyncio.run(_judge(options, _tasks(options)))
+            sys.stderr.write(
+                f"{left} verdicts are missing; the same command goes on\n" if left else ""
+            )
+            sys.stdout.write(judged_section(options.out) + "\n")
+            return 0
+        tasks = partial(_tasks, options)
+        code = compare(options, tasks, shown=recovery_report, drawn=write_recovery_plots)
+        if options.report and judged_rows(options.out).exists():
+            sys.stdout.write(f"\n{judged_section(options.out)}\n")
+    except CallwrightError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return code
+
+
+def _tasks(options: argparse.Namespace) -> FaultyTasks:
+    return faulty_tasks(load_desk(options.desk), options.set)
+
+
+def judged_section(results: Path) -> str:
+    """The judge's table of the runs in a file of results, beside its agreement with the objective
+    verdicts there.
+    """
+    return f"{JUDGED}\n\n{judged_table(read_rows(judged_rows(results)), read_rows(results))}"
+
+
+def judged_rows(results: Path) -> Path:
+    """Where the verdicts on the runs of a file of results stand."""
+    return results.with_name(f"{results.stem}.judged.jsonl")
+
+
+def error_items(tasks: FaultyTasks, rows: Sequence[JsonObject], folder: Path) -> list[Item]:
+    """Every run that met its error, for Table 7's questions: what came before, the wrong call, what
+    came after.
+    """
+    by_id: Mapping[str, DeskTask] = {task.id: task for task in tasks.tasks}
+    items = []
+    for row in rows:
+        task, trace = by_id.get(row["task"]), Path(row.get("trace") or "")
+        trace = trace if trace.exists() else folder / "traces" / trace.name
+        if row.get("error") or task is None or not row.get("met") or not trace.is_file():
+            continue
+        run = trajectory_of(read_jsonl(trace), task.id)
+        at = tasks.met_at(task, run)
+        if at is not None:
+            head = {"system": system_of(row), "part": task.kind}
+            items.append(error_item(item_key(row), run, at, **head))
+    return items
+
+
+def error_item(key: str, run: Trajectory, at: int, **head: object) -> Item:
+    """Table 7's question about the error in round ``at`` of a run."""
+    after = replace(run, steps=run.steps[at + 1 :])
+    content = digest([content_of(run), at])
+    return Item(
+        "recovery",
+        key,
+        content,
+        lambda way: recovered(run.query, run.tools, run.steps[:at], run.steps[at], after, way),
+        head,
+    )
+
+
+async def _judge(options: argparse.Namespace, tasks: FaultyTasks) -> int:
+    model = open_model(options.judge)
+    try:
+        judge = await Judge.of(model, options.judge_temperature)
+        items = error_items(tasks, read_rows(options.out), options.out.parent)
+        out, seconds = judged_rows(options.out), options.limit_seconds
+        return await judge_missing(
+            judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=say
+        )
+    finally:
+        await model.aclose()
+
+
+def _parser() -> argparse.ArgumentParser:
+    known = parser(
+        "recovery", (__doc__ or "").partition(": ")[2], Path("runs/recovery/results.jsonl")
+    )
+    known.set_defaults(strategies=STRATEGIES)
+    known.add_argument(
+        "--desk", type=Path, default=None, help="the folder examples/desk, where it is not found"
+    )
+    known.add_argument(
+        "--set",
+        choices=("written", "injected", "all"),
+        default="all",
+        help="which faulty tasks (%(default)s)",
+    )
+    add_judge(known)
+    return known
+
+
+def add_judge(known: argparse.ArgumentParser) -> None:
+    """The options of a judge beside the runs."""
+    known.add_argument(
+        "--judge", default=None, help="judge the runs so far by this model instead of running"
+    )
+    known.add_argument("--judge-runs", type=int, default=1, help="how often each (%(default)s)")
+    known.add_argument("--judge-temperature", type=float, default=0.0, help="(%(default)s)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Recorded replies and spoiled gold calls, refined and scored."""

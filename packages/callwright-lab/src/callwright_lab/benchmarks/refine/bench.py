@@ -1,0 +1,437 @@
+"""``callwright bench refine``: recorded replies and spoiled gold calls, read by everyone, scored by
+each set's rule.
+
+Every reply goes through every reader (:mod:`refine_read`): the server's own tool calls, fences and
+tags stripped and strictly parsed (the baseline of every figure), json-repair alone, our parser, and
+the refiner's rungs one above the other. One JSON line per (task, reply, reader) is appended to the
+results; started again, only what is missing is run. The configuration's digest covers the code that
+is measured and judges: change it and the rows are new ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+import callwright
+from callwright.models import open_model
+from callwright.nouns.errors import CallwrightError, ConfigError
+from callwright.nouns.types import JsonObject, digest
+from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
+from callwright_lab.benchmarks.refine.api_bank import ApiBank
+from callwright_lab.benchmarks.refine.bamboogle import BamboogleStar
+from callwright_lab.benchmarks.refine.bfcl import Bfcl
+from callwright_lab.benchmarks.refine.model import model_reader
+from callwright_lab.benchmarks.refine.nestful import Nestful
+from callwright_lab.benchmarks.refine.peers import PEERS
+from callwright_lab.benchmarks.refine.proxy import MODE as PROXY
+from callwright_lab.benchmarks.refine.proxy import ProxyReader, generate_through
+from callwright_lab.benchmarks.refine.read import READERS, Reader, timed
+from callwright_lab.benchmarks.refine.replies import Pair, generate, read_replies
+from callwright_lab.benchmarks.refine.report import report
+from callwright_lab.benchmarks.refine.spoiled import spoiled
+from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Score, Task
+
+EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
+    "bfcl": Bfcl,
+    "api_bank": ApiBank,
+    "nestful": Nestful,
+    "bamboogle": BamboogleStar,
+}
+VARIANTS = ("api_bank=declared", "bamboogle=FILE", "nestful=FILE")
+MEASURED = (
+    "refine",
+    "dialects",
+    "gate",
+    "jsontext",
+    "proxy",
+)  # rooms whose code decides a reader's result
+JUDGING = (
+    "refine_read",
+    "refine_peers",
+    "refine_baml",
+    "refine_proxy",
+    "refine_score",
+    "bfcl",
+    "api_bank",
+    "bamboogle",
+    "nestful",
+)
+"""Files of this room, by how they begin, that decide it as well: what readers do, and what is
+right.
+"""
+
+
+@cache
+def code_digest() -> str:
+    """Changes whenever the code of a measured room, of a reader or of a scorer does."""
+    root = Path(str(callwright.__file__)).parent
+    total = hashlib.sha256()
+    read = [path for room in MEASURED for path in sorted((root / room).rglob("*.py"))]
+    read += [
+        path for start in JUDGING for path in sorted((root / "benchmarks").glob(f"{start}*.py"))
+    ]
+    for path in read:
+        total.update(path.name.encode() + path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def open_examination(spec: str, *, reasoning: bool = False) -> Examination:
+    """``bfcl``, ``api_bank``, ``nestful``, ``bamboogle``; ``nestful=FILE`` for the mathematical
+    layout, ``bamboogle=FILE`` for questions of Compositional Celebrities, ``api_bank=declared``
+    with its tools' effects.
+    """
+    name, _, path = spec.partition("=")
+    if spec == "api_bank=declared":
+        return ApiBank(declared=True)
+    if name == "bamboogle" and path:
+        return BamboogleStar(path=Path(path))
+    if name == "nestful":
+        return Nestful(Path(path) if path else None, reasoning=reasoning)
+    if name not in EXAMINATIONS or path:
+        raise ConfigError(
+            f"there is no set {spec!r}", hint=f"sets: {', '.join((*EXAMINATIONS, *VARIANTS))}"
+        )
+    return EXAMINATIONS[name]()
+
+
+def key(row: JsonObject) -> tuple[str, ...]:
+    """What makes a row one row."""
+    return tuple(row[k] for k in ("set", "task", "upstream", "mode", "reader", "reply", "config"))
+
+
+def run_missing(
+    pairs: Sequence[Pair],
+    examinations: Mapping[str, Examination],
+    readers: Mapping[str, Reader],
+    results: Path,
+    *,
+    config: str | None = None,
+    on_row: Callable[[JsonObject, Task], None] | None = None,
+) -> int:
+    """Read and score what has no row yet; rows are written reply by reply. Returns how many were
+    made.
+    """
+    done = {key(row) for row in read_rows(results)}
+    made = 0
+    for task, reply in pairs:
+        rows = []
+        for name, reader in readers.items():
+            head = _head(task, reply, name, config or code_digest())
+            if key(head) not in done:
+                found = timed(reader, reply, task)
+                rows.append({**head, **outcome(found, examinations[task.set].score(task, found))})
+        for row in rows:
+            append_row(results, row)
+            if on_row is not None:
+                on_row(row, task)
+        made += len(rows)
+    return made
+
+
+def _head(task: Task, reply: Recorded, reader: str, config: str) -> JsonObject:
+    return {
+        "set": task.set,
+        "task": task.id,
+        "category": task.category,
+        "upstream": reply.upstream,
+        "mode": reply.mode,
+        "reader": reader,
+        "reply": digest(reply.message),
+        "config": config,
+    }
+
+
+def outcome(found: Found, score: Score) -> JsonObject:
+    """What a row says of one reading."""
+    return {
+        "right": score.right,
+        "error": score.error,
+        "detail": score.detail,
+        "metrics": dict(score.metrics),
+        "calls": found.to_json(),
+        "edits": [edit.rule for edit in found.edits],
+        "reported": len(found.abstained),
+        "confidence": found.confidence,
+        "tokens": found.usage.total,
+        "seconds": round(found.seconds, 6),
+    }
+
+
+def current(rows: Iterable[JsonObject], config: str) -> list[JsonObject]:
+    """The rows of this configuration, the last of equal ones."""
+    return list({key(row): row for row in rows if row["config"] == config}.values())
+
+
+class Failures:
+    """What went wrong, as a file for people: what came, what was made of it, what was wanted."""
+
+    def __init__(self, path: Path | None, reader: str) -> None:
+        self.path, self.reader = path, reader
+        self.found: dict[str, list[str]] = {}
+        self.texts: dict[tuple[str, str, str], Recorded] = {}
+
+    def see(self, pairs: Iterable[Pair]) -> None:
+        self.texts.update({(t.set, t.id, digest(r.message)): r for t, r in pairs})
+
+    def __call__(self, row: JsonObject, task: Task) -> None:
+        if self.path is None or row["reader"] != self.reader or row["right"]:
+            return
+        reply = self.texts[(task.set, task.id, row["reply"])]
+        gold = [{"name": c.tool, "arguments": c.arguments} for c in task.gold]
+        said = orjson.dumps(reply.message).decode()
+        lines = [
+            f"- {task.set} {task.id} ({reply.mode})",
+            f"  - in: {said[:1500]}",
+            f"  - query: {task.query[-600:]!r}",
+        ]
+        lines += [
+            f"  - {k}: {orjson.dumps(v).decode()[:1200]}"
+            for k, v in (("got", row["calls"]), ("wanted", gold))
+        ]
+        lines += [f"  - edits: {', '.join(row['edits'])}; {row['detail']}"]
+        self.found.setdefault(f"{row['mode']}: {row['error']}", []).append("\n".join(lines))
+
+    def close(self) -> None:
+        if self.path is not None:
+            parts = [
+                f"## {error} ({len(seen)})\n" + "\n".join(seen)
+                for error, seen in sorted(self.found.items())
+            ]
+            self.path.write_text(
+                f"# Not right after {self.reader!r}\n\n" + "\n\n".join(parts) + "\n", "utf-8"
+            )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, generate or report."""
+    options = _parser().parse_args(arguments)
+    if options.report:
+        sys.stdout.write(
+            report(current(read_rows(options.out), options.config or code_digest())) + "\n"
+        )
+        return 0
+    if options.search:
+        from callwright_lab.benchmarks.search.run import run_and_print
+
+        return asyncio.run(run_and_print(options))
+    if options.corruption:
+        return _corrupt(options)
+    examinations = {
+        e.name: e
+        for e in (
+            open_examination(s, reasoning=options.mode == "cot") for s in options.sets.split(",")
+        )
+    }
+    if options.generate:
+        return asyncio.run(_generate(examinations, options))
+    return _measure(examinations, options)
+
+
+def _corrupt(options: argparse.Namespace) -> int:
+    from callwright_lab.benchmarks.refine.corrupt import Plan, measure_and_print
+    from callwright_lab.training.refiner.corruption import KINDS
+
+    kinds = tuple(filter(None, options.kinds.split(","))) or tuple(KINDS)
+    results = options.out.with_name("corruptions.jsonl")
+    plan = Plan(
+        kinds,
+        options.count,
+        options.seed,
+        options.read_only,
+        results,
+        options.failures,
+        code_digest(),
+    )
+    return measure_and_print(plan)
+
+
+def _measure(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
+    pairs = [pair for path in options.replies for pair in read_replies(path, examinations)]
+    for examination in examinations.values() if options.spoiled else ():
+        pairs += spoiled(examination, options.spoiled.split(","), options.count, options.seed)
+    if not pairs:
+        hint = "--replies FILE; or make them: --generate --model local; or --spoiled right"
+        raise ConfigError("there are no replies to read", hint=hint)
+    names = options.readers.split(",")
+    readers = _readers([n for n in names if n != PROXY])
+    if PROXY in names:  # what it asks beyond the free replies is among the other rows
+        readers[PROXY] = ProxyReader(pairs, examinations)
+        pairs = [(task, reply) for task, reply in pairs if reply.mode == "free"]
+    failures = Failures(options.failures, "model" if options.model_rung else list(readers)[-1])
+    failures.see(pairs)
+    with ExitStack() as stack:
+        if options.model_rung:
+            readers["model"] = stack.enter_context(model_reader(options.model_rung))
+        made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
+    failures.close()
+    sys.stderr.write(f"{len(pairs)} replies, {made} new rows, code {code_digest()}\n")
+    chosen = {(t.set, t.id, digest(r.message)) for t, r in pairs}
+    rows = current(read_rows(options.out), code_digest())
+    sys.stdout.write(
+        report([r for r in rows if (r["set"], r["task"], r["reply"]) in chosen]) + "\n"
+    )
+    return 0
+
+
+def _readers(names: Sequence[str]) -> dict[str, Reader]:
+    """The named readers, "peers" for all libraries; raises ConfigError for an unknown one."""
+    known = {**READERS, **PEERS}
+    wanted = [n for name in names for n in (PEERS if name == "peers" else [name])]
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ConfigError(
+            f"there is no reader {unknown[0]!r}",
+            hint=f"readers: {', '.join(known)}, or all peers: peers",
+        )
+    return {name: known[name] for name in wanted}
+
+
+async def _generate(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
+    model = open_model(options.model)
+    try:
+        for examination in examinations.values():
+            chosen = _chosen(examination.tasks(), options.categories, options.skip, options.limit)
+            more: dict[str, Any] = {"limit_seconds": options.limit_seconds, "say": _say}
+            if options.mode == PROXY:
+                left = await generate_through(
+                    examination, chosen, model, options.replies_out, **more
+                )
+            else:
+                left = await generate(
+                    examination, chosen, model, options.replies_out, mode=options.mode, **more
+                )
+            sys.stderr.write(
+                f"{examination.name}: {left} are missing; the same command goes on\n"
+                if left
+                else ""
+            )
+    finally:
+        await model.aclose()
+    return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def _chosen(tasks: Sequence[Task], categories: str, skip: int, limit: int) -> list[Task]:
+    """Tasks of the categories in the order of their ids' digests, so that a longer run holds a
+    shorter one and the first and the next so many are two halves.
+    """
+    names = set(filter(None, categories.split(",")))
+    unknown = names - {t.category for t in tasks}
+    if unknown:
+        raise ConfigError(f"there is no category {', '.join(sorted(unknown))}")
+    kept: dict[str, list[Task]] = {}
+    for task in sorted(tasks, key=lambda t: digest(t.id)):
+        if not names or task.category in names:
+            kept.setdefault(task.category, []).append(task)
+    return [
+        task for found in kept.values() for task in found[skip : skip + limit if limit else None]
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="callwright bench refine", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--sets", default="bfcl,api_bank", help="sets with commas between (%(default)s)"
+    )
+    parser.add_argument(
+        "--replies", type=Path, nargs="*", default=[], help="files of recorded replies"
+    )
+    parser.add_argument(
+        "--readers",
+        default=",".join(READERS),
+        help="readers with commas between; peers: all libraries (%(default)s)",
+    )
+    parser.add_argument(
+        "--model-rung",
+        default="",
+        help="also the model rung, asked of this model (local, URL#MODEL)",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("runs/refine/results.jsonl"), help="results (%(default)s)"
+    )
+    parser.add_argument(
+        "--failures", type=Path, default=None, help="write what is not right after the last reader"
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="only print the tables of the results so far"
+    )
+    parser.add_argument(
+        "--config", default="", help="report this configuration instead of the present code's"
+    )
+    parser.add_argument(
+        "--corruption", action="store_true", help="BFCL's gold calls in every corruption class"
+    )
+    parser.add_argument(
+        "--spoiled", default="", help="read the sets' gold calls spoiled in these classes, or right"
+    )
+    parser.add_argument(
+        "--count", type=int, default=1000, help="calls a corruption class (%(default)s)"
+    )
+    parser.add_argument(
+        "--kinds", default="", help="only these corruption classes, with commas between"
+    )
+    parser.add_argument(
+        "--read-only", action="store_true", help="corruptions: as if every tool only read"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the corruptions")
+    parser.add_argument(
+        "--search", action="store_true", help="the search protocol, asked of --model"
+    )
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=None,
+        help="passages (JSON lines); default: the invented people",
+    )
+    parser.add_argument(
+        "--questions", type=Path, default=None, help="questions with answers (Bamboogle's form)"
+    )
+    parser.add_argument(
+        "--generate",
+        action="store_true",
+        help="ask --model the sets' questions, into --replies-out",
+    )
+    parser.add_argument(
+        "--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL"
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("free", "guided", "cot", PROXY),
+        default="free",
+        help="how to ask (%(default)s)",
+    )
+    parser.add_argument("--categories", default="", help="only these categories of the sets")
+    parser.add_argument("--limit", type=int, default=0, help="at most so many questions a category")
+    parser.add_argument(
+        "--skip", type=int, default=0, help="leave out the first so many of a category"
+    )
+    parser.add_argument(
+        "--limit-seconds", type=float, default=0.0, help="begin nothing after this time"
+    )
+    parser.add_argument(
+        "--replies-out", type=Path, default=Path("runs/refine/replies.jsonl"), help="(%(default)s)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except CallwrightError as error:
+        sys.exit(f"{error}")

@@ -1,0 +1,333 @@
+"""BFCL's gold calls spoiled in every known way: how many of those that can be mended are, and who
+reports the rest.
+
+Mended means: what is handed on is what a perfect mender hands on, or another answer that BFCL's own
+checker calls valid and every tool's schema accepts (the checker alone forgives letter case that a
+tool would refuse). A corruption whose right call cannot be known any more counts as reported where
+something was said about it and no call was handed on as if it were whole; a wrong call handed on
+without a word is ``silent``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+
+from callwright.models.chat import Gathered
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import READ, CheckedCall, JsonObject, Tool, ToolCall, canonical
+from callwright.proxy.session.native import NativeCalls
+from callwright.repair.gate import Gate
+from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
+from callwright_lab.benchmarks.refine.bfcl import PARALLEL, SINGLE, Bfcl
+from callwright_lab.benchmarks.refine.read import READERS, Reader, timed
+from callwright_lab.benchmarks.refine.score import same_calls
+from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
+from callwright_lab.training.refiner.corrupted import hermes
+from callwright_lab.training.refiner.corruption import KINDS, Corrupted, corrupt
+
+SHOWN = (
+    "stripped",
+    "json_repair",
+    "parsed",
+    "sequence",
+)  # "rules" alone differs from "sequence" in no class
+IDS = ("missing_id", "reused_id")  # classes that only a native message can have
+OURS = ("parsed", "rules", "sequence")
+ROUNDS = 6  # how often the same calls may be spoiled in different places before a class has too few
+
+
+COUNTS = ("answerable", "mended", "unmended", "lost", "reported", "silent", "seconds")
+
+
+@dataclass
+class Tally:
+    """Counts of one reader on one class."""
+
+    answerable: int = 0
+    mended: int = 0
+    unmended: int = 0  # answerable ones that stayed wrong without a word
+    lost: int = 0  # unanswerable ones
+    reported: int = 0
+    silent: int = 0
+    seconds: float = 0.0
+    wrong: list[tuple[Task, Corrupted, Found]] = field(default_factory=list)
+
+
+def gold_tasks(*, read_only: bool = False) -> list[Task]:
+    """BFCL's tasks whose gold calls its own checker calls valid and the tools' own schemas accept
+    as they stand.
+
+    ``read_only``: the tools as if their publisher had said that they only read, so that a rule may
+    change the tool.
+    """
+    bfcl = Bfcl((*SINGLE, *PARALLEL))
+    kept = [
+        t for t in bfcl.tasks() if bfcl.score(t, Found(t.gold)).right and _accepted(t.tools, t.gold)
+    ]
+    return (
+        [replace(t, tools=tuple(replace(x, effects=READ) for x in t.tools)) for t in kept]
+        if read_only
+        else kept
+    )
+
+
+def _accepted(tools: Sequence[Tool], calls: Sequence[ToolCall]) -> bool:
+    gate = Gate(tools)
+    return all(isinstance(seen := gate.check(c), CheckedCall) and not seen.edits for c in calls)
+
+
+def cases(
+    tasks: Sequence[Task], kind: str, count: int, seed: int = 0
+) -> Iterator[tuple[Task, Corrupted]]:
+    """Corruptions of one kind until ``count`` gold calls are spoiled, tasks in an order of the
+    seed's; a class that few calls can have gets each of them in several places.
+    """
+    order = list(tasks)
+    Random(f"{kind} {seed}").shuffle(order)
+    seen: set[str] = set()
+    spoiled = 0
+    for turn in range(ROUNDS):
+        for task in order:
+            if spoiled >= count:
+                return
+            drawn = Random(
+                f"{kind} {seed * ROUNDS + turn} {task.id}"
+            )  # each task its own form of the error
+            made = corrupt(task.gold, task.tools, kind, drawn, query=said_by_user(task))
+            mark = canonical([task.id, made]) if made else ""
+            if made is not None and mark not in seen:
+                seen.add(mark)
+                spoiled += 1
+                yield task, made
+
+
+def said_by_user(task: Task) -> str:
+    return "\n".join(m.content for m in task.messages if m.role != "assistant")
+
+
+def reply_of(task: Task, spoiled: Corrupted, *, ours: bool = False) -> Recorded:
+    """The spoiled calls as a server would have sent them: as text, in the dialect of most open
+    models.
+
+    Deltas are put together by their indices, as an SDK does, or (``ours``) as our proxy does.
+    """
+    message = _gathered(spoiled) if ours and spoiled.deltas else _message(spoiled)
+    return Recorded(task.id, "gold", message, "corrupted")
+
+
+def _gathered(spoiled: Corrupted) -> JsonObject:
+    native = NativeCalls()
+    for delta in spoiled.deltas:
+        native.feed(delta.get("tool_calls"))
+    listed = [
+        {"id": c.id, "function": {"name": c.name, "arguments": c.arguments}} for c in native.calls
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": listed}
+
+
+def _message(spoiled: Corrupted) -> JsonObject:
+    if spoiled.kind in IDS:
+        native = [
+            {"id": c.id, "function": {"name": c.tool, "arguments": write_reply(c)}}
+            for c in spoiled.calls
+        ]
+        return {"role": "assistant", "content": None, "tool_calls": native}
+    if spoiled.deltas:
+        gathered = Gathered()
+        for delta in spoiled.deltas:
+            gathered.feed({"choices": [{"delta": delta}]})
+        calls = gathered.calls()
+        listed = [
+            {"id": c.id, "function": {"name": c.tool, "arguments": c.arguments}} for c in calls
+        ]
+        return {"role": "assistant", "content": gathered.text, "tool_calls": listed}
+    text = spoiled.text or "".join(spoiled.pieces) or hermes(spoiled.calls)
+    return {"role": "assistant", "content": text}
+
+
+def write_reply(call: ToolCall) -> str:
+    """Arguments as a server sends them."""
+    return call.arguments if isinstance(call.arguments, str) else canonical(call.arguments)
+
+
+def measure(
+    pairs: Sequence[tuple[Task, Corrupted]], readers: Mapping[str, Reader]
+) -> dict[str, Tally]:
+    """Every reader on the corruptions of one class."""
+    bfcl = Bfcl(())
+    tallies = {name: Tally() for name in readers}
+    for task, spoiled in pairs:
+        plain, ours = reply_of(task, spoiled), reply_of(task, spoiled, ours=True)
+        for name, reader in readers.items():
+            found = timed(reader, ours if name in OURS else plain, task)
+            _count(tallies[name], bfcl, task, spoiled, found)
+    return tallies
+
+
+def _count(tally: Tally, bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> None:
+    tally.seconds += found.seconds
+    right = is_mended(bfcl, task, spoiled, found)
+    said = (
+        bool(found.abstained)
+        or any(isinstance(c.arguments, str) for c in found.calls)
+        or not found.calls
+    )
+    if spoiled.answerable:
+        tally.answerable += 1
+        tally.mended += right
+        tally.unmended += not right and not said
+    else:
+        tally.lost += 1
+        tally.reported += said or right
+        tally.silent += not said and not right
+    if not right and (spoiled.answerable or not found.abstained):
+        tally.wrong.append((task, spoiled, found))
+
+
+def is_mended(bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> bool:
+    """Whether this is a right answer again; where ids were spoiled, one with ids that tell the
+    calls apart.
+    """
+    if spoiled.kind in IDS and len({c.id for c in found.calls if c.id}) < len(found.calls):
+        return False
+    if same_calls(found.calls, spoiled.expected):
+        return True
+    return _accepted(task.tools, found.calls) and bfcl.score(task, found).right
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is spoiled, how often, and where a row a class is kept. ``config`` tells the code that
+    was measured.
+    """
+
+    kinds: Sequence[str] = tuple(KINDS)
+    count: int = 1000
+    seed: int = 0
+    read_only: bool = False
+    results: Path | None = None
+    failures: Path | None = None
+    config: str = ""
+
+    def key(self, kind: str) -> tuple[object, ...]:
+        return kind, self.count, self.seed, self.read_only, self.config
+
+
+def measure_all(
+    plan: Plan, tasks: Sequence[Task], say: Callable[[str], object] = str
+) -> dict[str, dict[str, Tally]]:
+    """Every class of the plan. A class whose row is there is not run again; each new one is written
+    at once.
+    """
+    done = {_key(row): row["tallies"] for row in (read_rows(plan.results) if plan.results else ())}
+    readers = {name: READERS[name] for name in SHOWN}
+    found: dict[str, dict[str, Tally]] = {}
+    for kind in plan.kinds:
+        started = time.monotonic()
+        if plan.key(kind) in done:
+            found[kind] = {name: Tally(**counts) for name, counts in done[plan.key(kind)].items()}
+            continue
+        found[kind] = measure(list(cases(tasks, kind, plan.count, plan.seed)), readers)
+        last = found[kind][SHOWN[-1]]
+        say(f"{kind}: {last.mended}/{last.answerable}, {time.monotonic() - started:.1f} s")
+        if plan.results:
+            _append(plan, kind, found[kind])
+        if plan.failures:
+            _write(plan.failures, found)
+    return found
+
+
+def _key(row: JsonObject) -> tuple[object, ...]:
+    return row["kind"], row["count"], row["seed"], row["read_only"], row["config"]
+
+
+def _append(plan: Plan, kind: str, tallies: Mapping[str, Tally]) -> None:
+    names = ("kind", "count", "seed", "read_only", "config")
+    row: JsonObject = dict(zip(names, plan.key(kind), strict=True))
+    row["tallies"] = {
+        name: {count: getattr(t, count) for count in COUNTS} for name, t in tallies.items()
+    }
+    assert plan.results is not None
+    append_row(plan.results, row)
+
+
+def measure_and_print(plan: Plan) -> int:
+    """The table over every class, and what went wrong after the last reader."""
+    unknown = [kind for kind in plan.kinds if kind not in KINDS]
+    if unknown:
+        raise ConfigError(
+            f"there is no corruption {unknown[0]!r}", hint="kinds: " + ", ".join(KINDS)
+        )
+    found = measure_all(
+        plan, gold_tasks(read_only=plan.read_only), lambda line: sys.stderr.write(line + "\n")
+    )
+    sys.stdout.write(tables(found) + "\n")
+    return 0
+
+
+def tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
+    """One line a class: the answerable ones mended by every reader, then the fate of those nobody
+    can mend.
+    """
+    names = list(next(iter(found.values())))
+    last = names[-1]
+    tail = ["wrong and silent", "unanswerable", f"reported by {last}", "silent"]
+    lines = [["corruption", "answerable", *names, *tail], *(_line(k, t) for k, t in found.items())]
+    lines.append(_line("all", {n: _sum([t[n] for t in found.values()]) for n in names}))
+    calls = max(1, sum(t[last].answerable + t[last].lost for t in found.values()))
+    spent = ", ".join(
+        f"{n} {1e3 * sum(t[n].seconds for t in found.values()) / calls:.2f}" for n in names
+    )
+    return f"{table(lines)}\n\nCPU milliseconds a reply: {spent}."
+
+
+def _line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:
+    """One class: the answerable ones mended by every reader, then what the last one did with the
+    rest.
+    """
+    of = list(tallies.values())[-1]
+    mended = [_share(t.mended, t.answerable) for t in tallies.values()]
+    fate = [str(of.unmended), str(of.lost), _share(of.reported, of.lost), str(of.silent)]
+    return [kind, str(of.answerable), *mended, *fate]
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    return Tally(**{name: sum(getattr(t, name) for t in tallies) for name in COUNTS})
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "–"
+
+
+def _write(path: Path, found: Mapping[str, Mapping[str, Tally]], each: int = 12) -> None:
+    """Failures for people, the most frequent class first."""
+    parts = []
+    for kind, tallies in sorted(found.items(), key=lambda item: -len(item[1][SHOWN[-1]].wrong)):
+        wrong = tallies[SHOWN[-1]].wrong
+        if wrong:
+            parts.append(
+                f"## {kind}: {len(wrong)} not right\n" + "\n".join(_one(*w) for w in wrong[:each])
+            )
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _one(task: Task, spoiled: Corrupted, found: Found) -> str:
+    message = canonical(_message(spoiled))
+    lines = [
+        f"- {task.id}: {spoiled.note}"
+        + ("" if spoiled.answerable else " (unanswerable: must be reported)")
+    ]
+    lines += [f"  - in: {message[:700]}", f"  - query: {said_by_user(task)[-400:]!r}"]
+    wanted = canonical([[c.tool, c.arguments] for c in spoiled.expected])
+    lines += [f"  - got: {canonical(found.to_json())[:700]}", f"  - wanted: {wanted[:700]}"]
+    lines += [
+        f"  - edits: {[e.rule for e in found.edits]}, reported:"
+        f" {[a[:120] for a in found.abstained][:3]}"
+    ]
+    return "\n".join(lines)

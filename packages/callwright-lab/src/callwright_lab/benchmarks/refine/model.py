@@ -1,0 +1,59 @@
+"""The model rung as a reader: rules and sequence first, then one question to a model about what is
+left.
+"""
+
+from __future__ import annotations
+
+from callwright.models import open_model
+from callwright.models.dialogue import BlockingModel
+from callwright.nouns.protocols import ChatModel
+from callwright.nouns.types import Message
+from callwright.repair.by_model.refiner import Asking, ask
+from callwright_lab.benchmarks.refine.api_bank import REFINER_FORM
+from callwright_lab.benchmarks.refine.read import delivered, rungs
+from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
+
+FORMS = dict.fromkeys(
+    ("api_bank", "api_bank_declared"), REFINER_FORM
+)  # sets whose answer has a format of its own
+
+
+class ModelReader:
+    """Reads a reply with every rung, the model's included; raises ModelError where the model cannot
+    be asked.
+
+    A context manager: one event loop lives as long as the model does.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = BlockingModel(model)
+        self._below = rungs("rules", "sequence")
+
+    def __enter__(self) -> ModelReader:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._model.close()
+
+    def __call__(self, reply: Recorded, task: Task) -> Found:
+        below = self._below(reply, task)
+        asked = self._model.converse(self._asking(reply, task, below))
+        made = asked.value
+        reported = below.abstained + tuple(a.reason for a in made.abstained)
+        edits = below.edits + made.edits
+        return Found(made.calls, "", edits, reported, made.confidence, asked.usage, asked.seconds)
+
+    def _asking(self, reply: Recorded, task: Task, below: Found) -> Asking:
+        said = reply.text or "\n".join(f"{c.tool}({c.arguments})" for c in delivered(reply))
+        thought = str(reply.message.get("reasoning_content") or "")
+        system, form = _system(task.messages), FORMS.get(task.set, "")
+        return ask(said, below.calls, task.tools, task.query, thought, system=system, form=form)
+
+
+def _system(messages: tuple[Message, ...]) -> str:
+    return "\n".join(m.content for m in messages if m.role == "system")
+
+
+def model_reader(spec: str) -> ModelReader:
+    """The rung asked of the model that ``spec`` names: local, local:PATH, or URL#MODEL."""
+    return ModelReader(open_model(spec))

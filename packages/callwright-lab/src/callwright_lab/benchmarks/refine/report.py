@@ -1,0 +1,152 @@
+"""Rows of ``callwright bench refine`` -> Markdown tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+from callwright_lab.benchmarks.comparison.paired import wilson
+from callwright_lab.benchmarks.comparison.report import percent, table
+from callwright_lab.benchmarks.refine.read import BASELINE
+
+Row = Mapping[str, Any]
+HARM_LIMIT = 0.002  # of the replies that were right before
+
+
+def report(rows: Iterable[Row]) -> str:
+    """One section per (set, upstream, mode): scores and harm of every reader, scores by category,
+    errors by class.
+    """
+    groups: dict[tuple[str, str, str], dict[str, dict[str, Row]]] = {}
+    for row in rows:
+        readers = groups.setdefault((row["set"], row["upstream"], row["mode"]), {})
+        readers.setdefault(row["reader"], {})[row["task"] + row["reply"]] = row
+    parts = [_section(" ".join(names), readers) for names, readers in sorted(groups.items())]
+    return "\n\n".join([*parts, *verdicts(groups)]) if parts else "No rows yet."
+
+
+def verdicts(groups: Mapping[tuple[str, str, str], Mapping[str, Mapping[str, Row]]]) -> list[str]:
+    """For each upstream whose replies the model rung read: whether it may be switched on there, and
+    why.
+
+    Harm is counted over all sets and modes of the upstream, against the same replies after the
+    rungs below. It may be switched on where at most :data:`HARM_LIMIT` of the replies that were
+    right without it are not any more, and more replies were won than lost.
+    """
+    pairs: dict[str, list[tuple[bool, bool]]] = {}
+    for (_, upstream, _), readers in sorted(groups.items()):
+        below = next(
+            (readers[name] for name in ("sequence", "rules", "parsed") if name in readers), {}
+        )
+        for key, row in readers.get("model", {}).items():
+            if key in below:
+                pairs.setdefault(upstream, []).append((below[key]["right"], row["right"]))
+    return [_verdict(upstream, found) for upstream, found in pairs.items()]
+
+
+def _verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
+    right = sum(before for before, _ in found)
+    lost = sum(before and not after for before, after in found)
+    won = sum(after and not before for before, after in found)
+    head = f"**Model rung on {upstream}**: "
+    if not right:
+        return (
+            head
+            + f"cannot be said: none of {len(found)} replies was right without it, so no harm can"
+            " be seen."
+        )
+    rate = wilson(lost, right)
+    said = (
+        f"harm {lost} of {right} ({100 * rate.value:.1f} %, 95 % interval to {100 * rate.high:.1f}"
+        f" %; the limit is {100 * HARM_LIMIT:.1f} %), {won} of {len(found) - right} wrong ones made"
+        " right."
+    )
+    within = rate.value <= HARM_LIMIT and won > lost
+    return (
+        head + ("**yes**, it may be switched on: " if within else "**no**, leave it off: ") + said
+    )
+
+
+def _section(title: str, readers: Mapping[str, Mapping[str, Row]]) -> str:
+    shared = sorted(set.intersection(*(set(rows) for rows in readers.values())))
+    if not shared:
+        return f"{title}: no reply was read by every reader yet."
+    chosen = {name: [rows[k] for k in shared] for name, rows in readers.items()}
+    return "\n\n".join(
+        [
+            f"**{title}**, {len(shared)} replies",
+            _scores(chosen),
+            _categories(chosen),
+            _errors(chosen),
+        ]
+    )
+
+
+def _scores(chosen: Mapping[str, Sequence[Row]]) -> str:
+    """Right with its interval, each metric, harm against the baseline and our parser, edits,
+    time.
+    """
+    metrics = sorted({m for rows in chosen.values() for row in rows for m in row["metrics"]})
+    harms = [name for name in (BASELINE, "parsed") if name in chosen]
+    head = ["reader", "right (95 % interval)", *metrics, *(f"harm against {h}" for h in harms)]
+    lines = [[*head, "replies edited", "median CPU ms", "tokens"]]
+    for name, rows in chosen.items():
+        share = wilson(sum(r["right"] for r in rows), len(rows))
+        cells = [f"{percent(share.value)} ({percent(share.low)} – {percent(share.high)})"]
+        cells += [_mean(rows, metric) for metric in metrics]
+        cells += [_harm(chosen[h], rows) for h in harms]
+        time = f"{1000 * median(r['seconds'] for r in rows):.2f}"
+        lines.append(
+            [
+                name,
+                *cells,
+                str(sum(bool(r["edits"]) for r in rows)),
+                time,
+                str(sum(r["tokens"] for r in rows)),
+            ]
+        )
+    return table(lines)
+
+
+def _mean(rows: Sequence[Row], metric: str) -> str:
+    """In percent, over the rows that have the metric; how many, where some have not (a sequence
+    that never ran).
+    """
+    values = [r["metrics"][metric] for r in rows if metric in r["metrics"]]
+    if not values:
+        return "–"
+    return f"{100 * fmean(values):.1f}" + (f" of {len(values)}" if len(values) < len(rows) else "")
+
+
+def _harm(before: Sequence[Row], after: Sequence[Row]) -> str:
+    """How many of the replies that were right before are not any more."""
+    was = [b["right"] for b in before]
+    lost = sum(x and not a["right"] for x, a in zip(was, after, strict=True))
+    return f"{lost} of {sum(was)}"
+
+
+def _categories(chosen: Mapping[str, Sequence[Row]]) -> str:
+    names = sorted({r["category"] for rows in chosen.values() for r in rows})
+    lines = [["right by category", *names]]
+    for name, rows in chosen.items():
+        cells = []
+        for category in names:
+            these = [r["right"] for r in rows if r["category"] == category]
+            cells.append(f"{sum(these)}/{len(these)}")
+        lines.append([name, *cells])
+    return table(lines)
+
+
+def _errors(chosen: Mapping[str, Sequence[Row]]) -> str:
+    """How often each class of mistake was the first."""
+    counts = {
+        name: Counter(r["error"] for r in rows if r["error"]) for name, rows in chosen.items()
+    }
+    kinds = sorted({kind for found in counts.values() for kind in found})
+    if not kinds:
+        return "No mistakes."
+    lines = [["first mistake", *kinds]]
+    lines += [[name, *(str(found[kind]) for kind in kinds)] for name, found in counts.items()]
+    return table(lines)

@@ -1,0 +1,1 @@
+"""Rankings of a large catalogue."""

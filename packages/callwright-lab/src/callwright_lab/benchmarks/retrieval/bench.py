@@ -1,0 +1,159 @@
+"""``callwright bench retrieval``: do the tools that a request needs stand at the top of a large
+catalogue?
+
+Every set is a catalogue and queries with the tools that each needs
+(:mod:`callwright_lab.benchmarks.retrieval.sets`). Recall@K is the mean share of a query's relevant
+tools among the first K, all@K the share of queries with every one of them there, NDCG@K as usual
+with gains 0 and 1. Nothing is learned but mode ``ranked``: on the sets its shipped trees learned
+from, each query is ranked by trees that saw no query which needs a tool of the same API (five
+folds).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from callwright.models.encoders import open_encoder
+from callwright.nouns.errors import CallwrightError
+from callwright.retrieval import MODES, Mode, ToolIndex, mode_named, needs_encoder
+from callwright.retrieval.ranker import Ranker, open_ranker, shipped_ranker
+from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.retrieval.sets import SETS
+from callwright_lab.datasets.sources import data_root
+from callwright_lab.metrics import all_at, ndcg_at, recall_at
+from callwright_lab.training.ranker.retrieval_data import Query, Task, stabletoolbench
+from callwright_lab.training.ranker.retrieval_ranker import Settings, fold_rankers, rows_of
+
+Groups = dict[str, dict[str, float]]  # group -> measure -> percent
+
+KS = (3, 5, 10)
+WITH_BROUGHT = f"all@{max(KS)}+"
+MEASURES: Mapping[str, Callable[[int, Sequence[str], frozenset[str]], float]] = {
+    "R": recall_at,
+    "all": all_at,
+    "NDCG": ndcg_at,
+}
+
+
+def measure(search: Callable[[str], Sequence[str]], queries: Sequence[Query]) -> Groups:
+    """Group ("all": every query) -> measure -> percent. ``search`` gives the best ``max(KS)`` names
+    for a text.
+    """
+    return scored((query, search(query.text), ()) for query in queries)
+
+
+def scored(rankings: Iterable[tuple[Query, Sequence[str], Collection[str]]]) -> Groups:
+    """Group ("all": every query) -> measure -> percent, of names ranked for queries and those
+    brought along.
+
+    ``all@10+`` also counts what was brought along, beyond the ten.
+    """
+    found: dict[str, list[dict[str, float]]] = defaultdict(list)
+    for query, ranked, along in rankings:
+        scores = {
+            f"{name}@{k}": score(k, ranked, query.relevant)
+            for name, score in MEASURES.items()
+            for k in KS
+        }
+        scores[WITH_BROUGHT] = float(query.relevant <= {*ranked[: max(KS)], *along})
+        for group in (query.group, "all"):
+            found[group].append(scores)
+    return {
+        group: {name: 100 * fmean(row[name] for row in rows) for name in rows[0]}
+        for group, rows in sorted(found.items(), key=lambda item: (item[0] == "all", item[0]))
+    }
+
+
+def report(results: Mapping[str, Groups], task: Task) -> str:
+    """One table: mode by group, percent."""
+    columns = [*(f"{name}@{k}" for name in MEASURES for k in KS), WITH_BROUGHT]
+    counts = Counter(q.group for q in task.queries)
+    lines = [["mode", "group", "queries", *columns]]
+    for mode, groups in results.items():
+        for group, scores in groups.items():
+            count = counts.get(group, len(task.queries))
+            lines.append([mode, group, str(count), *(f"{scores[c]:.1f}" for c in columns)])
+    return f"{len(task.queries)} queries over {len(task.tools)} tools.\n\n{table(lines)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line of the bench."""
+    options = _options(arguments)
+    try:
+        task = stabletoolbench(options.data) if options.data else SETS[options.set](data_root())
+        modes = _modes(options.modes)
+        dense = any(needs_encoder(mode) for mode in modes)
+        index = ToolIndex.build(
+            task.tools, open_encoder(options.encoder, cache=options.cache) if dense else None
+        )
+        rankers = _rankers(index, task, options) if "ranked" in modes else []
+        results: dict[str, Groups] = {
+            mode: scored(_rankings(index, mode, task, rankers)) for mode in modes
+        }
+    except CallwrightError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(report(results, task) + "\n")
+    return 0
+
+
+def _rankers(index: ToolIndex, task: Task, options: Any) -> Sequence[Ranker]:
+    """The ranker of each query: never one that learned from a query which needs a tool of the same
+    parent.
+    """
+    if options.ranker is None and _learned_from(options):
+        return fold_rankers(task, rows_of(index, task.queries), Settings())
+    ranker = open_ranker(options.ranker) if options.ranker else shipped_ranker()
+    return [ranker] * len(task.queries)
+
+
+def _learned_from(options: Any) -> bool:
+    name = "stabletoolbench" if options.data else options.set.replace("-", "_")
+    return name in shipped_ranker().card["data"]
+
+
+def _rankings(
+    index: ToolIndex, mode: Mode, task: Task, rankers: Sequence[Ranker]
+) -> Iterable[tuple[Query, Sequence[str], Collection[str]]]:
+    for query, ranker in zip(
+        task.queries, rankers if mode == "ranked" else [None] * len(task.queries), strict=True
+    ):
+        hits = index.search(query.text, max(KS), mode=mode, ranker=ranker)
+        found = [hit.name for hit in hits if not hit.needed_by]
+        yield query, found, {hit.name for hit in hits if hit.needed_by}
+
+
+def _modes(given: str) -> list[Mode]:
+    named = [mode_named(name) for name in given.split(",")]
+    return [mode for mode in MODES if mode in named]
+
+
+def _options(arguments: Sequence[str] | None) -> Any:
+    parser = argparse.ArgumentParser(prog="callwright bench retrieval", description=__doc__)
+    parser.add_argument(
+        "--set", choices=SETS, default="stabletoolbench", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--data", type=Path, help="another folder of StableToolBench's queries, a file a group"
+    )
+    parser.add_argument(
+        "--modes", default=",".join(MODES), help=f"of {', '.join(MODES)}; comma-separated"
+    )
+    parser.add_argument(
+        "--ranker", type=Path, help="the .npz of a ranker that never saw this set, for mode ranked"
+    )
+    parser.add_argument(
+        "--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL"
+    )
+    parser.add_argument("--cache", type=Path, help="file that remembers vectors between runs")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

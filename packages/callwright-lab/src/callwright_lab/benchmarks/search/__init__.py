@@ -1,0 +1,1 @@
+"""The search protocol of the Tool-use Refiner, over a local corpus."""

@@ -1,0 +1,1 @@
+"""StableToolBench: tasks, virtual server and the papers' tables."""

@@ -1,0 +1,1 @@
+"""Planted true and false statements against the answer check."""

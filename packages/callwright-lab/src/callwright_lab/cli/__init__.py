@@ -1,0 +1,1 @@
+"""Commands that the lab adds to ``callwright``: verify, explore, train, bench, convert."""

@@ -1,0 +1,402 @@
+"""``callwright explore``: a learner's errors, or those of runs that were made anyway, as rows of
+reflection.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from callwright.cli.settings.options import Config, Model, Overlay, Profile, Tools, strictly
+from callwright.nouns.control_characters import one_line
+from callwright_lab.cli.verify_options import (
+    Anew,
+    AsJson,
+    Calls,
+    Concurrency,
+    JournalFile,
+    Minutes,
+    ModelCalls,
+    ReportFile,
+)
+
+if TYPE_CHECKING:
+    from callwright.nouns.protocols import ChatModel
+    from callwright.nouns.trajectory import Trajectory
+    from callwright.simulation.recording import Recording
+    from callwright.tools.catalog import Catalog
+    from callwright_lab.cli.verify_options import Extent
+    from callwright_lab.reflection.attempts import Trying
+    from callwright_lab.reflection.privacy import Filters
+    from callwright_lab.reflection.row import Reflected
+    from callwright_lab.verify.sweep import Sweep
+
+
+class Form(StrEnum):
+    auto = "auto"
+    code = "code"
+    calls = "calls"
+
+
+class Layout(StrEnum):
+    toolbench_vr = "toolbench-vr"
+    openai = "openai"
+    trl = "trl"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is explored or harvested, and with whose help. Models by their names."""
+
+    layout: str = "toolbench-vr"
+    learner: str | None = None
+    reflector: str | None = None
+    judge: str | None = None
+    imitator: str | None = None
+    recorded: tuple[Path, ...] = ()
+    sandbox: tuple[str, ...] = ()
+    sampling: dict[str, Any] | None = None
+    each: int | None = None
+    held: float = 1 / 6
+
+
+Verified = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="FILES", help="Verified trajectories, in any layout that convert reads."
+    ),
+]
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--runs",
+        help="Harvest FILES: journals (*.run), traces, conversations (*.jsonl), folders of them.",
+    ),
+]
+Points = Annotated[
+    int, typer.Option(help="Steps of a trajectory that are explored, at most.", min=1)
+]
+Samples = Annotated[int, typer.Option(help="Actions sampled at each.", min=1)]
+Temperature = Annotated[float, typer.Option(help="At this temperature.", min=0)]
+Seed = Annotated[int, typer.Option(help="Chooses the steps, and seeds the samples.")]
+As = Annotated[Form, typer.Option("--as", help="Ask for a program, a call, or as each was made.")]
+Sandbox = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sandbox",
+        help="Tools that may write and are called, like git_*: changes are thrown away.",
+    ),
+]
+Recorded = Annotated[
+    list[Path] | None,
+    typer.Option(help="What is on record here answers for tools that may not be called."),
+]
+Imitate = Annotated[str | None, typer.Option(help="So does this model, for what is not on record.")]
+Reflector = Annotated[str | None, typer.Option(help="Writes the reflections; default: a rule.")]
+ServesJudge = Annotated[
+    str | None, typer.Option(help="Says whether an action serves, where the rule cannot tell.")
+]
+Keep = Annotated[
+    list[str] | None, typer.Option(help="With --runs: rows of these tools only, like find_*.")
+]
+Drop = Annotated[list[str] | None, typer.Option(help="With --runs: no rows with these tools.")]
+Longest = Annotated[
+    int, typer.Option(help="With --runs: leave out texts over so many characters.", min=1)
+]
+Pseudonyms = Annotated[
+    bool, typer.Option(help="With --runs: rename people, addresses and numbers.")
+]
+Out = Annotated[Path | None, typer.Option(help="Write the rows here, as JSON lines.")]
+To = Annotated[Layout, typer.Option("--to", help="The layout of the rows.")]
+Each = Annotated[int | None, typer.Option(help="Write so many rows of each error, at most.", min=1)]
+Held = Annotated[
+    float, typer.Option(help="Share of requests whose rows are marked as test.", min=0, max=1)
+]
+
+
+@strictly
+def explore_command(
+    trajectories: Verified = None,
+    runs: Runs = None,
+    tools: Tools = None,
+    overlay: Overlay = None,
+    model: Model = None,
+    points: Points = 2,
+    samples: Samples = 4,
+    temperature: Temperature = 1.0,
+    seed: Seed = 0,
+    form: As = Form.auto,
+    sandbox: Sandbox = None,
+    recorded: Recorded = None,
+    imitate: Imitate = None,
+    reflector: Reflector = None,
+    judge: ServesJudge = None,
+    keep: Keep = None,
+    drop: Drop = None,
+    longest: Longest = 2_000,
+    pseudonyms: Pseudonyms = True,
+    out: Out = None,
+    to: To = Layout.toolbench_vr,
+    each: Each = None,
+    held: Held = 1 / 6,
+    concurrency: Concurrency = 4,
+    calls: Calls = None,
+    model_calls: ModelCalls = None,
+    minutes: Minutes = None,
+    journal: JournalFile = None,
+    anew: Anew = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Make reflection data: error, what was wrong, right call, from a learner's own errors or from
+    your runs.
+    """
+    import asyncio
+
+    from callwright.cli.settings.settings import effective
+    from callwright.nouns.errors import ConfigError
+    from callwright_lab.cli.verify_options import Extent
+    from callwright_lab.reflection.privacy import Filters
+
+    if not (trajectories or runs):
+        raise ConfigError(
+            "explore takes verified trajectories, or runs to harvest",
+            hint=(
+                "callwright explore FILE --tools SOURCE --model LEARNER; or callwright explore"
+                " --runs FILE…"
+            ),
+        )
+    settings = effective(
+        {"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile
+    )
+    extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
+    how: dict[str, Any] = {
+        "points": points,
+        "samples": samples,
+        "temperature": temperature,
+        "seed": seed,
+    }
+    how["form"] = None if form is Form.auto else form.value
+    learner, given = settings.get("model"), (tuple(recorded or ()), tuple(sandbox or ()))
+    wanted = Wanted(to.value, learner, reflector, judge, imitate, *given, how, each, held)
+    if runs and overlay is not None:
+        print(
+            f"warning: {overlay} is of no use here: no tool is called when runs are harvested",
+            file=sys.stderr,
+        )
+    if runs:
+        filters = Filters(tuple(keep or ()), tuple(drop or ()), longest, pseudonyms)
+        made = asyncio.run(_harvested([*runs, *(trajectories or ())], filters, wanted, extent))
+    else:
+        made = asyncio.run(_explored(_read(trajectories or ()), settings.sources(), wanted, extent))
+    _concluded(made, extent, wanted, out)
+
+
+def _read(paths: Any) -> list[Trajectory]:
+    from callwright_lab.transcripts import read_files
+
+    found = [read_files(path) for path in paths]
+    problems = [said for one in found for said in one.left_out]
+    for said in problems[:10]:
+        print(f"left out: {one_line(said)}", file=sys.stderr)
+    if len(problems) > 10:
+        print(f"… and {len(problems) - 10} more", file=sys.stderr)
+    return [transcript.trajectory for one in found for _, transcript in one.transcripts]
+
+
+async def _explored(
+    trajectories: list[Trajectory], sources: list[Any], wanted: Wanted, extent: Extent
+) -> Sweep:
+    from callwright.cli.opened import opened
+    from callwright.nouns.types import digest
+    from callwright_lab.cli.verify_options import recording_of, swept
+    from callwright_lab.reflection.exploration import VERSION, Explorer, Sampling
+
+    async with AsyncExitStack() as stack:
+        catalog = (
+            await stack.enter_async_context(opened(sources, problems=True, pinned=True))
+            if sources
+            else None
+        )
+        learner, reflector, judge = (
+            _open(stack, n) for n in (wanted.learner or "local", wanted.reflector, wanted.judge)
+        )
+        assert learner is not None
+        sampling, recording = Sampling(**(wanted.sampling or {})), recording_of(wanted.recorded)
+        explorer = Explorer(
+            learner,
+            _trying(stack, catalog, recording, wanted),
+            catalog.tools if catalog is not None else (),
+            sampling,
+            reflector,
+            judge,
+        )
+        names = {"learner": learner.name, "reflector": wanted.reflector, "judge": wanted.judge}
+        about = {
+            **names,
+            "imitator": wanted.imitator,
+            "sandbox": list(wanted.sandbox),
+            **(wanted.sampling or {}),
+        }
+        about["tools"] = {tool.name: tool.digest for tool in explorer.tools}
+        about["rows"] = VERSION
+        about |= {"recorded": digest(list(recording))} if wanted.recorded else {}
+        about.pop("points")  # more of them are more rows, not other ones
+        rows = explorer.rows(trajectories)
+        return await swept("explore", about, rows, explorer.judge, extent, told_as="explore")
+
+
+def _trying(
+    stack: AsyncExitStack, catalog: Catalog | None, recording: Recording, wanted: Wanted
+) -> Trying:
+    """Who carries out what the learner wants to do."""
+    from callwright.agent.probing import TrialPolicy
+    from callwright_lab.reflection.attempts import Trying
+    from callwright_lab.verify.mock_tools import StandIn
+
+    imitator = _open(stack, wanted.imitator)
+    stand_in = StandIn(recording, imitator) if wanted.recorded or imitator is not None else None
+    call, secrets = (None, ()) if catalog is None else (catalog.call, tuple(catalog.secrets))
+    return Trying(call, TrialPolicy(sandbox=wanted.sandbox), stand_in, secrets=secrets)
+
+
+def _open(stack: AsyncExitStack, spec: str | None) -> ChatModel | None:
+    from callwright.models import open_model
+
+    if spec is None:
+        return None
+    model = open_model(spec)
+    stack.push_async_callback(model.aclose)
+    return model
+
+
+async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent: Extent) -> Sweep:
+    from callwright.nouns.types import to_json
+    from callwright_lab.cli.verify_options import swept
+    from callwright_lab.reflection.exploration import VERSION, Harvested
+    from callwright_lab.reflection.privacy import Privacy
+
+    privacy = Privacy(filters)
+    rows = privacy.clean(*_rows(paths))
+    print(privacy.report(), file=sys.stderr)
+    async with AsyncExitStack() as stack:
+        judged = Harvested(_open(stack, wanted.reflector))
+        about = {"rows": VERSION, "reflector": wanted.reflector, "filters": to_json(filters)}
+        return await swept(
+            "harvest", about, judged.rows(rows), judged.judge, extent, told_as="harvest"
+        )
+
+
+def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
+    """The rows of all runs, and the runs; what cannot be read is named and left out."""
+    from callwright.nouns.errors import CallwrightError, ConfigError
+
+    files = [
+        f
+        for p in paths
+        for f in (sorted([*p.rglob("*.run"), *p.rglob("*.jsonl")]) if p.is_dir() else [p])
+    ]
+    found: list[Reflected] = []
+    whole: list[Trajectory] = []
+    unread = []
+    for file in files:
+        try:
+            rows, runs = _of_a_run(file) if _is_run(file) else _of_conversations(file)
+        except CallwrightError as error:
+            unread.append(f"{file}: {error.message}")
+            continue
+        found += rows
+        whole += runs
+    for said in unread:
+        print(f"left out: {one_line(said)}", file=sys.stderr)
+    if len(unread) == len(files):
+        raise ConfigError(
+            "there is no run to harvest",
+            hint="callwright runs lists journals; --trace writes traces",
+        )
+    print(f"{len(whole)} runs hold {len(found)} errors that were put right", file=sys.stderr)
+    return found, whole
+
+
+def _is_run(file: Path) -> bool:
+    """Whether a file is a journal or a trace of ours, and none of conversations."""
+    if file.suffix == ".run":
+        return True
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            return '"kind"' in lines.readline(100_000)
+    except OSError:
+        return True  # whoever reads it says why not
+
+
+def _of_a_run(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
+    from callwright.agent.journal.store import read
+    from callwright.nouns.trace import read_jsonl
+    from callwright_lab.reflection.harvest import harvest
+    from callwright_lab.transcripts.run_trajectory import trajectory_of
+
+    events = read(file)[1] if file.suffix == ".run" else read_jsonl(file)
+    return harvest(events, file.stem), [trajectory_of(events)]
+
+
+def _of_conversations(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
+    from callwright_lab.reflection.harvest import corrected, longest
+    from callwright_lab.transcripts import read_files
+
+    found = longest(transcript.trajectory for _, transcript in read_files(file).transcripts)
+    return [row for one in found for row in corrected(one)], found
+
+
+def _concluded(made: Sweep, extent: Extent, wanted: Wanted, out: Path | None) -> None:
+    """The report, and the rows in their layout."""
+    from callwright_lab.cli.verify_options import tell
+    from callwright_lab.reflection.exploration import by_action, rows_of
+    from callwright_lab.reflection.page import report
+    from callwright_lab.reflection.profile import profile
+    from callwright_lab.reflection.selection import balanced, distinct
+
+    found = profile(made)
+    tables = [found.table] if found.lines else []
+    tell(by_action(made), extent, lambda: report(made, extent.budget), tables)
+    if out is None:
+        return
+    rows = rows_of(made.findings)
+    different = distinct(rows)
+    chosen = balanced(different, wanted.each)
+    if len(different) < len(rows):
+        print(
+            f"{len(rows) - len(different)} rows teach what another one does, and are left out",
+            file=sys.stderr,
+        )
+    if len(chosen) < len(different):
+        print(
+            f"{len(different) - len(chosen)} rows are left out by --each {wanted.each}",
+            file=sys.stderr,
+        )
+    _write(chosen, wanted, out)
+
+
+def _write(rows: list[Reflected], wanted: Wanted, out: Path) -> None:
+    from callwright.nouns.errors import ConfigError
+    from callwright.storage import lines
+    from callwright_lab.reflection.selection import select_rows
+
+    made, refused = [], []
+    for row in rows:
+        try:
+            made.append(select_rows(row, wanted.layout, wanted.held))
+        except ConfigError as error:
+            refused.append(f"{row.before.id}: {error.message}")
+    for said in refused[:10]:
+        print(f"not written: {one_line(said)}; another --to has words for it", file=sys.stderr)
+    lines.save(out, made)
+    held = sum(record["part"] == "test" for record in made)
+    print(f"{len(made)} of {len(rows)} rows written to {out}, {held} of them test", file=sys.stderr)

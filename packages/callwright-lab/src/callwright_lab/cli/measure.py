@@ -1,0 +1,195 @@
+"""``callwright train`` and ``callwright bench``: commands whose options are read by the modules
+that they start.
+"""
+
+from __future__ import annotations
+
+import typer
+
+train = typer.Typer(
+    no_args_is_help=True, help="Rebuild the trained parts from data (extra: train)."
+)
+bench = typer.Typer(no_args_is_help=True, help="Measure.")
+_PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@train.command("layers", context_settings=_PASS)
+def train_layers(context: typer.Context) -> None:
+    """Train the layer predictor: --model edges (trees) or network (the paper's)."""
+    from callwright_lab.cli.train import train_layers as start
+
+    raise typer.Exit(start(context.args))
+
+
+@train.command("ranker", context_settings=_PASS)
+def train_ranker(context: typer.Context) -> None:
+    """Train the learned ranker of retrieval, on queries and the tools that each needs."""
+    from callwright_lab.training.ranker.retrieval_ranker import main
+
+    raise typer.Exit(main(context.args))
+
+
+@train.command("refiner", context_settings=_PASS)
+def train_refiner(context: typer.Context) -> None:
+    """Train the tool-use refiner: data, supervised warm start, DAPO, held-out score."""
+    from callwright_lab.training.refiner.command import main
+
+    raise typer.Exit(main(context.args))
+
+
+@train.command("planner", context_settings=_PASS)
+def train_planner(context: typer.Context) -> None:
+    """Train a planner of whole graphs: tasks from any catalogue, SFT, curation, GRPO, held-out
+    score.
+    """
+    from callwright_lab.training.planner.command import main
+
+    raise typer.Exit(main(context.args))
+
+
+@train.command("toolmvr", context_settings=_PASS)
+def train_toolmvr(context: typer.Context) -> None:
+    """Train on verified trajectories and reflections: rows, V alone, V and R together, held-out
+    corrections.
+    """
+    from callwright_lab.training.toolmvr.command import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("desk", context_settings=_PASS)
+def bench_desk(context: typer.Context) -> None:
+    """Strategies on the tasks of examples/desk."""
+    from callwright_lab.benchmarks.desk.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("multi-turn", context_settings=_PASS)
+def bench_multi_turn(context: typer.Context) -> None:
+    """Strategies on turns of BFCL's executable multi-turn scenarios."""
+    from callwright_lab.benchmarks.multi_turn.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("makespan", context_settings=_PASS)
+def bench_makespan(context: typer.Context) -> None:
+    """How long each strategy takes with the same knowledge and scripted delays."""
+    from callwright_lab.benchmarks.makespan.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("agentdojo", context_settings=_PASS)
+def bench_agentdojo(context: typer.Context) -> None:
+    """Frozen plans and late-bound arguments against injected instructions, on AgentDojo."""
+    from callwright_lab.benchmarks.agentdojo.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("plan", context_settings=_PASS)
+def bench_plan(context: typer.Context) -> None:
+    """Execution orders against gold: learned and simple planners on public data."""
+    from callwright_lab.benchmarks.planning.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("harm", context_settings=_PASS)
+def bench_harm(context: typer.Context) -> None:
+    """What refinement does to calls that were right and to replies that call nothing."""
+    from callwright_lab.benchmarks.harm.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("refine", context_settings=_PASS)
+def bench_refine(context: typer.Context) -> None:
+    """Recorded replies and spoiled gold calls: the baseline, its rivals and every rung, on public
+    data.
+    """
+    from callwright_lab.benchmarks.refine.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("retrieval", context_settings=_PASS)
+def bench_retrieval(context: typer.Context) -> None:
+    """Rankings of a large catalogue against the tools that requests need: BM25, dense, hybrid,
+    learned.
+    """
+    from callwright_lab.benchmarks.retrieval.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("large-catalogue", context_settings=_PASS)
+def bench_large_catalogue(context: typer.Context) -> None:
+    """The same requests over 10, 100 and 1,000 tools behind several MCP servers."""
+    from callwright_lab.benchmarks.large_catalogue.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("broken-tools", context_settings=_PASS)
+def bench_broken_tools(context: typer.Context) -> None:
+    """Rankings of really broken tools: retrieval, a model, trials; what truly answers is gold."""
+    from callwright_lab.benchmarks.broken_tools.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("confidence", context_settings=_PASS)
+def bench_confidence(context: typer.Context) -> None:
+    """How often the rules' guesses are right: what their confidences are taken from."""
+    from callwright_lab.benchmarks.refine.confidence import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("statements", context_settings=_PASS)
+def bench_statements(context: typer.Context) -> None:
+    """Planted true and false statements against the answer check."""
+    from callwright_lab.benchmarks.statements.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("judge", context_settings=_PASS)
+def bench_judge(context: typer.Context) -> None:
+    """How far a judge can be believed: repeats, position swap, agreement with gold on desk runs."""
+    from callwright_lab.benchmarks.judge.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("recovery", context_settings=_PASS)
+def bench_recovery(context: typer.Context) -> None:
+    """Strategies on desk tools that are not as documented: is the error noticed, and is the call
+    mended?
+    """
+    from callwright_lab.benchmarks.recovery.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("refinetoolbench", context_settings=_PASS)
+def bench_refinetoolbench(context: typer.Context) -> None:
+    """Recovery from injected errors: build cases from any verified trajectories, run any strategy,
+    judge.
+    """
+    from callwright_lab.benchmarks.recovery.refinetoolbench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("stabletoolbench", context_settings=_PASS)
+def bench_stabletoolbench(context: typer.Context) -> None:
+    """StableToolBench: any strategy behind a virtual server, others' answer files, any judge; the
+    papers' tables.
+    """
+    from callwright_lab.benchmarks.stabletoolbench.bench import main
+
+    raise typer.Exit(main(context.args))

@@ -1,0 +1,238 @@
+"""``callwright verify apis``: call every tool, decide which are alive, write down what their
+documentation lacks.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from callwright.cli.settings.options import (
+    Config,
+    Evidence,
+    NoEvidence,
+    Profile,
+    Tools,
+    strictly,
+)
+from callwright_lab.cli.verify_options import (
+    Anew,
+    AsJson,
+    Calls,
+    Concurrency,
+    JournalFile,
+    Minutes,
+    ModelCalls,
+    ReportFile,
+)
+
+
+@strictly
+def verify_apis(
+    tools: Tools = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Only these tools, like find_*.")
+    ] = None,
+    each: Annotated[int, typer.Option(help="Calls of each tool at most.", min=1)] = 3,
+    sandbox: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sandbox",
+            help=(
+                "Tools that may write and are called, like git_*: what they change is thrown away."
+            ),
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", "-m", help="Writes example calls and documentation; imitates the dead."
+        ),
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            help="One more model that says which tools are valid, by majority. May be repeated.",
+        ),
+    ] = None,
+    stand_in: Annotated[
+        bool,
+        typer.Option(
+            "--stand-in", help="With --model: it imitates what is dead or may not be called."
+        ),
+    ] = False,
+    apply: Annotated[
+        Path | None,
+        typer.Option("--apply", help="Write what was found here, for --overlay; the source stays."),
+    ] = None,
+    diff: Annotated[
+        bool, typer.Option("--diff/--no-diff", help="Show the documentation before and after.")
+    ] = True,
+    concurrency: Concurrency = 4,
+    calls: Calls = None,
+    model_calls: ModelCalls = None,
+    minutes: Minutes = None,
+    journal: JournalFile = None,
+    anew: Anew = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+    evidence: Evidence = None,
+    no_evidence: NoEvidence = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Call the tools of a catalogue: which are alive, what do their schemas lack, where do they
+    drift from them.
+    """
+    import asyncio
+
+    from callwright.cli.evidence import kept
+    from callwright.cli.settings.settings import effective
+    from callwright.nouns.errors import ConfigError
+    from callwright_lab.cli.verify_options import Extent, tell, tell_agreement
+
+    given = {"tools": tools, "evidence": False if no_evidence else evidence}
+    settings = effective(given, config=config, profile=profile)
+    sources = settings.get("tools", [])
+    if not sources:
+        raise ConfigError("verify apis needs tools", hint="callwright verify apis --tools SOURCE")
+    extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
+    wanted = {"only": only or [], "each": each, "sandbox": sandbox or [], "model": model, "judges": judge or [],
+              "stand_in": stand_in}  # fmt: skip
+    with kept(settings.evidence()) as store:
+        made, offered = asyncio.run(_verified(sources, wanted, extent, store))
+    tell(made, extent, lambda: _report(made, offered, extent))
+    _hint(made)
+    tell_agreement([one.found.get("votes", {}) for one in made.findings])
+    _conclude(made, offered, wanted, apply, diff and not as_json)
+
+
+def _hint(made: Any) -> None:
+    """What to do about tools that were not called now."""
+    if untried := [one.id for one in made.findings if one.category == "untried: may write"]:
+        print(
+            f"{len(untried)} tools may write, for all that was said, and were not called"
+            f" ({', '.join(untried[:3])}): say that they read (@tool(effects=READ), or an MCP"
+            " server that is trusted), or --sandbox PATTERN",
+            file=sys.stderr,
+        )
+    if lacking := [one.id for one in made.findings if one.category == "untried: no input"]:
+        print(
+            f"{len(lacking)} tools were not called, because nothing gives an input that they"
+            f" require ({', '.join(lacking[:3])}): document an example of it, or --model MODEL"
+            " writes calls",
+            file=sys.stderr,
+        )
+    if made.again and any(one.category.startswith("dead") for one in made.findings):
+        print(
+            f"{made.again} findings are those of an earlier sweep: --anew calls what was mended"
+            " since",
+            file=sys.stderr,
+        )
+
+
+async def _verified(
+    sources: list[str], wanted: dict[str, Any], extent: Any, store: Any
+) -> tuple[Any, Any]:
+    from contextlib import AsyncExitStack
+    from fnmatch import fnmatchcase
+
+    from callwright.agent.probing import TrialPolicy
+    from callwright.cli.opened import opened
+    from callwright.models import open_model
+    from callwright_lab.cli.verify_options import swept
+    from callwright_lab.verify.apis import ApiVerifier, Watch
+    from callwright_lab.verify.committee import named
+
+    async with AsyncExitStack() as stack:
+        catalog = await stack.enter_async_context(opened(sources, problems=True, pinned=True))
+        specs = [*([wanted["model"]] if wanted["model"] else []), *wanted["judges"]]
+        models = [open_model(spec) for spec in specs]
+        for one in models:
+            stack.push_async_callback(one.aclose)
+        first = models[0] if wanted["model"] else None
+        only = wanted["only"]
+        tools = [
+            t
+            for t in catalog.tools
+            if not only or any(fnmatchcase(t.name, pattern) for pattern in only)
+        ]
+        watch = Watch(
+            calls=wanted["each"],
+            policy=TrialPolicy(sandbox=tuple(wanted["sandbox"])),
+            proposer=first,
+            refiners=named(models),
+            imitator=first if wanted["stand_in"] else None,
+            evidence=store,
+            secrets=catalog.secrets,
+            place=catalog.place,
+        )
+        verifier = ApiVerifier(tools, catalog.call, watch)
+        about = {k: v for k, v in wanted.items() if k != "only"}
+        made = await swept("apis", about, verifier.rows(), verifier.judge, extent, verifier.levels)
+        return made, tools
+
+
+def _report(made: Any, offered: Any, extent: Any) -> Any:
+    """The page; documentation before and after is not folded."""
+    from callwright_lab.verify.evidence import documentation, of_tool, tool_reasons
+    from callwright_lab.verify.page import Stage, report_of
+
+    tools = {tool.name: tool for tool in offered}
+    stage = Stage(
+        "Tools, verified by calling them",
+        lambda one: tuple(of_tool(one)),
+        tool_reasons,
+        votes=lambda one: one.found.get("votes", {}),
+        shown=lambda one: tuple(documentation(one, tools.get(one.id))),
+        budget=extent.budget,
+    )
+    return report_of(made, stage)
+
+
+def _conclude(
+    made: Any, tools: Any, wanted: dict[str, Any], apply: Path | None, diff: bool
+) -> None:
+    """Show what would change, and write it where that is wanted."""
+    from datetime import date
+
+    from callwright import __version__
+    from callwright.tools.overlay import Overlay
+    from callwright_lab.verify.apis import overlay_of
+    from callwright_lab.verify.differences import differences
+
+    by = {
+        "by": f"callwright verify apis {__version__}",
+        "on": date.today().isoformat(),
+        "model": wanted["model"],
+    }
+    overlay = overlay_of(made.findings, by)
+    if diff:
+        _print_lines(differences(tools, overlay))
+        _print_lines(
+            f"~ {one.id}: {why}" for one in made.findings for why in one.found.get("refused", ())
+        )
+    if apply is None:
+        return
+    before = Overlay.read(apply).tools if apply.exists() else {}
+    whole = Overlay({**before, **overlay.tools}, by, str(apply))
+    whole.write(apply)
+    print(
+        f"overlay: {apply} ({len(whole.tools)} tools); callwright run … --overlay {apply}",
+        file=sys.stderr,
+    )
+
+
+def _print_lines(lines: Any) -> None:
+    from rich.text import Text
+
+    from callwright.cli.terminal.console import console as our_console
+
+    console = our_console()
+    styles = {"-": "red", "+": "green", "!": "yellow", "@": "bold", "~": "dim"}
+    for line in lines:
+        console.print(Text(line, style=styles.get(line[0], "")), soft_wrap=True)

@@ -1,0 +1,166 @@
+"""``callwright verify dataset``: what is wrong with somebody else's data, by rule, and a copy
+without it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from callwright.nouns.control_characters import one_line
+from callwright_lab.cli.verify_options import (
+    Anew,
+    AsJson,
+    Concurrency,
+    JournalFile,
+    Minutes,
+    ModelCalls,
+    ReportFile,
+)
+
+if TYPE_CHECKING:
+    from callwright.viewer import Report
+    from callwright_lab.cli.verify_options import Extent
+    from callwright_lab.transcripts import Read
+    from callwright_lab.verify.dataset.report import Grid
+    from callwright_lab.verify.sweep import Sweep
+
+
+def verify_dataset(
+    source: Annotated[
+        Path,
+        typer.Argument(help="A file of records (JSON, JSON lines), or a folder of such files."),
+    ],
+    layout: Annotated[
+        str, typer.Option("--from", help="Its layout; else each record's is recognised.")
+    ] = "",
+    clean: Annotated[
+        Path | None,
+        typer.Option("--clean", help="Write the rows without a defect here, in the same layout."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Drop rows with a suspicion too.")
+    ] = False,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Judges the six criteria beside the rules. May be repeated: a majority.",
+        ),
+    ] = None,
+    concurrency: Concurrency = 4,
+    model_calls: ModelCalls = None,
+    minutes: Minutes = None,
+    journal: JournalFile = None,
+    anew: Anew = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score a data set by Table 1's criteria, by rule; name every defect; write a cleaned copy."""
+    import asyncio
+
+    from callwright_lab.cli.verify_options import Extent, tell
+    from callwright_lab.transcripts import read_files
+
+    found = read_files(source, layout)
+    for problem in found.left_out[:10]:
+        print(f"left out: {one_line(problem)}", file=sys.stderr)
+    extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
+    made = asyncio.run(_verified(found, model or [], strict, extent))
+    tell(made, extent, lambda: _report(source.stem, found, made, extent))
+    _tell_rates(source.stem, made, extent)
+    if clean is not None:
+        print(f"{_write_clean(found, made, clean)} rows written to {clean}", file=sys.stderr)
+
+
+async def _verified(found: Read, models: list[str], strict: bool, extent: Extent) -> Sweep:
+    from contextlib import AsyncExitStack
+
+    from callwright import __version__
+    from callwright.models import open_model
+    from callwright_lab.cli.verify_options import swept
+    from callwright_lab.verify.committee import named
+    from callwright_lab.verify.dataset.rows import DatasetVerifier
+
+    async with AsyncExitStack() as stack:
+        judges = [open_model(spec) for spec in models]
+        for one in judges:
+            stack.push_async_callback(one.aclose)
+        verifier = DatasetVerifier(
+            [t for _, t in found.transcripts], judges=named(judges), strict=strict
+        )
+        about = {"version": __version__, "models": models, "strict": strict}
+        return await swept("dataset", about, verifier.rows(), verifier.judge, extent)
+
+
+def _grids(name: str, made: Sweep) -> list[Grid]:
+    """Table 1's columns, and every class of finding."""
+    from callwright_lab.verify.dataset.report import classes, quality
+    from callwright_lab.verify.dataset.rows import judged
+    from callwright_lab.verify.dataset.rules import rates
+
+    found = rates(map(judged, made.findings))
+    return [quality(name, found), classes(found)]
+
+
+def _tell_rates(name: str, made: Sweep, extent: Extent) -> None:
+    """Both tables after the report; the page has them already."""
+    text = "\n\n".join(grid.markdown() for grid in _grids(name, made))
+    if not extent.as_json:
+        print(f"\n{text}")
+    if extent.report is not None and not extent.wants_page:
+        with extent.report.open("a", encoding="utf-8") as file:
+            file.write(f"\n{text}\n")
+
+
+def _report(name: str, found: Read, made: Sweep, extent: Extent) -> Report:
+    from callwright.viewer import Table
+    from callwright_lab.verify.dataset.rows import key
+    from callwright_lab.verify.evidence import of_row, row_reasons
+    from callwright_lab.verify.page import Stage, report_of
+
+    rows = {key(transcript): transcript.trajectory for _, transcript in found.transcripts}
+    titles = ("Rows without a defect", "Every class of finding")
+    notes = ("Every rate of defects is a lower bound: 100 % means that no rule spoke.", "")
+    stage = Stage(
+        f"Data set {name}",
+        lambda one: tuple(of_row(one, rows.get(one.key))),
+        row_reasons,
+        parts=[
+            Table(t, g.heads, g.rows, n)
+            for t, g, n in zip(titles, _grids(name, made), notes, strict=True)
+        ],
+        budget=extent.budget,
+    )
+    return report_of(made, stage)
+
+
+def _write_clean(found: Read, made: Sweep, clean: Path) -> int:
+    """The kept rows in the shape of their files; of a folder, file for file below ``clean``."""
+    from callwright_lab.transcripts import write_records
+
+    kept = {one.key for one in made.kept}
+    from callwright_lab.verify.dataset.rows import key
+
+    places = {place for place, transcript in found.transcripts if key(transcript) in kept}
+    several = len(found.files) > 1
+    root = Path(found.files[0].path.anchor) if not several else _root(found)
+    count = 0
+    for at, records in enumerate(found.files):
+        rows: list[Any] = [row for number, row in enumerate(records.rows) if (at, number) in places]
+        if rows or not several:
+            write_records(
+                clean / records.path.relative_to(root) if several else clean, records.shape, rows
+            )
+        count += len(rows)
+    return count
+
+
+def _root(found: Read) -> Path:
+    import os.path
+
+    return Path(os.path.commonpath([records.path.parent for records in found.files]))

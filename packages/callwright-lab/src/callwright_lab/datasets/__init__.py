@@ -1,0 +1,1 @@
+"""Public data sets, read in place from their publishers' files."""

@@ -1,0 +1,159 @@
+"""Whether an action that is unlike the verified one is an error: only if it fails, or does not
+serve the request.
+
+Serving is decided by rule: what the later rounds and the answer take from the verified result must
+be in what came back instead. Where they take nothing that can be told, nobody is wrong. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from callwright.jsontext import opened
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+    canonical,
+    scalars,
+)
+from callwright.repair.diagnose import diagnose, points_at_arguments
+from callwright.repair.gate import Gate, Refusal
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright_lab.reflection.learner import Point
+from callwright_lab.reflection.row import Kind
+
+Serves = Literal["equal", "serves", "lacks", "untold"]
+
+_MISNAMED = frozenset(
+    {"rename_key", "drop_unknown"}
+)  # edits that guess: all others keep what was meant
+_BY_KEYWORD = {"required": "missing argument", "dependentRequired": "missing argument", "type": "wrong type",
+               "additionalProperties": "wrong argument name", "unevaluatedProperties": "wrong argument name",
+               "enum": "value not allowed", "const": "value not allowed"}  # fmt: skip
+_LONG = 60  # characters from which a text is words and figures rather than a value
+_TELLING = re.compile(r"\d[\d.,:\-/]*\d|\d+|[A-Z][\w'’-]{2,}")
+_SMALL = 10  # numbers below it stand in many a text by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """An error and what one is told of it. ``error`` names it within its kind; ``refused``: it did
+    not leave.
+    """
+
+    kind: Kind
+    error: str
+    feedback: str = ""
+    refused: bool = False
+
+
+def checked(gate: Gate, call: ToolCall) -> CheckedCall | Wrong:
+    """The call as it may leave, or what is wrong with it before it does.
+
+    What the gate mends without loss is no error; a key that it would have to drop or rename is one.
+    """
+    verdict = gate.check(call)
+    if isinstance(verdict, Refusal):
+        first = verdict.violations[0] if verdict.violations else None
+        if first is not None and first.kind == "unknown_tool":
+            return Wrong("calling", "unknown tool", verdict.message, refused=True)
+        keyword = first.keyword if first is not None else ""
+        return Wrong(
+            "calling", _BY_KEYWORD.get(keyword, "invalid argument"), verdict.message, refused=True
+        )
+    misnamed = [edit.path.removeprefix("/") for edit in verdict.edits if edit.rule in _MISNAMED]
+    if misnamed:
+        known = ", ".join(verdict.tool.properties) or "none"
+        said = f"{call.tool} has no argument {', '.join(misnamed)}; its arguments are: {known}"
+        return Wrong("calling", "wrong argument name", said, refused=True)
+    return verdict
+
+
+def failed(results: Sequence[ToolResult], tools: Sequence[Tool]) -> Wrong | str:
+    """The error that a failed result is; "" where none failed, else why the failure says nothing of
+    the action.
+    """
+    by_name = {tool.name: tool for tool in tools}
+    for result in results:
+        failure = diagnose(result, by_name.get(result.tool, Tool(result.tool))).failure
+        if failure is None or failure.kind == "empty":
+            continue
+        if failure.kind == "not_executable":
+            return f"not carried out: {failure.message}"
+        if not points_at_arguments(failure):
+            return f"it failed for another reason than its arguments: {failure.message}"
+        return Wrong("calling", "execution failure", failure.message)
+    return ""
+
+
+def empty(results: Sequence[ToolResult], tools: Sequence[Tool]) -> bool:
+    """Whether nothing at all came back."""
+    by_name = {tool.name: tool for tool in tools}
+    found = [diagnose(r, by_name.get(r.tool, Tool(r.tool))).failure for r in results]
+    return bool(found) and all(f is not None and f.kind == "empty" for f in found)
+
+
+def same(one: Sequence[ToolCall], other: Sequence[ToolCall], gate: Gate) -> bool:
+    """Whether two actions are the same calls, what the gate mends without loss aside."""
+    return sorted(_meant(call, gate) for call in one) == sorted(
+        _meant(call, gate) for call in other
+    )
+
+
+def _meant(call: ToolCall, gate: Gate) -> str:
+    verdict = checked(gate, call)
+    arguments = verdict.arguments if isinstance(verdict, CheckedCall) else call.arguments
+    return canonical([call.tool, arguments])
+
+
+def taken(point: Point) -> tuple[Json, ...]:
+    """What the later rounds and the answer take from the right round's results and could not have
+    from elsewhere.
+    """
+    t, before = point.trajectory, point.before
+    known = ProvenanceIndex(t.query, results=before.results)
+    for call in (*before.calls, *point.right.calls):
+        known.add_text(canonical(call.arguments))
+    later = ProvenanceIndex(t.answer or "")
+    for step in t.steps[point.at + 1 :]:
+        later.add_text(" ".join([step.code, *(canonical(call.arguments) for call in step.calls)]))
+    found = {canonical(v): v for r in point.right.results for v in _values(r.content)}
+    used = [v for v in found.values() if later.holds(v) and not known.holds(v)]
+    return tuple([v for v in used if not _small(v)] or used)
+
+
+def serves(results: Sequence[ToolResult], point: Point, needed: Sequence[Json]) -> Serves:
+    """Whether what came back serves as the verified result does. ``needed``: :func:`taken`."""
+    right = {canonical(r.content) for r in point.right.results}
+    if right <= {canonical(r.content) for r in results}:
+        return "equal"
+    if not needed:
+        return "untold"
+    held = ProvenanceIndex(results=[r for r in results if r.ok])
+    return "serves" if all(held.holds(value) for value in needed) else "lacks"
+
+
+def unserving(action: Sequence[ToolCall], point: Point, nothing: bool) -> Wrong:
+    """The planning error of a call that succeeded and does not serve."""
+    if {call.tool for call in action} != {call.tool for call in point.right.calls}:
+        return Wrong("planning", "another tool")
+    return Wrong("planning", "nothing found" if nothing else "other argument values")
+
+
+def _values(content: Json) -> Iterator[Json]:
+    """The scalars of a result; of a text that is no value its figures and names."""
+    for value in scalars(opened(content)):
+        if isinstance(value, str) and len(value) > _LONG:
+            yield from _TELLING.findall(value)
+        elif value is not None and not isinstance(value, bool) and value != "":
+            yield value
+
+
+def _small(value: Json) -> bool:
+    return isinstance(value, int | float) and abs(value) < _SMALL and float(value).is_integer()

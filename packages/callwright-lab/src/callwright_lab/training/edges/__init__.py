@@ -1,0 +1,1 @@
+"""Training of the pairwise edge model and of the models that read it."""

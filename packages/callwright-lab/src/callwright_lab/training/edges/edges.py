@@ -1,0 +1,487 @@
+"""``callwright train layers --model edges``: the pairwise edge model from plan examples, in minutes
+on one thread.
+
+What is learned from: every ordered pair of tools that gold calls, once as published, once without
+output schemas (many tools declare none), once among tools that gold does not call; a tool that is
+called needs nothing of those, nor they of it. Because sources differ in how often an edge exists,
+they weigh about the same; and because few have independent tools, requests are also joined two by
+two ("do this. do that.", "do this and do that"), where nothing of the one needs anything of the
+other.
+
+How it is calibrated: on sources the trees have not seen. Every source is left out in turn, and it
+and its joined requests are predicted by trees learned from the others; one slope and offset, fitted
+to all these predictions, make the shipped probabilities those a newcomer's tools deserve.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from callwright.models.encoders import open_encoder
+from callwright.nouns.protocols import Encoder
+from callwright.nouns.types import Tool, digest
+from callwright.planning.edges import (
+    SHIPPED,
+    WITH_ENCODER,
+    EdgeModel,
+    acyclic_edges,
+    edge_features,
+)
+from callwright.planning.features import DIGEST, NAMES
+from callwright.planning.meaning import DIGEST as MEANT
+from callwright.planning.meaning import NAMES as MEANINGS
+from callwright.weights import cache_dir
+from callwright.weights.trees import Array, Forest, mean, write
+from callwright_lab.datasets.examples import Kind, PlanExample, pool, shuffled, with_distractors
+from callwright_lab.datasets.sources import load_labelled, sources
+from callwright_lab.datasets.splits import fold, folds, leave_one_source_out
+from callwright_lab.training.boosting import export, lightgbm, logistic, parameters
+from callwright_lab.training.layers.scores import Scores, score, table
+from callwright_lab.training.release import add_options, command, require_place, require_sources
+
+SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools", "tmdb")
+MEASURED = ("nestful", "complexfuncbench", "nestools")  # the macro mean of the published figures
+SEQUENCES = (
+    "nestful",
+    "complexfuncbench",
+    "nestools",
+    "stabletoolbench",
+)  # say in which order was called
+WHAT = {
+    "dependency": "P(tool j needs what tool i returns)",
+    "sequence": "P(tool j is called right after tool i)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a run depends on besides the data."""
+
+    rounds: int = 300
+    leaves: int = 15
+    rate: float = 0.05
+    least: int = 30  # pairs in a leaf
+    ridge: float = 5.0
+    distractors: int = 3
+    power: float = 0.6  # a source of n pairs weighs n ** power
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The pairs of one example: features (N, N, F), whether j needs i, and which pairs count."""
+
+    example: PlanExample
+    features: Array
+    target: Array
+    mask: Array
+
+
+JOINTS = (". ", " and ", " and ", ", and also ", "; ")
+"""How two requests are asked in one breath. What is said after them begins small, unless it is an
+abbreviation.
+"""
+
+
+def rows_of(example: PlanExample, encoder: Encoder | None = None, others: bool = False) -> Rows:
+    """Features and labels of an example; only pairs of gold tools count, or with ``others`` those
+    of one as well.
+    """
+    place = {t.name: i for i, t in enumerate(example.tools)}
+    count = len(place)
+    target = np.zeros((count, count), dtype=bool)
+    for a, b in example.edges:
+        target[place[a], place[b]] = True
+    gold = np.zeros(count, dtype=bool)
+    gold[[place[t] for t in example.gold]] = True
+    both = gold[:, None] | gold[None, :] if others else gold[:, None] & gold[None, :]
+    mask = both & ~np.eye(count, dtype=bool)
+    return Rows(example, edge_features(example.query, example.tools, encoder), target, mask)
+
+
+def varied(example: PlanExample, spare: Sequence[Tool], distractors: int) -> list[PlanExample]:
+    """The example as it is, without output schemas, and with 1..``distractors`` tools that gold
+    does not call.
+
+    One of three or more tools without any dependency also comes as two of them alone.
+    """
+    made = [example, bare(example)]
+    if distractors:
+        count = random.Random(f"count {example.id}").randint(1, distractors)
+        made.append(with_distractors(example, spare, count))
+    if not example.edges and len(example.gold) > 2:
+        two = sorted(random.Random(f"two {example.id}").sample(example.gold, 2))
+        kept = tuple(t for t in example.tools if t.name in two)
+        alone = replace(example, tools=kept, gold=tuple(two), layers=dict.fromkeys(two, 0))
+        made += [alone, bare(alone)]
+    return made
+
+
+def bare(example: PlanExample) -> PlanExample:
+    """The example as it looks where tools declare no output."""
+    return replace(example, tools=tuple(replace(t, output_schema=None) for t in example.tools))
+
+
+def joined(first: PlanExample, second: PlanExample) -> PlanExample:
+    """Two requests asked in one breath: nothing of the one needs anything of the other."""
+    id = f"{first.id} + {second.id}"
+    return replace(
+        first,
+        id=id,
+        query=_in_one_breath(
+            first.query.strip(), second.query.strip(), random.Random(f"joint {id}").choice(JOINTS)
+        ),
+        tools=shuffled(id, (*first.tools, *second.tools)),
+        gold=tuple(sorted({*first.gold, *second.gold})),
+        edges=first.edges | second.edges,
+        layers=first.layers | second.layers,
+    )
+
+
+def _in_one_breath(first: str, second: str, joint: str) -> str:
+    as_it_is = joint == ". " or second[:2].isupper()
+    return f"{first.rstrip('.?!')}{joint}{second if as_it_is else second[:1].lower() + second[1:]}"
+
+
+def couples(
+    examples: Sequence[PlanExample], most: int = 5, rounds: int = 3
+) -> list[tuple[PlanExample, PlanExample]]:
+    """Examples of one source and one fold that share no tool, two by two, at most ``most`` tools
+    together.
+
+    Every example has up to ``rounds`` partners: in the first round the one that is nearest in
+    length, then others.
+    """
+    groups: dict[tuple[str, int], list[PlanExample]] = {}
+    for example in examples:
+        groups.setdefault((example.source, fold(example)), []).append(example)
+    made: list[tuple[PlanExample, PlanExample]] = []
+    for key in sorted(groups):
+        by_length = sorted(groups[key], key=lambda e: (len(e.gold), digest(e.id)))
+        for number in range(rounds):
+            left = [*by_length]
+            if number:
+                random.Random(f"round {number}").shuffle(left)
+            made += _coupled(left, most)
+    return made
+
+
+def _coupled(left: list[PlanExample], most: int) -> Iterator[tuple[PlanExample, PlanExample]]:
+    while left:
+        one = left.pop(0)
+        names = {t.name for t in one.tools}
+        fits = (k for k, e in enumerate(left[:30]) if names.isdisjoint(t.name for t in e.tools))
+        k = next(fits, None)
+        if k is not None and len(one.gold) + len(left[k].gold) <= most:
+            yield one, left.pop(k)
+
+
+class Prepared:
+    """Examples with the features of all their variants, computed once for all splits."""
+
+    def __init__(
+        self, examples: Iterable[PlanExample], settings: Settings, encoder: Encoder | None = None
+    ) -> None:
+        every = tuple(examples)
+        self.examples = tuple(e for e in every if len(e.gold) > 1)
+        self.variants: dict[str, list[Rows]] = {}
+        for source in sorted({e.source for e in every}):
+            spare = pool(e for e in every if e.source == source)
+            for e in (e for e in self.examples if e.source == source):
+                plain, *more = varied(e, spare, settings.distractors)
+                self.variants[_key(e)] = [
+                    rows_of(plain, encoder),
+                    *(rows_of(v, encoder, True) for v in more),
+                ]
+        free = (
+            e for e in every if e.kind == "dependency"
+        )  # in a sequence the second request comes after the first
+        self.couples = [
+            (a, b, [rows_of(e, encoder) for e in _both(joined(a, b))])
+            for a, b in couples(tuple(free))
+        ]
+
+    def rows(self, examples: Iterable[PlanExample]) -> list[Rows]:
+        """All variants of the examples, and the couples among them.
+
+        Examples of a single tool are in no split; their couples go where their fold and source go.
+        """
+        kept = {_key(e): e for e in examples}
+        made = [r for key in kept for r in self.variants.get(key, ())]
+        return made + [r for rows in self._coupled(kept) for r in rows]
+
+    def coupled(self, examples: Iterable[PlanExample]) -> list[Rows]:
+        """The couples among the examples, as they are."""
+        return [rows[0] for rows in self._coupled({_key(e): e for e in examples})]
+
+    def _coupled(self, kept: Mapping[str, PlanExample]) -> Iterator[list[Rows]]:
+        homes = {(e.source, fold(e)) for e in kept.values()}
+        for a, b, rows in self.couples:
+            if all(
+                _key(e) in kept or (len(e.gold) < 2 and (e.source, fold(e)) in homes)
+                for e in (a, b)
+            ):
+                yield rows
+
+    def plain(self, examples: Iterable[PlanExample]) -> list[Rows]:
+        """The examples as they are."""
+        return [found[0] for e in examples if (found := self.variants.get(_key(e)))]
+
+
+def _both(example: PlanExample) -> list[PlanExample]:
+    return [example, bare(example)]
+
+
+def _key(example: PlanExample) -> str:
+    return f"{example.source} {example.id}"
+
+
+def weights(rows: Sequence[Rows], settings: Settings) -> Array:
+    """One weight per pair: examples by the root of their pairs, sources by ``power``."""
+    made: list[Array] = []
+    names = [r.example.source for r in rows]
+    size = {s: sum(int(r.mask.sum()) for r in rows if r.example.source == s) for s in set(names)}
+    total = {
+        s: sum(float(r.mask.sum()) ** 0.5 for r in rows if r.example.source == s)
+        for s in set(names)
+    }
+    for r, source in zip(rows, names, strict=True):
+        count = int(r.mask.sum())
+        scale = size[source] ** settings.power / total[source]
+        made.append(np.full(count, scale / max(1, count) ** 0.5))
+    every = np.concatenate(made)
+    found: Array = every * len(every) / every.sum()
+    return found
+
+
+def grow(rows: Sequence[Rows], settings: Settings) -> Forest:
+    """Trees learned from the pairs that count. Where there are vectors, half of the trees do not
+    look at them.
+
+    The mean of both is better than either: docs/lab.md.
+    """
+    plain = export(fit(rows, settings))
+    if rows[0].features.shape[-1] == len(NAMES):
+        return plain
+    return mean([plain, export(fit(rows, settings, meanings=True))])
+
+
+def fit(rows: Sequence[Rows], settings: Settings, meanings: bool = False) -> Any:
+    """A lightgbm booster learned from the pairs that count. Deterministic; one thread.
+
+    Without ``meanings`` it sees the first numbers of a pair only, those of
+    :mod:`callwright.planning.features`.
+    """
+    boosting = lightgbm("training the edge model")
+    names = [*NAMES, *MEANINGS] if meanings else list(NAMES)
+    features = np.concatenate([r.features[r.mask][:, : len(names)] for r in rows])
+    target = np.concatenate([r.target[r.mask] for r in rows]).astype(np.float32)
+    data = boosting.Dataset(features, target, weight=weights(rows, settings), feature_name=names)
+    return boosting.train(parameters(settings, objective="binary"), data, settings.rounds)
+
+
+def log_odds(forest: Forest, rows: Rows) -> Array:
+    """The forest's log-odds of every pair that counts; minus infinity for the others."""
+    made = np.full(rows.target.shape, -np.inf)
+    made[rows.mask] = forest(rows.features[rows.mask])
+    return made
+
+
+def calibrate(found: Sequence[tuple[Rows, Array]]) -> tuple[float, float]:
+    """Slope and offset of the logistic curve that fits log-odds to labels best, every source
+    weighing the same.
+    """
+    x = np.concatenate([odds[r.mask] for r, odds in found])
+    y = np.concatenate([r.target[r.mask] for r, _ in found]).astype(float)
+    count = {
+        s: sum(int(r.mask.sum()) for r, _ in found if r.example.source == s) for s in _names(found)
+    }
+    w = np.concatenate([np.full(int(r.mask.sum()), 1.0 / count[r.example.source])
+                        for r, _ in found])  # fmt: skip
+    return logistic(x, y, w)
+
+
+def _names(found: Sequence[tuple[Rows, Array]]) -> set[str]:
+    return {r.example.source for r, _ in found}
+
+
+Predicted = list[tuple[Rows, Array]]
+
+
+def unseen_sources(
+    prepared: Prepared, settings: Settings, joined_too: Predicted | None = None
+) -> Predicted:
+    """Log-odds for every example by trees that saw nothing of its source; those of couples go to
+    ``joined_too``.
+    """
+    made: Predicted = []
+    for split in leave_one_source_out(prepared.examples):
+        if not split.train:
+            continue  # there is only one source
+        forest = grow(prepared.rows((*split.train, *split.validation)), settings)
+        made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
+        if joined_too is not None:
+            joined_too += [(r, log_odds(forest, r)) for r in prepared.coupled(split.test)]
+    return made
+
+
+def unseen_combinations(prepared: Prepared, settings: Settings) -> Predicted:
+    """Log-odds for every example by trees that saw no example with its tool combination (five
+    folds).
+    """
+    made: Predicted = []
+    for split in folds(prepared.examples):
+        forest = grow(prepared.rows((*split.train, *split.validation)), settings)
+        made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
+    return made
+
+
+def answer(
+    rows: Rows, odds: Array, slope: float, offset: float
+) -> tuple[dict[str, int], set[tuple[str, str]]]:
+    """Layers and edges by the planner's own rule from the log-odds of the pairs."""
+    with np.errstate(over="ignore"):
+        pairs = acyclic_edges(1.0 / (1.0 + np.exp(-(slope * odds + offset))))
+    names = [t.name for t in rows.example.tools]
+    depth = [0] * len(names)
+    for _ in names:
+        for i, j in pairs:
+            depth[j] = max(depth[j], depth[i] + 1)
+    return dict(zip(names, depth, strict=True)), {(names[i], names[j]) for i, j in pairs}
+
+
+def scored(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
+    """Scores by source, and their mean over :data:`MEASURED` as ``macro``."""
+    layers = [answer(r, odds, slope, offset)[0] for r, odds in found]
+    made = score([r.example for r, _ in found], layers)
+    three = [made[s] for s in MEASURED if s in made]
+    if len(three) == len(MEASURED):
+        fields = [f for f in three[0].to_dict() if f != "examples"]
+        mean = {f: sum(getattr(s, f) for s in three) / len(three) for f in fields}
+        made["macro"] = Scores(examples=sum(s.examples for s in three), **mean)
+    return made
+
+
+def train(
+    names: Sequence[str],
+    settings: Settings,
+    root: Path | None = None,
+    labels: Kind = "dependency",
+    encoder: Encoder | None = None,
+) -> tuple[EdgeModel, dict[str, Any]]:
+    """The model learned from all examples of ``names``, and the card's content: data, settings,
+    scores.
+    """
+    prepared = Prepared(
+        [e for n in names for e in load_labelled(n, labels, root)], settings, encoder
+    )
+    joined_too: Predicted = []
+    apart, across = (
+        unseen_sources(prepared, settings, joined_too),
+        unseen_combinations(prepared, settings),
+    )
+    slope, offset = calibrate([*apart, *joined_too] or across)
+    forest = grow(prepared.rows(prepared.examples), settings)
+    about = {
+        "what": WHAT[labels] + ", boosted trees over callwright.planning.features",
+        "labels": labels,
+        "features": DIGEST,
+        "calibration": {
+            "slope": slope,
+            "offset": offset,
+            "on": "predictions for sources left out of training, joined requests included",
+        },
+        "data": {n: _data(n, prepared.examples) for n in names},
+        "settings": asdict(settings),
+        "scores": {
+            "five folds by tool combination": {
+                k: s.to_dict() for k, s in scored(across, slope, offset).items()
+            },
+            "source left out of training": {
+                k: s.to_dict() for k, s in scored(apart, slope, offset).items()
+            },
+        },
+    }
+    if encoder is not None:
+        about |= {"encoder": encoder.name, "meanings": MEANT}
+    return EdgeModel(forest, slope, offset, about, encoder), about
+
+
+def _data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:
+    source = sources()[name]
+    return {
+        "examples": sum(e.source == name for e in examples),  # with at least two tools
+        "licence": source.licence,
+        "from": source.where,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train on every source whose licence allows it, write weights and card. Prints the scores and
+    where they are.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    args = _parser().parse_args(given)
+    names = (args.sources or ",".join(SOURCES if args.labels == "dependency" else SEQUENCES)).split(
+        ","
+    )
+    kept = require_sources(names, args.private)
+    encoder = open_encoder(args.encoder, cache=args.cache) if args.encoder else None
+    shipped = WITH_ENCODER if encoder else SHIPPED
+    require_place(
+        args.out, args.name or shipped.stem, shipped, private=args.private, labels=args.labels
+    )
+    settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
+    model, about = train(names, settings, args.data, args.labels, encoder)
+    about = {**about, "command": command("edges", given), "private": kept}
+    card = write(args.out, args.name or shipped.stem, model.forest, about)
+    for title, scores in about["scores"].items():
+        rows = {
+            name: Scores(**{**row, "examples": int(row["examples"])})
+            for name, row in scores.items()
+        }
+        sys.stdout.write(f"{title}\n{table(rows)}\n\n")
+    sys.stdout.write(f"{args.out / card['name']}.npz, sha256 {card['sha256']}\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(prog="callwright train layers --model edges", description=__doc__)
+    p.add_argument(
+        "--sources", help="data sources, by comma (default: those whose licence allows it)"
+    )
+    p.add_argument(
+        "--labels",
+        choices=get_args(Kind),
+        default="dependency",
+        help="sequence: plain execution order",
+    )
+    p.add_argument(
+        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
+    )
+    p.add_argument("--rounds", type=int, default=Settings().rounds)
+    p.add_argument("--seed", type=int, default=Settings().seed)
+    p.add_argument(
+        "--encoder",
+        help="read sentence vectors as well: minilm, a model folder, https://host/v1#model",
+    )
+    p.add_argument(
+        "--cache",
+        type=Path,
+        default=cache_dir() / "vectors.sqlite",
+        help="file that keeps the vectors",
+    )
+    add_options(p, SHIPPED, "")
+    return p
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

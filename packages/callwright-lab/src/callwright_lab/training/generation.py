@@ -1,0 +1,142 @@
+"""Replies of a model that is held in memory, and how likely it finds given ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callwright.nouns.errors import MissingExtra
+
+try:
+    import torch
+    from transformers import DynamicCache, GenerationConfig
+except ImportError:
+    raise MissingExtra("asking a model in memory", "train") from None
+
+Chat = list[dict[str, str]]
+
+
+def replies(
+    model: Any, tokenizer: Any, chats: Sequence[Chat], longest: int,
+    *, size: int = 8, samples: int = 1, temperature: float = 0.0,
+) -> list[list[str]]:  # fmt: skip
+    """``samples`` replies to every chat of at most ``longest`` tokens; at temperature 0 one, the
+    greedy one.
+    """
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if temperature:
+        return [_drawn(model, tokenizer, chat, longest, samples, temperature) for chat in chats]
+    model.eval()
+    found: list[list[str]] = []
+    for start in range(0, len(chats), size):
+        rows = [_templated(tokenizer, chat) for chat in chats[start : start + size]]
+        given = tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(model.device)
+        with torch.no_grad():
+            out = model.generate(
+                **given,
+                max_new_tokens=longest,
+                pad_token_id=tokenizer.pad_token_id,
+                do_sample=False,
+                use_cache=True,
+            )
+        found += [[_ended(tokenizer, row)] for row in out[:, given["input_ids"].size(1) :].tolist()]
+    return found
+
+
+def _drawn(
+    model: Any, tokenizer: Any, chat: Chat, longest: int, samples: int, temperature: float
+) -> list[str]:
+    """Replies drawn from the whole distribution, the prompt computed once for all of them."""
+    config = GenerationConfig(
+        do_sample=True, temperature=temperature, top_k=0, top_p=1.0, max_new_tokens=longest,
+        pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id,
+    )  # fmt: skip
+    prompt = _templated(tokenizer, chat)["input_ids"]
+    return [
+        decoded(tokenizer, ids)
+        for ids in continued(model, prompt, samples, config, {tokenizer.eos_token_id})
+    ]
+
+
+def continued(
+    model: Any, prompt: list[int], count: int, config: Any, ends: set[int]
+) -> list[list[int]]:
+    """``count`` replies to one prompt whose keys and values are computed once; each ends with one
+    of ``ends``.
+    """
+    training, device = model.training, model.device
+    model.eval()
+    with torch.no_grad():
+        cache = DynamicCache(config=model.config)
+        model(
+            torch.tensor([prompt[:-1]], device=device),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        cache.batch_repeat_interleave(count)
+        ids = torch.tensor([prompt] * count, device=device)
+        out = model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            past_key_values=cache,
+            generation_config=config,
+        )
+    model.train(training)
+    found = []
+    for row in out[:, len(prompt) :].tolist():
+        end = next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
+        found.append(row[:end])
+    return found
+
+
+def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
+    """The text of a reply without its end-of-turn token. Other special tokens stay: Glaive's format
+    ends in one.
+    """
+    ends = {tokenizer.eos_token_id, tokenizer.pad_token_id} - {
+        tokenizer.convert_tokens_to_ids("<|endoftext|>")
+    }
+    kept = list(ids)
+    while kept and kept[-1] in ends:
+        kept.pop()
+    return str(tokenizer.decode(kept, skip_special_tokens=False)).strip()
+
+
+def _templated(tokenizer: Any, chat: Chat) -> dict[str, Any]:
+    asked = tokenizer.apply_chat_template(
+        chat, add_generation_prompt=True, tokenize=True, return_dict=True
+    )
+    return {"input_ids": asked["input_ids"], "attention_mask": asked["attention_mask"]}
+
+
+def _ended(tokenizer: Any, row: list[int]) -> str:
+    ends = [
+        i
+        for i, token in enumerate(row)
+        if token in (tokenizer.eos_token_id, tokenizer.pad_token_id)
+    ]
+    return decoded(tokenizer, row[: ends[0]] if ends else row)
+
+
+def prompt_length(tokenizer: Any, chat: Chat) -> int:
+    """Tokens of a chat with the opening of the reply."""
+    return len(_templated(tokenizer, chat)["input_ids"])
+
+
+def negative_log_likelihood(model: Any, tokenizer: Any, rows: Sequence[tuple[Chat, str]]) -> float:
+    """Mean over all tokens of the second of each row, end of turn included, of -log P(token | what is before it)."""
+    model.eval()
+    total, count = 0.0, 0
+    for chat, answer in rows:
+        before = _templated(tokenizer, chat)["input_ids"]
+        after = [*tokenizer(answer, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
+        with torch.no_grad():
+            logits = model(torch.tensor([[*before, *after]], device=model.device)).logits[
+                0, len(before) - 1 : -1
+            ]
+        wanted = torch.tensor(after, device=logits.device)
+        total += torch.nn.functional.cross_entropy(logits.float(), wanted, reduction="sum").item()
+        count += len(after)
+    return total / count

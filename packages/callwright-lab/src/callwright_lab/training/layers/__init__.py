@@ -1,0 +1,1 @@
+"""Training of the layer network (RETO, section 3.2)."""

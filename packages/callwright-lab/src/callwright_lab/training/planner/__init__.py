@@ -1,0 +1,1 @@
+"""Training of planners of whole graphs (Beyond ReAct)."""

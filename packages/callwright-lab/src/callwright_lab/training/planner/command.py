@@ -1,0 +1,379 @@
+"""``callwright train planner``: tasks, SFT, curation, GRPO and the held-out score of a planner
+(Beyond ReAct).
+
+Stages, in order, each leaving its result in ``--out``; ``--stages`` names those to run:
+
+* ``data``: rows of request, tools and plan, ``data.jsonl`` and the counts in ``data.md``; made by
+  ``--teacher`` of the ``--tools`` of any catalogue (journal ``drafts.jsonl``, reasons
+  ``dropped.jsonl``), or from ``--sources``
+* ``sft``: the model after SFT, folder ``sft``
+* ``curate``: how often it solves what is to be reinforced on, ``curated.jsonl`` and ``curated.md``
+* ``grpo``: folder ``grpo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and
+  ``curve.md``; the result in ``planner``
+* ``measure``: the untrained model and both others on held-out tasks, ``scores.md``, every reply in
+  ``scores.json``
+
+``--dry-run`` says what the run would be and cost, and does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from callwright.models import open_model
+from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.nouns.types import to_json as as_json
+from callwright.storage import lines
+from callwright.tools.catalog import open_catalog
+from callwright.tools.trust import TrustStore
+from callwright_lab.datasets.examples import PlanExample
+from callwright_lab.datasets.files import example_from_row
+from callwright_lab.datasets.sources import load
+from callwright_lab.training.planner import data as planner_data
+from callwright_lab.training.planner.curation import Solved, curated, keep, known, solved
+from callwright_lab.training.planner.curation import report as curation
+from callwright_lab.training.planner.drafts import Draft, to_json
+from callwright_lab.training.planner.generator import PAPER, PARTS, Recipe, Run, recipe
+from callwright_lab.training.planner.generator import report as generated
+from callwright_lab.training.planner.settings import PRESETS, Settings
+from callwright_lab.training.progress import add_stages, progress
+from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
+from callwright_lab.training.tuning_settings import add_options, with_options
+
+STAGES = ("data", "sft", "curate", "grpo", "measure")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; progress to standard error, tables to standard output."""
+    args = _parser().parse_args(arguments)
+    settings = with_options(PRESETS[args.preset], args)
+    if args.dry_run:
+        from callwright_lab.training.planner.dry import look
+
+        path = args.out / "data.jsonl"
+        sys.stdout.write(
+            look(settings, planner_data.read(path) if path.is_file() else None, args.out) + "\n"
+        )
+        return 0
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    args.out.mkdir(parents=True, exist_ok=True)
+    if "data" in args.stages:
+        _data(args)
+    rest = [stage for stage in args.stages if stage != "data"]
+    if rest:
+        _train(args, settings, rest)
+    return 0
+
+
+# ---------------------------------------------------------------- data
+
+
+def _data(args: argparse.Namespace) -> None:
+    if bool(args.tools) == bool(args.sources):
+        raise ConfigError(
+            "rows come from a catalogue or from data sets: one of --tools and --sources",
+            hint=(
+                "--tools examples/desk --teacher local, or --sources"
+                " nestools,seal_tools,nestful,tmdb"
+            ),
+        )
+    if args.sources:
+        loaded = (load(name, args.data) for name in args.sources.split(","))
+        rows = planner_data.parted(
+            e for some in loaded for e in planner_data.mixed(some, args.distractors)
+        )
+        text = planner_data.report(rows)
+    else:
+        rows, text = asyncio.run(_generated(args))
+    planner_data.write(args.out / "data.jsonl", rows)
+    (args.out / "data.md").write_text(text + "\n", encoding="utf-8")
+    sys.stdout.write(text + "\n")
+
+
+async def _generated(args: argparse.Namespace) -> tuple[dict[str, list[PlanExample]], str]:
+    wanted = _recipe(args)
+    async with open_catalog(args.tools, trust=TrustStore()) as catalog:
+        tools = catalog.tools
+    run = Run(wanted, tools, args.out, progress)
+    model = open_model(args.teacher)
+    try:
+        kept, dropped = await run.finish(model, args.concurrency)
+    finally:
+        await model.aclose()
+    lines.write(args.out / "dropped.jsonl", map(to_json, dropped))
+    rows: dict[str, list[PlanExample]] = {part: [] for part in PARTS}
+    for draft in kept:
+        rows[draft.part].append(_example(draft))
+    return rows, f"{generated(kept, dropped, wanted)}\n\n{planner_data.report(rows)}"
+
+
+def _example(draft: Draft) -> PlanExample:
+    made = example_from_row({**to_json(draft), "source": f"generated {draft.difficulty}"})
+    assert made is not None, "a label is an acyclic graph of the tools on offer"
+    return made
+
+
+def _recipe(args: argparse.Namespace) -> Recipe:
+    test, sft, rl = (getattr(args, part) for part in PARTS)
+    if not (test or sft or rl):
+        return Recipe(PAPER.counts, args.agreement, args.seed or 0)
+    none = (0, 0, 0)
+    return recipe(test or none, sft or none, rl or none, args.agreement, args.seed or 0)
+
+
+# ---------------------------------------------------------------- training
+
+
+def _train(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) -> None:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("training the planner", "train") from None
+    torch.set_num_threads(args.threads)
+    from callwright_lab.training import tuning
+    from callwright_lab.training.planner import runs
+
+    model, tokenizer = tuning.open_model(settings.model)
+    rows = planner_data.read(args.out / "data.jsonl")
+    fit = {part: runs.fitting(some, tokenizer, settings) for part, some in rows.items()}
+    progress(
+        "; ".join(
+            f"{part}: {len(fit[part])} of {len(rows[part])} rows fit the lengths" for part in PARTS
+        )
+    )
+    if "sft" in stages:
+        losses = runs.sft(
+            model,
+            tokenizer,
+            _some(fit["sft"], "sft"),
+            settings,
+            args.out / "sft-run",
+            args.minutes * 60,
+            args.resume,
+        )
+        tuning.save(model, tokenizer, args.out / "sft")
+        progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+    start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
+    if "curate" in stages:
+        _curate(args, settings, _some(fit["rl"], "rl"), start)
+    if "grpo" in stages:
+        _grpo(args, settings, fit["rl"], start)
+    if "measure" in stages and tuning.first():
+        held = {"test": _evenly(_some(fit["test"], "test"), args.held)}
+        watched = curated(fit["rl"], known(args.out / "curated.jsonl"))[1]
+        _measure(args, settings, held | ({"watched": watched} if watched else {}), tokenizer)
+
+
+def _some(examples: Sequence[PlanExample], part: str) -> Sequence[PlanExample]:
+    if not examples:
+        raise ConfigError(
+            f"no row of part {part} fits the lengths",
+            hint="raise --context or --longest, or add rows",
+        )
+    return examples
+
+
+def _evenly(examples: Sequence[PlanExample], count: int) -> Sequence[PlanExample]:
+    """``count`` of them (0: all), the same ones every time."""
+    return (
+        random.Random("held out").sample(list(examples), min(count, len(examples)))
+        if count
+        else examples
+    )
+
+
+def _curate(
+    args: argparse.Namespace, settings: Settings, examples: Sequence[PlanExample], start: str
+) -> None:
+    """Ask the model after SFT several times for every task; what is known from before is not asked
+    again.
+    """
+    from callwright_lab.training import generation, tuning
+
+    path = args.out / "curated.jsonl"
+    found = known(path)
+    left = [e for e in examples if e.id not in found]
+    if left:
+        model, tokenizer = tuning.open_model(start)
+    for number, example in enumerate(left, 1):
+        (texts,) = generation.replies(
+            model, tokenizer, [planner_data.chat(example)], settings.longest,
+            samples=settings.samples, temperature=settings.temperature,
+        )  # fmt: skip
+        found[example.id] = solved(example, texts, settings.connected)
+        keep(path, found[example.id])
+        if number % 20 == 0:
+            progress(f"curated {number} of {len(left)}")
+    text = curation(examples, found)
+    (args.out / "curated.md").write_text(text + "\n", encoding="utf-8")
+    sys.stdout.write(text + "\n")
+
+
+def _grpo(
+    args: argparse.Namespace, settings: Settings, examples: Sequence[PlanExample], start: str
+) -> None:
+    from callwright_lab.training import tuning
+    from callwright_lab.training.planner import runs
+
+    found: dict[str, Solved] = known(args.out / "curated.jsonl")
+    trained = curated(examples, found)[0] if found else list(examples)
+    whole = trained if settings.connected == "gold" else planner_data.joined(trained)
+    progress(
+        f"grpo: {len(whole)} tasks; {len(trained) - len(whole)} left out, whose gold Eq. (3) would"
+        " punish"
+    )
+    model, tokenizer = tuning.open_model(start)
+    runs.grpo(
+        model,
+        tokenizer,
+        _some(whole, "rl"),
+        settings,
+        args.out / "grpo",
+        args.minutes * 60,
+        args.resume,
+    )
+    tuning.save(model, tokenizer, args.out / "planner")
+    curve = read_curve(args.out / "grpo" / "curve.jsonl")
+    (args.out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
+    (args.out / "curve.md").write_text(curve_table(curve) + "\n", encoding="utf-8")
+    progress(f"grpo: {curve[-1]['step']:g} steps")
+
+
+def _measure(
+    args: argparse.Namespace,
+    settings: Settings,
+    held: Mapping[str, Sequence[PlanExample]],
+    tokenizer: Any,
+) -> None:
+    """Every model there is on the test tasks, and on those that curation kept to be watched
+    only.
+    """
+    from callwright_lab.training import tuning
+    from callwright_lab.training.planner.scores import Measured, against, measure, table
+
+    places = {"untrained": settings.model}
+    places |= {
+        n: str(args.out / f)
+        for f, n in {"sft": "SFT", "planner": "SFT+RL"}.items()
+        if (args.out / f).is_dir()
+    }
+    found: dict[str, dict[str, Measured]] = {part: {} for part in held}
+    for name, place in places.items():
+        model, _ = tuning.open_model(place)
+        for part, examples in held.items():
+            found[part][name] = measure(model, tokenizer, examples, settings)
+    (args.out / "scores.json").write_text(json.dumps(as_json(found), indent=1), encoding="utf-8")
+    last = list(places)[-1]
+    text = "\n".join(
+        f"{part}:\n\n{table(some)}\n\n{against(some, last)}\n" for part, some in found.items()
+    )
+    (args.out / "scores.md").write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _counts(text: str) -> tuple[int, int, int]:
+    """Easy, medium and hard rows."""
+    try:
+        easy, medium, hard = map(int, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not EASY,MEDIUM,HARD, such as 20,10,0"
+        ) from None
+    return easy, medium, hard
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        "callwright train planner",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument(
+        "--preset",
+        choices=tuple(PRESETS),
+        default="qwen3-8b",
+        help="model and run (default: %(default)s)",
+    )
+    add_stages(p, STAGES)
+    p.add_argument(
+        "--out",
+        type=Path,
+        default=Path("runs/planner"),
+        help="folder of the run (default: %(default)s)",
+    )
+    p.add_argument(
+        "--tools",
+        action="append",
+        default=[],
+        help="catalogue to make tasks from, as for run; repeatable",
+    )
+    p.add_argument(
+        "--teacher",
+        default="local",
+        help="model that makes the tasks, as for run (the paper: DeepSeek-V3)",
+    )
+    for part, about in (
+        ("test", "measured on"),
+        ("sft", "learned from"),
+        ("rl", "offered to curation"),
+    ):
+        p.add_argument(
+            f"--{part}",
+            type=_counts,
+            help=f"rows {about}, as EASY,MEDIUM,HARD (default: the paper's)",
+        )
+    p.add_argument(
+        "--agreement",
+        type=float,
+        default=0.5,
+        help="least node and edge F1 of label and workflow; 0: paper",
+    )
+    p.add_argument(
+        "--concurrency",
+        type=int,
+        default=4,
+        help="tasks that are made at once (default: %(default)s)",
+    )
+    p.add_argument("--sources", help="instead of --tools: data sets or files of plans, by comma")
+    p.add_argument(
+        "--distractors",
+        type=int,
+        default=2,
+        help="with --sources: at most so many other tools on offer",
+    )
+    p.add_argument(
+        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
+    )
+    p.add_argument(
+        "--held", type=int, default=0, help="tasks that are measured on (0: all of part test)"
+    )
+    p.add_argument(
+        "--minutes",
+        type=float,
+        default=0,
+        help="end SFT and GRPO after this long each, with a checkpoint",
+    )
+    p.add_argument(
+        "--resume", action="store_true", help="go on from the last checkpoint of the stage"
+    )
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument(
+        "--dry-run", action="store_true", help="say what the run would be and cost, and do nothing"
+    )
+    add_options(p, PRESETS["qwen3-8b"], "the preset qwen3-8b")
+    return p
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

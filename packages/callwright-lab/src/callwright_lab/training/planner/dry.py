@@ -1,0 +1,99 @@
+"""What a planner's run would be and what it would cost, on any machine: no GPU, no model, nothing
+written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from callwright.models.chat import estimate
+from callwright_lab.datasets.examples import PlanExample
+from callwright_lab.training.planner.data import Parted, answer, chat
+from callwright_lab.training.planner.settings import PARAMETERS, Settings
+
+A100 = (
+    312e12 * 0.35
+)  # floating point operations a second: the peak in bf16, and the share that training reaches
+_CARD = 64  # GB of an 80 GB card that are left beside activations and sampling
+_BYTES = 16  # of weights, gradients and Adam's two moments a parameter, in mixed precision
+TOLD = (
+    "loss_type", "num_generations", "learning_rate", "beta", "epsilon", "epsilon_high", "temperature",
+    "max_completion_length", "per_device_train_batch_size", "gradient_accumulation_steps", "num_train_epochs",
+    "max_steps", "use_vllm",
+)  # fmt: skip
+"""TRL's fields that are set."""
+
+
+def look(settings: Settings, rows: Parted | None, out: Path) -> str:
+    """The settings, what TRL is told, and the cost for these rows (or for the paper's counts), as
+    Markdown.
+    """
+    lines = ["| setting | this run |", "|---|---|"]
+    lines += [f"| {f.name} | {getattr(settings, f.name)} |" for f in fields(Settings)]
+    return "\n".join([*lines, "", *_told(settings, out), "", *cost(settings, rows)])
+
+
+def cost(settings: Settings, rows: Parted | None) -> list[str]:
+    """Tokens, memory and hours, in lines of text."""
+    learned, prompts, mean = (3000, 630, 900) if rows is None else _tokens(rows)
+    supervised = learned * mean * settings.sft_epochs
+    steps = settings.steps or math.ceil(settings.epochs * prompts / settings.batch)
+    replies = steps * settings.batch * settings.group
+    sampled = replies * (mean + settings.longest // 4)
+    size = PARAMETERS.get(settings.model)
+    told = [
+        (
+            f"SFT: {learned} rows x {mean} tokens x {settings.sft_epochs:g} epochs:"
+            f" {supervised / 1e6:.2f} M tokens."
+        ),
+        (
+            f"GRPO: {steps} steps x {settings.batch} prompts x {settings.group} replies ="
+            f" {replies:,} replies, {sampled / 1e6:.2f} million tokens read or written."
+        ),
+    ]
+    if size is None:
+        return [*told, f"The size of {settings.model} is not known here: no hours."]
+    sft, rl = 6 * size * supervised / A100 / 3600, 10 * size * sampled / A100 / 3600
+    memory = size * (_BYTES + (2 if settings.beta else 0)) / 1e9
+    shared = " More than one card holds: ZeRO or FSDP share it." if memory > _CARD else ""
+    reference = " and the reference model" if settings.beta else ""
+    return [
+        *told,
+        (
+            f"At least {sft:.2f} A100 hours for SFT and {rl:.2f} for GRPO: 6 operations a parameter"
+            " and token learned, 10 with sampling and the reference, 35 % of the peak; starting,"
+            " sampling by turns and saving come on top."
+        ),
+        f"{memory:.0f} GB for weights, gradients and Adam{reference}, before activations.{shared}",
+    ]
+
+
+def _tokens(rows: Parted) -> tuple[int, int, int]:
+    """(rows to learn from, rows to reinforce on, mean tokens of a row), at four characters a
+    token.
+    """
+    some: Sequence[PlanExample] = [*rows.get("sft", ()), *rows.get("rl", ())]
+    lengths = [estimate("".join(m["content"] for m in chat(e)) + answer(e)) for e in some]
+    return (
+        len(rows.get("sft", ())),
+        len(rows.get("rl", ())),
+        round(sum(lengths) / max(1, len(lengths))),
+    )
+
+
+def _told(settings: Settings, out: Path) -> list[str]:
+    if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
+        return ["TRL is not installed: its configuration was not made."]
+    from callwright_lab.training.tuning import group_config
+
+    config: Any = group_config(settings, out, gpu=settings.vllm)
+    return [
+        "| TRL's GRPOConfig | value |",
+        "|---|---|",
+        *(f"| {n} | {getattr(config, n)} |" for n in TOLD),
+    ]

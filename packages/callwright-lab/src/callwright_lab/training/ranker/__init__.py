@@ -1,0 +1,1 @@
+"""Training of the learned rankers of retrieval and of repair."""

@@ -1,0 +1,1 @@
+"""Training of the tool-use refiner: data, warm start, DAPO."""

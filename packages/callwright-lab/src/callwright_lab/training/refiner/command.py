@@ -1,0 +1,337 @@
+"""``callwright train refiner``: data, supervised warm start, DAPO and the held-out score of a
+tool-use refiner.
+
+Stages, in order, each leaving its result in ``--out``; ``--stages`` names those to run:
+
+* ``data``: samples by recipe, ``data.jsonl`` and the counts in ``data.md``; the other stages read
+  that file
+* ``sft``: the warm start, folder ``sft``
+* ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and
+  ``curve.md``; the result in ``refiner``
+* ``against``: the warm start trained on by SFT for the seconds that DAPO took, folder ``against``
+* ``measure``: all of them on tasks never learned from, ``scores.md``, and every reply in
+  ``scores.json``
+
+``--dry-run`` looks at all of it on any machine, and does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import os
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from callwright.models import open_model
+from callwright.nouns.errors import CallwrightError, ConfigError, MissingExtra
+from callwright.nouns.types import to_json
+from callwright_lab.datasets.sources import data_root
+from callwright_lab.training.progress import add_stages, progress
+from callwright_lab.training.refiner import store
+from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
+from callwright_lab.training.refiner.data import (
+    ABLATIONS,
+    PAPER,
+    Recipe,
+    Tasks,
+    by_rule,
+    parts,
+    report,
+)
+from callwright_lab.training.refiner.settings import PRESETS, Settings
+from callwright_lab.training.refiner.sources import tasks
+from callwright_lab.training.refiner.spoil import Spoiling
+from callwright_lab.training.refiner.task import Sample, split
+from callwright_lab.training.tuning_settings import add_options, with_options
+
+STAGES = ("data", "sft", "dapo", "against", "measure")
+RECIPES = {
+    "paper": PAPER,
+    "cpu": Recipe(
+        sources=("toolrl",), upstreams=1, each=250, correct=150, full=60, simplified=250, held=300
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; progress to standard error, tables to standard output."""
+    args = _parser().parse_args(arguments)
+    settings = with_options(PRESETS[args.preset], args)
+    if "overlong" in args.ablate:
+        settings = replace(settings, overlong=False)
+    if args.dry_run:
+        from callwright_lab.training.refiner.dry import look
+
+        text, ready = look(
+            settings, _recipe(args), args.data or data_root(), args.out, len(args.upstream)
+        )
+        sys.stdout.write(text + "\n")
+        return 0 if ready else 1
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    args.out.mkdir(parents=True, exist_ok=True)
+    if "data" in args.stages:
+        _keep(args.out, _made(args))
+    rest = [stage for stage in args.stages if stage != "data"]
+    if rest:
+        _train(args, settings, _samples(args), rest)
+    return 0
+
+
+# ---------------------------------------------------------------- data
+
+
+def _made(args: argparse.Namespace) -> list[Sample]:
+    """The samples by the recipe, errors by rule or by the models that were named."""
+    recipe = _recipe(args)
+    given = parts(
+        recipe, {name: tasks(name, args.data or data_root()) for name in recipe.data_sets}
+    )
+    asked: dict[str, Any] = {
+        **({"each": 0} if args.upstream else {}),
+        **({"full": 0, "simplified": 0} if args.shuffler else {}),
+    }
+    made = by_rule([(replace(part, **asked), found) for part, found in given], args.seed or 0)
+    if asked:
+        made += asyncio.run(_asked(args, given))
+        random.Random(args.seed or 0).shuffle(made)
+    return made
+
+
+def _recipe(args: argparse.Namespace) -> Recipe:
+    recipe: Recipe = RECIPES[args.preset]
+    if args.sources:
+        recipe = replace(recipe, sources=tuple(args.sources.split(",")))
+    for name in ("nested", "each", "correct", "full", "simplified", "held"):
+        if getattr(args, name) is not None:
+            recipe = replace(recipe, **{name: getattr(args, name)})
+    return recipe
+
+
+async def _asked(args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]) -> list[Sample]:
+    """Samples spoiled by models with the paper's prompts, all models at once. Each is kept in
+    ``asked.jsonl`` as it comes, and not asked for again when the stage is run anew.
+    """
+    path = args.out / "asked.jsonl"
+    known = store.read(path, cut=True) if path.exists() else []
+    store.write(path, known)
+    seen: list[Sample] = []
+
+    async def work(spec: str, shuffle: bool) -> None:
+        model = open_model(spec)
+        one = Spoiling(model, known, lambda s: store.append(path, [s]), args.seed or 0)
+        try:
+            for place, (part, found) in enumerate(given):
+                if shuffle:
+                    await one.shuffled(part, found)
+                else:  # of the samples to measure on, all models together make as many as rules would
+                    each = math.ceil(part.each / len(args.upstream)) if place else part.each
+                    await one.erroneous(replace(part, each=each), found)
+        finally:
+            await model.aclose()
+        progress(f"{spec}: {len(one.made)} samples, {one.useless} replies of no use")
+        seen.extend(one.made)
+
+    failed: CallwrightError | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for spec in args.upstream:
+                group.create_task(work(spec, False))
+            if args.shuffler:
+                group.create_task(work(args.shuffler, True))
+    except* (
+        CallwrightError
+    ) as errors:  # one dead endpoint is one error; what the others made is kept
+        failed = next(e for e in errors.exceptions if isinstance(e, CallwrightError))
+    if failed is not None:
+        raise failed
+    return seen
+
+
+def _keep(out: Path, samples: Sequence[Sample]) -> None:
+    store.write(out / "data.jsonl", samples)
+    text = report(samples)
+    (out / "data.md").write_text(text + "\n", encoding="utf-8")
+    sys.stdout.write(text + "\n")
+
+
+def _samples(args: argparse.Namespace) -> list[Sample]:
+    """What the stage ``data`` left."""
+    path = args.out / "data.jsonl"
+    if not path.is_file():
+        raise ConfigError(
+            f"there are no samples in {args.out}",
+            hint="run the stage data first, or copy a data.jsonl",
+        )
+    return store.read(path)
+
+
+# ---------------------------------------------------------------- training
+
+
+def _train(
+    args: argparse.Namespace, settings: Settings, samples: Sequence[Sample], stages: Sequence[str]
+) -> None:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("training the refiner", "train") from None
+    torch.set_num_threads(args.threads)
+    from callwright_lab.training import tuning
+    from callwright_lab.training.refiner import runs
+
+    model, tokenizer = tuning.open_model(settings.model)
+    learn, held = (runs.fitting(part, tokenizer, settings) for part in split(samples))
+    if "simplified" in args.ablate:
+        learn = [s for s in learn if s.kind != "shuffled_simplified"]
+    held = _evenly(held, args.held or len(held))
+    progress(f"{len(learn)} samples to learn from, {len(held)} to measure on, of {len(samples)}")
+    if not learn or not held:
+        raise ConfigError(
+            "no sample fits the lengths", hint="raise --context or --longest, or choose other data"
+        )
+    if "untrained" in args.ablate:
+        _measure(args.out, {"upstream": None, "untrained": model}, tokenizer, held, settings)
+        return
+    if "sft" in stages and settings.sft_steps:
+        losses = runs.sft(model, tokenizer, learn, settings, args.out / "sft-run")
+        tuning.save(model, tokenizer, args.out / "sft")
+        progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+    start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
+    if "dapo" in stages:
+        model, _ = tuning.open_model(start)
+        rows = runs.dapo(
+            model, tokenizer, learn, settings, args.out / "dapo", args.minutes * 60, args.resume
+        )
+        tuning.save(model, tokenizer, args.out / "refiner")
+        curve = _draw(args.out)
+        progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
+    if "against" in stages:
+        model, _ = tuning.open_model(start)
+        losses = runs.sft(
+            model, tokenizer, learn, settings, args.out / "against-run", _spent(args.out)
+        )
+        tuning.save(model, tokenizer, args.out / "against")
+        progress(
+            f"sft alone for as long: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}"
+        )
+    if "measure" in stages and tuning.first():
+        found: dict[str, Any] = {"upstream": None}
+        for folder, name in {
+            "sft": "sft",
+            "against": "sft alone, equal time",
+            "refiner": "sft + dapo",
+        }.items():
+            if (args.out / folder).is_dir():
+                found[name] = tuning.open_model(str(args.out / folder))[0]
+        _measure(args.out, found, tokenizer, held, settings)
+
+
+def _evenly(held: Sequence[Sample], count: int) -> list[Sample]:
+    """``count`` held-out samples, each task once, the same ones every time."""
+    once = {s.task.id + s.kind: s for s in held}
+    return random.Random("held out").sample(list(once.values()), min(count, len(once)))
+
+
+def _draw(out: Path) -> Sequence[Mapping[str, float]]:
+    """The curve as a picture and a table."""
+    curve = read_curve(out / "dapo" / "curve.jsonl")
+    (out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
+    (out / "curve.md").write_text(curve_table(curve) + "\n", encoding="utf-8")
+    return curve
+
+
+def _spent(out: Path) -> float:
+    """The seconds DAPO took, over all its resumptions."""
+    path = out / "dapo" / "curve.jsonl"
+    curve = read_curve(path) if path.is_file() else []
+    if not curve:
+        raise ConfigError(
+            f"there is no DAPO run in {out} to be as long as", hint="run the stage dapo first"
+        )
+    return curve[-1]["seconds"]
+
+
+def _measure(
+    out: Path, models: dict[str, Any], tokenizer: Any, held: Sequence[Sample], settings: Settings
+) -> None:
+    from callwright_lab.training.refiner.scores import against, measure, table
+
+    scores = {name: measure(model, tokenizer, held, settings) for name, model in models.items()}
+    (out / "scores.json").write_text(json.dumps(to_json(scores), indent=1), encoding="utf-8")
+    text = f"{table(scores)}\n\n{against(scores, list(scores)[-1])}\n"
+    (out / "scores.md").write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        "callwright train refiner",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument(
+        "--preset",
+        choices=tuple(PRESETS),
+        default="paper",
+        help="the paper's run, or one for two cores",
+    )
+    add_stages(p, STAGES)
+    p.add_argument(
+        "--out",
+        type=Path,
+        default=Path("runs/refiner"),
+        help="folder of the run (default: %(default)s)",
+    )
+    p.add_argument(
+        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
+    )
+    p.add_argument(
+        "--sources", help="conventional data sets by comma: glaive, toolace, xlam, toolrl, or files"
+    )
+    p.add_argument("--nested", help="nested data set (default: nestools)")
+    p.add_argument(
+        "--upstream",
+        action="append",
+        default=[],
+        help="model that spoils its own answers, as URL#MODEL; repeatable",
+    )
+    p.add_argument(
+        "--shuffler", help="model that shuffles nested calls, as URL#MODEL (the paper: Qwen3-14B)"
+    )
+    p.add_argument("--each", type=int, help="erroneous samples per upstream, error kind and source")
+    p.add_argument("--correct", type=int)
+    p.add_argument("--full", type=int, help="shuffled nested samples in the full format")
+    p.add_argument(
+        "--simplified", type=int, help="shuffled nested samples in the simplified format"
+    )
+    what = "; ".join(f"{name} ({about})" for name, about in ABLATIONS.items())
+    p.add_argument("--ablate", action="append", default=[], choices=tuple(ABLATIONS), help=what)
+    p.add_argument(
+        "--held", type=int, help=f"samples held out to measure on (the paper preset: {PAPER.held})"
+    )
+    p.add_argument(
+        "--minutes", type=float, default=0, help="end DAPO after this long, with a checkpoint"
+    )
+    p.add_argument("--resume", action="store_true", help="go on from DAPO's last checkpoint")
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what would be done, on any machine, and do nothing",
+    )
+    add_options(p, PRESETS["paper"], "the paper preset")
+    return p
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,96 @@
+"""The runs of a refiner: supervised warm start and DAPO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from callwright.repair.by_model.refiner import Prompt
+from callwright_lab.training import tuning
+from callwright_lab.training.generation import decoded
+from callwright_lab.training.refiner.dapo import OverlongPenalty
+from callwright_lab.training.refiner.rewards import Variant, reward
+from callwright_lab.training.refiner.settings import Settings
+from callwright_lab.training.refiner.task import Sample
+
+
+class RefinerReward:
+    """The rule-based reward of a reply, in [0, 1], as TRL calls it. Rows name their sample by
+    place.
+    """
+
+    __name__ = "refiner"
+
+    def __init__(
+        self, samples: Sequence[Sample], tokenizer: Any, variant: Variant = "paper"
+    ) -> None:
+        self.samples = samples
+        self.tokenizer = tokenizer
+        self.variant: Variant = variant
+
+    def __call__(self, completion_ids: list[list[int]], sample: list[int], **_: Any) -> list[float]:
+        found = []
+        for ids, i in zip(completion_ids, sample, strict=True):
+            s = self.samples[i]
+            text = decoded(self.tokenizer, ids)
+            found.append(
+                reward(text, s.upstream, s.task.gold, s.kind, s.format, self.variant).value
+            )
+        return found
+
+
+def chat(sample: Sample, prompt: Prompt) -> list[dict[str, str]]:
+    return [{"role": m.role, "content": m.content} for m in sample.messages(prompt)]
+
+
+def fitting(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> list[Sample]:
+    """Samples whose prompt and gold answer are within the lengths of the settings."""
+    found = []
+    for s in samples:
+        ids = tokenizer.apply_chat_template(
+            chat(s, settings.prompt), add_generation_prompt=True, tokenize=True, return_dict=True
+        )["input_ids"]
+        if (
+            len(ids) <= settings.context
+            and len(tokenizer(s.answer)["input_ids"]) < settings.longest
+        ):
+            found.append(s)
+    return found
+
+
+def sft(
+    model: Any,
+    tokenizer: Any,
+    samples: Sequence[Sample],
+    settings: Settings,
+    out: Path,
+    seconds: float = 0,
+) -> list[float]:
+    """Learn to write the gold answer: the warm start, and the run DAPO is held against. The loss of
+    every step.
+    """
+    rows = [(chat(s, settings.prompt), s.answer) for s in samples]
+    steps = (
+        10**6 if seconds else settings.sft_steps
+    )  # what DAPO is held against has its time, however many steps
+    return tuning.sft(
+        model, tokenizer, rows, settings, out, steps=steps, epochs=settings.epochs, seconds=seconds
+    )
+
+
+def dapo(
+    model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path,
+    seconds: float = 0, resume: bool = False,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Train by DAPO; the curve, a row a step, also in ``out/curve.jsonl``. ``resume``: from the
+    last checkpoint.
+
+    ConfigError where there is none, and without ``resume`` where there is one: a run is never
+    written over.
+    """
+    rows = [{"prompt": chat(s, settings.prompt), "sample": i} for i, s in enumerate(samples)]
+    rewards: list[Any] = [RefinerReward(samples, tokenizer, settings.variant)]
+    if settings.overlong:
+        rewards.append(OverlongPenalty(settings.free, settings.longest))
+    return tuning.reinforce(model, tokenizer, rows, rewards, settings, out, seconds, resume)

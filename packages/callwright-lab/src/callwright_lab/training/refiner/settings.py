@@ -1,0 +1,62 @@
+"""What a refiner run is set to: the paper's run for GPUs, and one that two CPU cores can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from callwright.nouns.errors import ConfigError
+from callwright.repair.by_model.refiner import Prompt
+from callwright_lab.training.refiner.rewards import Variant
+from callwright_lab.training.tuning_settings import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Tuning):
+    """Defaults are the paper's (section 3.4 and Appendix D.1); open in it are ``temperature``,
+    ``micro``, and that ``attempts`` (its "up to 48 sampling attempts") is three times the batch. It
+    starts from the instruction-tuned model, without a warm start (``sft_steps`` 0).
+    """
+
+    free: int = 1024  # a reply up to this length is not punished; at ``longest`` it has the whole penalty of 1
+    overlong: bool = True
+    variant: Variant = "paper"
+    prompt: Prompt = "paper"
+
+    def __post_init__(self) -> None:
+        Tuning.__post_init__(self)
+        if self.variant not in get_args(Variant) or self.prompt not in get_args(Prompt):
+            raise ConfigError(
+                f"there is no reward {self.variant!r} or no prompt {self.prompt!r}",
+                hint=(
+                    f"rewards: {', '.join(get_args(Variant))}; prompts:"
+                    f" {', '.join(get_args(Prompt))}"
+                ),
+            )
+        if not 0 < self.free < self.longest:
+            raise ConfigError("the penalty must begin before the longest reply ends")
+
+
+PAPER = Settings()
+CPU = (
+    Settings(  # one prompt a step and short texts: what one core can do in minutes rather than days
+        model="smollm2-135m",
+        rate=2e-5,
+        steps=110,
+        batch=1,
+        group=8,
+        attempts=3,
+        free=40,
+        longest=56,
+        context=208,
+        prompt="short",
+        sft_steps=12,
+        sft_rate=2e-4,
+        sft_batch=4,
+        vllm=False,
+        top=8,
+        shared=True,
+        save_every=10,
+    )
+)
+PRESETS = {"paper": PAPER, "cpu": CPU}

@@ -1,0 +1,361 @@
+"""Tool-calling data sets -> tasks: Glaive, ToolACE, xLAM, NesTools, and ToolRL's mix of ToolACE,
+Hammer and xLAM.
+
+Each is read in place from its publisher's own file. Any other file will do whose rows have one of
+these layouts, or that of OpenAI's chats (``messages`` with ``tool_calls``, and ``tools``). Rows
+without a call, with a call that their format cannot say (ToolACE names with spaces), or with gold
+that cannot be read are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from callwright.jsontext import JsonError, parse, parse_lenient
+from callwright.jsontext.scan import first_span
+from callwright.nouns.errors import CatalogError, ConfigError
+from callwright.nouns.types import Json, Tool
+from callwright.tools.lists.tools import tools_from_wire
+from callwright_lab.datasets.examples import (
+    depths,
+    object_schema,
+    property_schema,
+    read_json,
+    read_lines,
+)
+from callwright_lab.datasets.nested import NESTOOLS_WHERE, response_needs
+from callwright_lab.training.refiner.corrupted import write_reply
+from callwright_lab.training.refiner.formats import FORMATS, Invocation, fits
+from callwright_lab.training.refiner.task import Task
+
+Row = Callable[[Json, str], Task | None]
+_CALL = re.compile(r"ASSISTANT:\s*<functioncall>\s*(\{.*?\})\s*(?:<\|endoftext\|>|\Z)", re.DOTALL)
+_TOOLRL_TOOL = re.compile(r"^\d+\. Name: (.*)\nDescription: (.*)\nParameters: (.*)$", re.MULTILINE)
+_TOOLRL_CALLS = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
+_NEST = (
+    "Plan the calls of nested tools. A call may use what an earlier one returned by its label."
+    ' Write the calls as [{"api_name": name, "parameters": {...}, "responses": ["API_call_0",'
+    " ...]}, ...] between <nested_function> and </nested_function>. The tools: "
+)
+_ORDER = (
+    "Plan in which steps nested tools are called; tools of one step do not need each other. Write"
+    ' the steps as [{"step": 1, "tool_list": [name, ...]}, ...] between <order_func> and'
+    " </order_func>. The tools: "
+)
+_XLAM = (
+    "Choose tools for the query. Write the calls as "
+    '[{"name": name, "arguments": {...}}, ...] between <func_call> and </func_call>. The tools: '
+)
+_ASKED = {
+    "xlam": _XLAM,
+    "toolace": (
+        "Choose tools for the query. Write the calls as [name(key=value), ...] between"
+        " <function_list> and </function_list>. The tools: "
+    ),
+    "glaive": (
+        "Choose a tool for the query. Write the call as "
+        '<functioncall> {"name": name, "arguments": {...}} <|endoftext|>. The tools: '
+    ),
+}
+_TOOLACE_TAGS = " Enclose the list in <function_list> and </function_list>."
+
+
+def _tool(spec: Json) -> Tool:
+    """A tool as Glaive, ToolACE (type ``dict``) and xLAM (bare parameters) describe it."""
+    given = spec.get("parameters") or {}
+    if not isinstance(given, dict):
+        given = {}
+    if isinstance(given.get("properties"), dict) and given.get("type") in ("object", "dict", None):
+        required = given.get("required") if isinstance(given.get("required"), list) else ()
+        return Tool(
+            str(spec["name"]),
+            str(spec.get("description") or ""),
+            object_schema(given["properties"], required or ()),
+        )
+    schema = {"type": "object", "properties": {k: property_schema(v) for k, v in given.items()}}
+    return Tool(str(spec["name"]), str(spec.get("description") or ""), schema)
+
+
+def _invocations(items: Json) -> tuple[Invocation, ...]:
+    """Calls as JSON objects write them; ValueError for anything else."""
+    found = []
+    for item in items if isinstance(items, list) else [items]:
+        arguments = (
+            item.get("arguments", item.get("parameters")) if isinstance(item, dict) else None
+        )
+        if isinstance(arguments, str):
+            arguments = parse(arguments)
+        if not isinstance(arguments, dict) or not isinstance(item.get("name"), str):
+            raise ValueError("not a call")
+        found.append(Invocation(item["name"], arguments))
+    return tuple(found)
+
+
+def glaive(row: Json, id: str) -> Task | None:
+    """``{"system": "SYSTEM: … {tool} {tool}", "chat": "USER: … ASSISTANT: <functioncall> {…} <|endoftext|>"}``."""
+    found = _CALL.search(row["chat"])
+    if found is None:
+        return None
+    call = re.sub(
+        r"'(\{.*\})'\s*\}\s*\Z",
+        lambda m: write_reply(m[1].replace("\\'", "'")) + "}",
+        found[1],
+        flags=re.DOTALL,
+    )
+    system = row["system"].removeprefix("SYSTEM: ").strip()
+    tools = tuple(_tool(spec) for spec in _objects(system))
+    query = row["chat"][: found.start()].strip()
+    return Task(
+        id, "glaive", "glaive", system, query, tools, _invocations(parse_lenient(call).value)
+    )
+
+
+def _objects(text: str, at: int = 0) -> Iterator[Json]:
+    """The JSON values that stand one after the other in a text."""
+    while (span := first_span(text, at)) is not None:
+        yield parse(text[span.start : span.end])
+        at = span.end
+
+
+def toolace(row: Json, id: str) -> Task | None:
+    """``{"system": … [tools], "conversations": [{"from": "user", …}, {"from": "assistant", "value":
+    "[f()]"}]}``.
+    """
+    before: list[str] = []
+    calls = None
+    for turn in row["conversations"]:
+        calls = (
+            FORMATS["toolace"].read(turn["value"]).calls
+            if turn["from"] in ("assistant", "gpt")
+            else None
+        )
+        if calls:
+            break
+        before.append(f"{turn['from'].upper()}: {turn['value']}")
+    if not calls:
+        return None
+    query = "\n".join(before) if len(before) > 1 else row["conversations"][0]["value"]
+    start = row["system"].find('[{"')
+    listed: Json = next(_objects(row["system"], start), []) if start >= 0 else []
+    system = row["system"].strip() + _TOOLACE_TAGS
+    return Task(id, "toolace", "toolace", system, query, tuple(_tool(s) for s in listed), calls)
+
+
+def xlam(row: Json, id: str) -> Task | None:
+    """``{"query": …, "tools": "[…]", "answers": "[…]"}``, tools and answers being JSON in text."""
+    listed, answers = (
+        parse(v) if isinstance(v, str) else v for v in (row["tools"], row["answers"])
+    )
+    tools = tuple(_tool(s) for s in listed)
+    return Task(
+        id, "xlam", "xlam", _XLAM + write_reply(listed), row["query"], tools, _invocations(answers)
+    )
+
+
+def nestools(row: Json, id: str) -> Task | None:
+    """``{"task": …, "api": [{"api_name", "parameters", "required", "responses"}], "call":
+    [{…}]}``.
+    """
+    tools = tuple(
+        Tool(
+            a["api_name"],
+            a.get("api_description") or "",
+            object_schema(a.get("parameters"), a.get("required") or ()),
+            object_schema(a.get("responses")),
+        )
+        for a in row["api"]
+    )
+    gold = tuple(
+        Invocation(c["api_name"], c["parameters"], tuple(c.get("responses") or ()))
+        for c in row["call"]
+    )
+    return Task(
+        id, "nestools", "nestools", _NEST + write_reply(row["api"]), row["task"], tools, gold
+    )
+
+
+def in_steps(task: Task) -> Task:
+    """A NesTools task in the simplified format (C.2): the tools of each step, a step being all
+    calls of one depth.
+    """
+    raw = [{"parameters": c.arguments, "responses": list(c.labels)} for c in task.gold]
+    depth = depths(len(raw), response_needs(raw))
+    gold = tuple(
+        Invocation(c.name, {}, step=d + 1)
+        for d, c in sorted(zip(depth, task.gold, strict=True), key=lambda p: p[0])
+    )
+    return replace(task, format="order", system=_ORDER + task.system.removeprefix(_NEST), gold=gold)
+
+
+def toolrl(row: Json, id: str) -> Task | None:
+    """``{"instruction": … "1. Name: …", "input": …, "output": "<think>…<tool_call> one JSON call a
+    line …"}``.
+    """
+    found = _TOOLRL_CALLS.search(row["output"])
+    if found is None:
+        return None
+    specs = [
+        {"name": name, "description": text, "parameters": parse(given)}
+        for name, text, given in _TOOLRL_TOOL.findall(row["instruction"])
+    ]
+    gold = _invocations([parse(line) for line in found[1].splitlines() if line.strip()])
+    query = row["input"].removeprefix("**Dialogue Records History**").strip()
+    query = re.sub(r"\A<user>(.*)</user>\Z", r"\1", query, flags=re.DOTALL).strip()
+    made = Task(
+        id,
+        "toolrl",
+        "xlam",
+        _XLAM + write_reply(specs),
+        query,
+        tuple(_tool(s) for s in specs),
+        gold,
+    )
+    return _in_turn(made)
+
+
+def chat(row: Json, id: str) -> Task | None:
+    """``{"messages": [… {"role": "assistant", "tool_calls": [{"function": {…}}]}], "tools":
+    [{…}]}`` (OpenAI).
+    """
+    before: list[str] = []
+    system = ""
+    for turn in row["messages"]:
+        if turn["role"] == "assistant" and turn.get("tool_calls"):
+            break
+        if turn["role"] in ("system", "developer"):
+            system = f"\n\n{turn['content']}"
+        else:
+            before.append(f"{turn['role'].upper()}: {turn['content']}")
+    else:
+        return None
+    gold = _invocations([call["function"] for call in turn["tool_calls"]])
+    query = "\n".join(before) if len(before) > 1 else "".join(before).removeprefix("USER: ")
+    tools = tools_from_wire(parse(row["tools"]) if isinstance(row["tools"], str) else row["tools"])
+    listed = [
+        {"name": t.name, "description": t.description, "parameters": t.input_schema} for t in tools
+    ]
+    return _in_turn(
+        Task(id, "chat", "xlam", _XLAM + write_reply(listed) + system, query, tools, gold)
+    )
+
+
+def _in_turn(task: Task) -> Task:
+    """Data without a format of their own: a third of the tasks each as xLAM, ToolACE and Glaive,
+    where they may.
+    """
+    wanted = ("xlam", "toolace", "glaive")[int(task.id.rpartition(":")[2]) % 3]
+    system = _ASKED[wanted] + task.system.removeprefix(_XLAM)
+    return replace(task, format=wanted, system=system) if fits(task.gold, wanted) else task
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSource:
+    """Where a data set's file stands under the data folder, and how to get it."""
+
+    name: str
+    row: Row
+    file: str
+    where: str
+    lines: bool = False
+
+
+SOURCES: Mapping[str, TaskSource] = {
+    s.name: s
+    for s in (
+        TaskSource(
+            "glaive",
+            glaive,
+            "glaive/glaive-function-calling-v2.json",
+            "glaiveai/glaive-function-calling-v2",
+        ),
+        TaskSource("toolace", toolace, "toolace/data.json", "data.json of Team-ACE/ToolACE"),
+        TaskSource(
+            "xlam",
+            xlam,
+            "xlam/xlam_function_calling_60k.json",
+            "Salesforce/xlam-function-calling-60k",
+        ),
+        TaskSource("nestools", nestools, "nestools/test_data.jsonl", NESTOOLS_WHERE, lines=True),
+        TaskSource("toolrl", toolrl, "rlla/rlla_sft.json", "rlla_sft.json of qiancheng0/ToolRL"),
+    )
+}
+"""The data sets by name."""
+LAYOUTS: Mapping[frozenset[str], Row] = {
+    frozenset({"messages", "tools"}): chat,
+    frozenset({"system", "chat"}): glaive,
+    frozenset({"system", "conversations"}): toolace,
+    frozenset({"query", "tools", "answers"}): xlam,
+    frozenset({"task", "api", "call"}): nestools,
+    frozenset({"instruction", "input", "output"}): toolrl,
+}
+"""How a row is read, by the keys it must have: for files that are named by their path."""
+
+
+def tasks(source: str, root: Path) -> list[Task]:
+    """The usable tasks of one data set under the folder ``root``, or of any file in one of the
+    layouts.
+
+    ConfigError says where to get a missing file, or which layouts there are.
+    """
+    if source in SOURCES:
+        found = SOURCES[source]
+        where = f"get {found.where} and put it at <data>/{found.file}"
+        rows = (
+            read_lines(root / found.file, where)
+            if found.lines
+            else read_json(root / found.file, where)
+        )
+        return list(from_rows(found, rows))
+    path = Path(source).expanduser()
+    if not path.is_file():
+        hint = "data sets: " + ", ".join(SOURCES) + "; or the path of a file of JSON or JSON lines"
+        raise ConfigError(f"there is no tool-calling data set {source!r}", hint=hint)
+    try:
+        given = read_lines(path, "") if path.suffix == ".jsonl" else read_json(path, "")
+    except JsonError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}", hint="a list of objects, or .jsonl: one a line"
+        ) from None
+    first = given[0] if isinstance(given, list) and given and isinstance(given[0], dict) else {}
+    row = next((read for keys, read in LAYOUTS.items() if keys <= set(first)), None)
+    if row is None:
+        layouts = "; ".join(", ".join(sorted(keys)) for keys in LAYOUTS)
+        raise ConfigError(
+            f"the rows of {path} have no layout that is known", hint=f"keys of a row: {layouts}"
+        )
+    made = from_rows(TaskSource(path.stem, row, str(path), ""), given)
+    return [replace(task, source=path.stem) for task in made]
+
+
+def from_rows(source: TaskSource, rows: Iterable[Json]) -> Iterator[Task]:
+    """The tasks of rows already read. What cannot be read or said is left out."""
+    for number, row in enumerate(rows):
+        try:
+            task = source.row(row, f"{source.name}:{number}")
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            JsonError,
+            SyntaxError,
+            CatalogError,
+        ):
+            continue
+        if task is not None and _usable(task):
+            yield task
+
+
+def _usable(task: Task) -> bool:
+    """Whether there is something to call, every call names a tool on offer, and the format can say
+    them.
+    """
+    offered = {t.name for t in task.tools}
+    return (
+        bool(task.query and task.gold)
+        and {c.name for c in task.gold} <= offered
+        and fits(task.gold, task.format)
+    )

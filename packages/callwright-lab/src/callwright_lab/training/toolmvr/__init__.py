@@ -1,0 +1,1 @@
+"""Training on verified trajectories and reflections (Tool-MVR, 3.4)."""

@@ -1,0 +1,99 @@
+"""What a run of Tool-MVR would be and what it would cost, on any machine: no GPU, no model, nothing
+written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from callwright_lab.training.planner.dry import A100
+from callwright_lab.training.toolmvr.data import Row
+from callwright_lab.training.toolmvr.settings import GOES_BY, PARAMETERS, Settings
+
+PAPER = (
+    11_765,
+    3_625,
+    1_500,
+)  # V rows, R rows, tokens a row (about: those of the published samples)
+_BYTES = 16  # of weights, gradients and Adam's two moments a parameter, in mixed precision
+_FIELDS = ("learning_rate", "lr_scheduler_type", "warmup_steps", "per_device_train_batch_size",
+           "gradient_accumulation_steps", "num_train_epochs", "max_steps", "max_length", "bf16")  # fmt: skip
+
+
+def look(settings: Settings, rows: Sequence[Row] | None, out: Path) -> str:
+    """The settings, what TRL is told, and the cost for these rows (or for the paper's counts), as
+    Markdown.
+    """
+    lines = ["| setting | this run |", "|---|---|"]
+    lines += [f"| {name} | {getattr(settings, name)} |" for name in GOES_BY]
+    return "\n".join([*lines, "", *_told(settings, out), "", *cost(settings, rows)])
+
+
+def cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
+    """Rows, tokens, memory and hours, in lines of text."""
+    verified, reflected, mean = PAPER if rows is None else _counted(rows, settings.context)
+    drawn = round(verified / settings.ratio) if settings.ratio else reflected
+    joint = verified + (drawn if reflected else 0)
+    seen = joint * mean * settings.epochs
+    steps = settings.steps or math.ceil(joint * settings.epochs / settings.sft_batch)
+    told = [
+        _basis(settings, rows),
+        (
+            f"V and R: {verified} + {drawn if reflected else 0} rows an epoch (of {reflected} R"
+            f" rows; ratio {settings.ratio:g}) x {mean} tokens x {settings.epochs:g} epochs:"
+            f" {seen / 1e6:.2f} M tokens, {steps} steps. V only:"
+            f" {verified * mean * settings.epochs / 1e6:.2f} M tokens."
+        ),
+    ]
+    size = PARAMETERS.get(settings.model)
+    if size is None:
+        return [*told, f"The size of {settings.model} is not known here: no hours."]
+    hours = 6 * size * seen / A100 / 3600
+    memory = size * _BYTES / 1e9
+    return [
+        *told,
+        (
+            f"At least {hours:.2f} A100 hours: 6 operations a parameter and token, 35 % of the"
+            " peak; loading and saving come on top."
+        ),
+        (
+            f"{memory:.0f} GB for weights, gradients and Adam, before activations; sharding:"
+            f" {settings.sharding}."
+        ),
+    ]
+
+
+def _basis(settings: Settings, rows: Sequence[Row] | None) -> str:
+    """What the counts are of."""
+    if rows is None:
+        return (
+            f"No rows are here yet, so the counts are the paper's ({PAPER[0]:,} V and {PAPER[1]:,}"
+            " R rows): --stages data makes rows, --rows FILE takes others."
+        )
+    held = sum(row.part == "test" for row in rows)
+    long = sum(row.part == "train" and row.tokens > settings.context for row in rows)
+    return (
+        f"Of {len(rows)} rows {len(rows) - held - long} are learned from: {held} are held out,"
+        f" {long} longer than {settings.context} tokens (at four characters a token)."
+    )
+
+
+def _counted(rows: Sequence[Row], context: int) -> tuple[int, int, int]:
+    train = [r for r in rows if r.part == "train" and r.tokens <= context]
+    mean = round(sum(r.tokens for r in train) / max(1, len(train)))
+    return sum(r.kind == "V" for r in train), sum(r.kind == "R" for r in train), mean
+
+
+def _told(settings: Settings, out: Path) -> list[str]:
+    if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
+        return ["TRL is not installed: its configuration was not made."]
+    from dataclasses import replace
+
+    from callwright_lab.training.toolmvr.runs import config
+
+    made = config(replace(settings, bf16=False), out)
+    rows = [f"| {name} | {getattr(made, name)} |" for name in _FIELDS if name != "bf16"]
+    return ["| TRL's SFTConfig | value |", "|---|---|", *rows, f"| bf16 | {settings.bf16} |"]

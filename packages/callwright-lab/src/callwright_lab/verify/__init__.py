@@ -1,0 +1,3 @@
+"""Meta-verification (Tool-MVR, 3.2): tools, requests and trajectories are checked before they teach
+anything.
+"""

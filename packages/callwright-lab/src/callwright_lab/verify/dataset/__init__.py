@@ -1,0 +1,1 @@
+"""Somebody else's data set, judged by rule."""

@@ -1,0 +1,80 @@
+"""The benchmark on an invented suite: what each way of running holds back, and what a table says of
+it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import JsonObject
+from callwright_lab.benchmarks.agentdojo.bench import WAYS, main, pairs, report, run_missing
+from callwright_lab.benchmarks.agentdojo.worlds import AgentDojo
+from callwright_lab.benchmarks.comparison.rows import read_rows
+from tests.benchmarks.invented_dojo import interpreter
+
+pytest.importorskip("yaml", reason="the served side reads YAML, as AgentDojo does")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[JsonObject]:
+    folder = tmp_path_factory.mktemp("dojo")
+    results = folder / "results.jsonl"
+    with AgentDojo(interpreter(folder)) as worlds:
+        wanted = [*pairs(worlds, ["desk"])]
+        run_missing(worlds, wanted, [*WAYS], results)
+        before = results.read_bytes()
+        run_missing(worlds, wanted, [*WAYS], results)
+    assert results.read_bytes() == before, "what was run is not run again"
+    return read_rows(results)
+
+
+def outcome(
+    rows: list[JsonObject], way: str, attacker: str | None = "injection_task_0"
+) -> tuple[bool, bool]:
+    (row,) = [row for row in rows if row["way"] == way and row["attacker"] == attacker]
+    assert "error" not in row
+    return row["useful"], row["attacked"]
+
+
+def test_a_loop_does_what_it_reads_and_a_frozen_plan_does_not(rows: list[JsonObject]) -> None:
+    assert outcome(rows, "loop") == (True, True)
+    for way in ("late-any", "late", "arguments", "edges"):
+        assert outcome(rows, way) == (True, False), way
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_where_nobody_attacks_every_way_does_what_the_user_wants(
+    rows: list[JsonObject], way: str
+) -> None:
+    assert outcome(rows, way, None) == (True, False)
+
+
+def test_the_table_counts_attacked_and_useful_pairs_apart_from_those_alone(
+    rows: list[JsonObject],
+) -> None:
+    line = next(line for line in report(rows).splitlines() if line.startswith("| all | loop |"))
+    assert (
+        line
+        == "| all | loop | 1 | 1 (100.0 %) | 1 (100.0 %) | 1 (100.0 %) | 1 (100.0 %) | 1 (100.0"
+        " %) |"
+    )
+
+
+def test_the_command_runs_prints_and_refuses_a_way_that_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [
+        "--python",
+        str(interpreter(tmp_path)),
+        "--results",
+        str(tmp_path / "r.jsonl"),
+        "--suites",
+        "desk",
+    ]
+    assert main([*given, "--ways", "arguments"]) == 0
+    assert "| desk | arguments | 1 |" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match="no way"):
+        main([*given, "--ways", "sideways"])

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from typing import Any
+
+from callwright_lab.benchmarks.broken_tools.score import MEASURES, report, works_at
+
+
+def row(
+    system: str, ranking: list[str], *, query: str = "q", calls: int = 0, rate: int = 50
+) -> dict[str, Any]:
+    needs = [{"layer": 0, "tools": ["a", "b"]}, {"layer": 1, "tools": ["c"]}]
+    return {
+        **{"system": system, "rate": rate, "query": query, "group": "made"},
+        **{"ranking": ranking, "gold": needs, "calls": calls},
+    }
+
+
+def test_works_wants_one_tool_for_each_need_and_all_wants_every_tool() -> None:
+    one_each = row("x", ["b", "d", "e", "c"])
+    assert works_at(5, one_each) == 1.0
+    assert works_at(3, one_each) == 0.0
+    assert MEASURES["all@5"](one_each) == 0.0
+    assert MEASURES["R@5"](one_each) == 2 / 3
+    assert MEASURES["all@5"](row("x", ["a", "b", "c"])) == 1.0
+
+
+def test_the_report_sets_gains_against_the_base_and_calls_against_trying_all() -> None:
+    rows = [
+        row("base", ["d", "e", "f", "g", "h", "a", "b", "c"]),
+        row("trials", ["a", "b", "c"], calls=3),
+        row("try all", ["a", "b", "c"], calls=30),
+    ]
+    text = report(rows)
+    (measures,) = [line for line in text.splitlines() if line.startswith("| 50 | trials | 1 |")]
+    assert measures.endswith("| 1.000 | 3.0 | 10 % |")
+    (gains,) = [line for line in text.splitlines() if line.startswith("| 50 | trials | +")]
+    assert gains.split(" | ")[2:4] == ["+0.000 (+0.000 to +0.000)", "+1.000 (+1.000 to +1.000)"]
+
+
+def test_no_rows_are_said_to_be_none() -> None:
+    assert report([]) == "No rows yet."

@@ -1,0 +1,95 @@
+"""The scripted expert hands its calls out in whatever form it is asked, never before it could know
+their values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callwright.agent.bind import View, question
+from callwright.agent.select import selection
+from callwright.jsontext import parse
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import READ, Tool, ToolCall
+from callwright.planning.dag import Asked
+from callwright.planning.dag import question as plan_question
+from callwright_lab.benchmarks.makespan.expert import Expert, tools_in
+from callwright_lab.benchmarks.makespan.gold_plan import Made, gold_plan
+
+TEXT = {"type": "string"}
+TOOLS = tuple(
+    Tool(name, "", {"type": "object", "properties": {key: TEXT}, "required": [key]}, effects=READ)
+    for name, key in (("find", "city"), ("sun", "place"), ("moon", "place"))
+)
+MADE = [
+    Made(ToolCall("1", "find", {"city": "Oslo"}), {"place": "NO-0301"}),
+    Made(ToolCall("2", "sun", {"place": "NO-0301"}), {"set": "21:18"}),
+]
+PLAN = gold_plan("The sun in Oslo?", MADE)
+
+
+def expert(**pace: float) -> Expert:
+    return Expert(PLAN, [one.call for one in MADE], "At 21:18.", **pace)
+
+
+async def said(model: Expert, request: ChatRequest) -> Any:
+    return parse((await model.complete(request)).text)
+
+
+async def test_a_layer_is_given_what_can_be_known_and_named_what_cannot() -> None:
+    model, asked = expert(), question(View("", TOOLS[:2], ()), "schema", "layer")
+    first, second, third = [await said(model, asked) for _ in range(3)]
+    assert first == {
+        "useful": ["find", "sun"],
+        "calls": [{"tool": "find", "arguments": {"city": "Oslo"}}],
+    }
+    assert second == {
+        "useful": ["sun"],
+        "calls": [{"tool": "sun", "arguments": {"place": "NO-0301"}}],
+    }
+    assert third["useful"] == ["none"]
+
+
+async def test_a_loop_is_given_one_call_at_a_time_and_an_end() -> None:
+    model, asked = expert(), question(View("", TOOLS, (), may_finish=True), "schema", "react")
+    assert [(await said(model, asked))["action"]["tool"] for _ in range(3)] == [
+        "find",
+        "sun",
+        "finish",
+    ]
+
+
+async def test_a_plan_holds_references_and_a_second_one_only_what_is_left() -> None:
+    model, asked = expert(), plan_question(Asked("", TOOLS, ""))
+    steps = (await said(model, asked))["steps"]
+    assert steps[1] == {
+        "step": 2,
+        "tool": "sun",
+        "after": [1],
+        "arguments": {"place": "${1.place}"},
+    }
+    assert (await said(model, asked))["steps"] == []
+
+
+async def test_it_chooses_the_tools_of_its_calls() -> None:
+    assert await said(expert(), selection("", TOOLS, "schema")) == {"needed": ["find", "sun"]}
+
+
+async def test_pieces_make_up_the_reply() -> None:
+    pieces: list[str] = []
+
+    def watch(piece: str) -> bool:
+        pieces.append(piece)
+        return False
+
+    reply = await expert().complete(plan_question(Asked("", TOOLS, "")), watch)
+    assert "".join(pieces) == reply.text
+    assert len(pieces) > 1
+
+
+def test_the_tools_of_a_schema_are_its_constants() -> None:
+    assert tools_in(question(View("", TOOLS, ()), "schema", "layer").schema) == [
+        "find",
+        "sun",
+        "moon",
+    ]

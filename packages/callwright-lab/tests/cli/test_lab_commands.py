@@ -1,0 +1,28 @@
+"""The lab's commands through the program: found by their entry points, each with its own help."""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.cli.lab import COMMANDS, load_command
+from tests.cli.program import callwright
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_registered_and_shows_its_help(name: str) -> None:
+    load_command(name)
+    done = callwright(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"callwright {name}" in done.stdout
+
+
+def test_an_unknown_layer_model_is_one_sentence() -> None:
+    done = callwright("train", "layers", "--model", "magic")
+    assert done.returncode == 1
+    assert "there is no layer model 'magic'" in done.stderr
+
+
+def test_a_benchmark_takes_its_own_options() -> None:
+    done = callwright("bench", "statements", "--help")
+    assert done.returncode == 0
+    assert "--half" in done.stdout

@@ -1,0 +1,43 @@
+"""Tasks and samples of the refiner."""
+
+from __future__ import annotations
+
+from callwright_lab.training.refiner.task import Sample, split
+from tests.training.refiner_case import nested_tasks, samples, xlam_tasks
+
+
+def test_the_papers_prompt_holds_system_query_and_upstream_output() -> None:
+    task = xlam_tasks()[0]
+    system, user = Sample(task, "erroneous", "format", "[BROKEN").messages("paper")
+    assert system.content.startswith(
+        "Your role is a highly professional tool-calling instruction corrector."
+    )
+    assert f'tools are: "{task.system}' in user.content
+    assert f'query is: "{task.query}"' in user.content
+    assert 'another model is: "[BROKEN".' in user.content
+    assert user.content.endswith("output only the correct tool-calling instruction.")
+
+
+def test_the_short_prompt_names_tools_and_format_in_a_line_each() -> None:
+    text = Sample(nested_tasks()[0], "correct", "none", "CALLS").messages("short")[1].content
+    assert "find_0(word: string) -> item" in text
+    assert "Format: <nested_function>[" in text
+    assert text.endswith("Call: CALLS")
+
+
+def test_the_answer_is_gold_in_the_tasks_format_and_read_as_right() -> None:
+    for s in samples():
+        reading = s.format.read(s.answer)
+        assert (reading.right, reading.calls) == (True, s.task.gold)
+
+
+def test_a_task_is_learned_from_or_measured_on_never_both() -> None:
+    found = samples()
+    learned, measured = split(found)
+    assert len(learned) + len(measured) == len(found)
+    tools = [{c.name for s in part for c in s.task.gold} for part in (learned, measured)]
+    combinations = [
+        {tuple(sorted({c.name for c in s.task.gold})) for s in part} for part in (learned, measured)
+    ]
+    assert not combinations[0] & combinations[1]
+    assert tools[0]

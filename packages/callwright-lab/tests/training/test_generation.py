@@ -1,0 +1,53 @@
+"""Replies of a model in memory and the likelihood of given ones, on a tiny random model."""
+
+from __future__ import annotations
+
+import math
+from importlib.util import find_spec
+
+import pytest
+
+if find_spec("trl") is None or find_spec("torch") is None:
+    pytest.skip("extra 'train' is not installed", allow_module_level=True)
+
+import torch
+
+from callwright_lab.training.generation import negative_log_likelihood, prompt_length, replies
+from tests.training.refiner_case import tiny_model, tiny_tokenizer
+
+CHATS = [[{"role": "user", "content": text}] for text in ("one", "a longer question", "two")]
+
+
+def test_a_greedy_reply_does_not_depend_on_what_else_is_asked() -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    together = replies(model, tokenizer, CHATS, 6)
+    assert together == [replies(model, tokenizer, [chat], 6)[0] for chat in CHATS]
+    assert [len(some) for some in together] == [1, 1, 1]
+
+
+def test_several_replies_are_drawn_for_each_chat_in_order() -> None:
+    tokenizer = tiny_tokenizer()
+    torch.manual_seed(0)
+    found = replies(tiny_model(tokenizer), tokenizer, CHATS, 6, samples=4, temperature=1.0)
+    assert [len(some) for some in found] == [4, 4, 4]
+    assert len({text for some in found for text in some}) > 6, "replies are drawn, not repeated"
+
+
+def test_the_likelihood_is_that_of_the_answers_tokens_alone() -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.zero_()
+    rows = [(CHATS[0], "abc"), (CHATS[1], "d")]
+    assert negative_log_likelihood(model, tokenizer, rows) == pytest.approx(
+        math.log(len(tokenizer)), rel=1e-4
+    )
+
+
+def test_a_prompt_is_counted_with_the_opening_of_the_reply() -> None:
+    tokenizer = tiny_tokenizer()
+    assert prompt_length(tokenizer, CHATS[0]) == len(
+        tokenizer("user:one<|im_end|>assistant:")["input_ids"]
+    )

@@ -1,0 +1,70 @@
+"""Runs on a language model: what TRL is told, what is opened, what is learned, and a run that goes
+on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+if find_spec("trl") is None or find_spec("torch") is None:
+    pytest.skip("extra 'train' is not installed", allow_module_level=True)
+
+from callwright.nouns.errors import ConfigError
+from callwright_lab.training.refiner.settings import CPU, PAPER
+from callwright_lab.training.tuning import group_config, learn_only_top, open_model
+from tests.training.refiner_case import tiny_model, tiny_tokenizer
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
+
+
+def test_trl_is_told_what_the_paper_says(tmp_path: Path) -> None:
+    config = group_config(replace(PAPER, bf16=False), tmp_path)
+    assert (config.loss_type, config.epsilon, config.epsilon_high, config.beta) == (
+        "dapo",
+        0.2,
+        0.28,
+        0.0,
+    )
+    assert (config.num_generations, config.max_completion_length, config.learning_rate) == (
+        16,
+        4096,
+        1e-6,
+    )
+    assert config.generation_batch_size == 16 * 16
+    assert config.gradient_accumulation_steps * config.per_device_train_batch_size == 16 * 16
+    assert (config.num_train_epochs, config.max_steps, config.scale_rewards) == (1, -1, "group")
+    seen = group_config(PAPER, tmp_path, gpu=True)
+    assert (seen.use_vllm, seen.vllm_mode, seen.vllm_max_model_length) == (True, "colocate", 8192)
+    packed = group_config(replace(CPU, bf16=False), tmp_path)
+    assert packed.gradient_accumulation_steps == 1
+
+
+@pytest.mark.parametrize("processes", [2, 4, 16])
+def test_a_batch_is_shared_among_processes(tmp_path: Path, processes: int) -> None:
+    config = group_config(replace(PAPER, bf16=False, vllm=False), tmp_path, processes=processes)
+    assert (
+        config.per_device_train_batch_size * config.gradient_accumulation_steps * processes
+        == 16 * 16
+    )
+    odd = replace(PAPER, bf16=False, batch=24 * processes + 1, attempts=1000)
+    with pytest.raises(ConfigError, match="cannot be shared among"):
+        group_config(odd, tmp_path, processes=processes)
+
+
+def test_a_model_that_is_nowhere_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ConfigError, match="cannot be opened") as raised:
+        open_model(str(tmp_path / "nothing"))
+    assert "transformers checkpoint" in raised.value.hint
+
+
+def test_only_the_top_is_learned_where_asked() -> None:
+    model = tiny_model(tiny_tokenizer())
+    learn_only_top(model, 1)
+    learned = {name for name, p in model.named_parameters() if p.requires_grad}
+    assert any(name.startswith("model.layers.1.") for name in learned)
+    assert not any("layers.0." in name or "embed" in name for name in learned)

@@ -1,0 +1,42 @@
+"""What a run of Tool-MVR is set to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from callwright.nouns.errors import ConfigError
+from callwright_lab.training.toolmvr.settings import (
+    CPU,
+    LLAMA,
+    PARAMETERS,
+    PRESETS,
+    QWEN,
+    ZERO3,
+    sharded,
+)
+
+
+def test_the_presets_of_7_and_8_billion_are_the_papers() -> None:
+    for one in (QWEN, LLAMA):
+        assert (one.sft_rate, one.warmup, one.lam, one.ratio, one.top) == (2e-5, 0.04, 1.0, 10.0, 0)
+        assert sharded(one) == {"deepspeed": dict(ZERO3)}
+    assert (QWEN.model, LLAMA.model) == (
+        "Qwen/Qwen2.5-7B-Instruct",
+        "meta-llama/Llama-3.1-8B-Instruct",
+    )
+    assert set(PARAMETERS) == {p.model for p in PRESETS.values()}
+
+
+def test_gpus_share_by_deepspeed_or_fsdp_and_a_cpu_by_nothing() -> None:
+    assert sharded(replace(QWEN, sharding="fsdp")) == {"fsdp": "full_shard auto_wrap"}
+    assert sharded(CPU) == {}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sharding": "zero9"}, {"lam": -1.0}, {"ratio": -1.0}, {"micro": 3}]
+)
+def test_what_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        replace(QWEN, **wrong)  # type: ignore[arg-type]

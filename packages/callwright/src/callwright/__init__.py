@@ -1,0 +1,157 @@
+"""Callwright makes small and open language models use tools reliably.
+
+::
+
+    from callwright import Orchestrator, tool
+
+    @tool
+    def population(city: str) -> int:
+        "How many people live in a city."
+        ...
+
+    run = Orchestrator([population]).run_sync("How many people live in Oslo?")
+    print(run.answer.text)
+
+Light names are here at once; those that need optional libraries are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from callwright.nouns.errors import (
+    CallwrightError,
+    CatalogError,
+    ConfigError,
+    EvidenceError,
+    Failure,
+    JournalError,
+    MissingExtra,
+    ModelError,
+    PlanError,
+    ToolError,
+    TraceError,
+    Violation,
+    WeightsError,
+)
+from callwright.nouns.limits import Budget, Limits
+from callwright.nouns.plan import Plan, Slot
+from callwright.nouns.trace import Event, JsonlSink, MemorySink, Trace, read_jsonl
+from callwright.nouns.types import (
+    DESTRUCTIVE,
+    READ,
+    READ_LOCAL,
+    WRITE,
+    Answer,
+    CheckedCall,
+    Citation,
+    Edit,
+    Effects,
+    Message,
+    Reply,
+    Skip,
+    Statement,
+    Tool,
+    ToolCall,
+    ToolOutput,
+    ToolResult,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from callwright.agent.orchestrator import Orchestrator, Run
+    from callwright.models import open_model
+    from callwright.nouns.protocols import NOT_DONE, call_key
+    from callwright.planning import open_planner
+    from callwright.repair.gate import Gate, Refusal
+    from callwright.repair.pipeline import refine
+    from callwright.repair.result import Refinement
+    from callwright.tools.catalog import Catalog, open_catalog
+    from callwright.tools.python.functions import tool
+
+__version__ = "0.1.0"
+
+_LATER = {
+    "NOT_DONE": "callwright.nouns.protocols",
+    "Catalog": "callwright.tools.catalog",
+    "Gate": "callwright.repair.gate",
+    "Orchestrator": "callwright.agent.orchestrator",
+    "Refinement": "callwright.repair.result",
+    "Refusal": "callwright.repair.gate",
+    "Run": "callwright.agent.orchestrator",
+    "call_key": "callwright.nouns.protocols",
+    "open_catalog": "callwright.tools.catalog",
+    "open_model": "callwright.models",
+    "open_planner": "callwright.planning",
+    "refine": "callwright.repair.pipeline",
+    "tool": "callwright.tools.python.functions",
+}
+
+__all__ = [
+    "DESTRUCTIVE",
+    "NOT_DONE",
+    "READ",
+    "READ_LOCAL",
+    "WRITE",
+    "Answer",
+    "Budget",
+    "CallwrightError",
+    "Catalog",
+    "CatalogError",
+    "CheckedCall",
+    "Citation",
+    "ConfigError",
+    "Edit",
+    "Effects",
+    "Event",
+    "EvidenceError",
+    "Failure",
+    "Gate",
+    "JournalError",
+    "JsonlSink",
+    "Limits",
+    "MemorySink",
+    "Message",
+    "MissingExtra",
+    "ModelError",
+    "Orchestrator",
+    "Plan",
+    "PlanError",
+    "Refinement",
+    "Refusal",
+    "Reply",
+    "Run",
+    "Skip",
+    "Slot",
+    "Statement",
+    "Tool",
+    "ToolCall",
+    "ToolError",
+    "ToolOutput",
+    "ToolResult",
+    "Trace",
+    "TraceError",
+    "Usage",
+    "Violation",
+    "WeightsError",
+    "call_key",
+    "open_catalog",
+    "open_model",
+    "open_planner",
+    "read_jsonl",
+    "refine",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        value = getattr(import_module(_LATER[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'callwright' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

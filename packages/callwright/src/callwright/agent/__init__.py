@@ -1,0 +1,1 @@
+"""The agent loop: plans, executes, repairs and answers; journals every step."""

@@ -1,0 +1,605 @@
+"""One call on its way: check -> (repair) -> invoke -> (diagnose -> repair -> invoke again).
+
+An error stays at its call (RETO, section 3.4): what cannot be mended within the budget is recorded
+as skipped or failed. Calls on their way at the same time do not see each other. What one of them
+changes for the run (skips, what an error taught, calls that wait) is kept with it and merged by the
+executor in call order; the budget, where the first to ask is served, goes through the ledger. So a
+run does not depend on which call was faster, and can be replayed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+from callwright.agent.deadlines import Deadlines
+from callwright.agent.gaps import made_up, names_another, unknown_keys
+from callwright.agent.invoke import Caller, idempotency_key, invoke
+from callwright.agent.journal.ledger import Answer, Ledger, in_doubt
+from callwright.agent.questions import LimitReached, Questions
+from callwright.agent.safety.consent import Consent, proposed, refusal
+from callwright.agent.safety.freeze import Freeze
+from callwright.jsontext import write
+from callwright.nouns.errors import Failure, Violation
+from callwright.nouns.limits import Budget
+from callwright.nouns.trace import Trace
+from callwright.nouns.types import (
+    CheckedCall,
+    JsonObject,
+    Skip,
+    Tool,
+    ToolCall,
+    ToolResult,
+    canonical,
+    members,
+)
+from callwright.repair.by_model.question import PLAIN, Asks, Repair, repair_failure, repair_refusal
+from callwright.repair.by_model.reflection import Reflecting, Tried
+from callwright.repair.diagnose import Diagnosis, diagnose
+from callwright.repair.gate import Gate, Refusal
+from callwright.repair.outcome import may_repeat
+from callwright.repair.provenance.invention import Invention, inventions
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+_DROPPED = "drop_unknown"
+Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
+"""How tier 2 asks: plainly, with a reflection instead, or with one where asking plainly did not
+help.
+"""
+
+_REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
+_NEAR = 7  # days from a known one, within which a date may have been counted
+_FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
+
+
+@dataclass(slots=True)
+class RunServices:
+    """What all calls of a run have in common."""
+
+    caller: Caller
+    sources: ProvenanceIndex
+    questions: Questions
+    budget: Budget
+    trace: Trace
+    ledger: Ledger
+    names: tuple[str, ...] = ()  # of every tool of the run
+    consent: Consent = field(default_factory=Consent)
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    asking: asyncio.Lock = field(
+        default_factory=asyncio.Lock
+    )  # people are asked one thing at a time
+    repairs: dict[str, int] = field(
+        default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0}
+    )
+    seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
+    unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
+    sandbox: bool = False  # what calls change is thrown away: a failed one leaves nothing behind
+    in_doubt: dict[str, str] = field(
+        default_factory=dict
+    )  # tool -> id of a write of which nobody knows if it happened
+    mends: bool = True  # whether calls are mended at all
+    as_written: bool = False  # calls leave as the model wrote them, or fail as a tool's own do
+    unchecked: bool = False  # ... and what their schema says decides nothing
+    trusted: bool = False  # values that stand nowhere else are somebody's own, not a model's
+    repairing: Repairing = "plain"
+    freeze: Freeze = field(default_factory=Freeze)
+
+    def spend(self, actor: str, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
+        """One unit of a budget. A refusal is an answer from outside: which actor asked first
+        decided it.
+        """
+        if told := self.ledger.next(actor, "limit"):
+            self.trace.add("limit", **told)
+            return False
+        before = self.ledger.ahead(actor)
+        if spend() or before:
+            return True
+        self.trace.add(
+            "limit", limit=limit, purpose=purpose, actor=actor, turn=self.ledger.turn(actor)
+        )
+        return False
+
+
+@dataclass(slots=True)
+class CallRunner:
+    """One call's way and what came of it."""
+
+    id: str
+    tool: str
+    slot: str
+    shared: RunServices
+    gate: Gate
+    result: ToolResult | None = None
+    skips: list[Skip] = field(default_factory=list)
+    by: str = "model"  # who wrote the call: model | analogy | retry | substitute
+    refusal: Refusal | None = None  # of the gate, where repair did not help
+    lacks: bool = False  # a value that later results may hold
+    held: CheckedCall | None = None
+    denied: tuple[CheckedCall, Skip] | None = None  # a call that was not given leave
+    approved: bool = True  # nobody had to be asked, or who was asked here said yes
+    same: str = ""  # the id of the very same call that was made before
+    taught: Tool | None = None  # the tool as an error described it
+    unmended: str = ""
+    # where its values may come from, if it does not see all that the run does
+    own: ProvenanceIndex | None = None
+    said: JsonObject = field(default_factory=dict)  # arguments that are a plan's own
+    beside: Container[
+        str
+    ] = ()  # ids of the calls that were written with it: in one reply, plan or program
+    tried: list[Tried] = field(
+        default_factory=list
+    )  # what was refused or failed, and what was said of it
+    assumed: tuple[Invention, ...] = ()  # values of the call that succeeded which the model made up
+
+    @property
+    def sources(self) -> ProvenanceIndex:
+        return self.shared.sources if self.own is None else self.own
+
+    async def settle(self, call: ToolCall, patient: bool) -> None:
+        """The whole way. ``patient``: a call with a made-up value is held. Only its own calls can a
+        model mend.
+        """
+        self.shared.trace.add(
+            "call.raw",
+            id=call.id,
+            tool=call.tool,
+            arguments=call.arguments,
+            slot=call.slot,
+            by=self.by,
+        )
+        if self.shared.as_written:
+            await self._settle_as_written(call)
+            return
+        checked = await self._check(call, ask=self.by == "model")
+        if checked is None:
+            return
+        if patient and (why := made_up(checked, self.sources)):
+            self.held, self.lacks = checked, True
+            self._skip(why, refused=True)
+            return
+        await self.once(checked)
+
+    async def _settle_as_written(self, call: ToolCall) -> None:
+        """What its schema accepts is called, as often as it is written; what not comes back as an
+        error.
+        """
+        verdict = self.gate.as_written(call, unchecked=self.shared.unchecked)
+        if isinstance(verdict, CheckedCall):
+            self.result = await self._run(verdict)
+            return
+        self.shared.trace.add(
+            "call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits
+        )
+        failure = Failure("tool_error", verdict.message)
+        self.result = ToolResult(
+            call.id, call.tool, verdict.arguments or {}, None, failure, slot=call.slot
+        )
+
+    async def once(self, call: CheckedCall) -> None:
+        """Run a checked call, unless the same call or one of which the outcome is unknown forbids
+        it.
+        """
+        key = _key(call)
+        if told := self.shared.ledger.next(self.id, "skip"):
+            self.same = told.get("same", "")  # journals of earlier versions do not say
+            refused = told.get("refused", False)
+            self._note_skip(
+                Skip(told["tool"], told["reason"], told["slot"], refused=refused), told["turn"]
+            )
+        elif (
+            not self.shared.ledger.ahead(self.id)
+            and (skip := self._why_not_again(call, key)) is not None
+        ):
+            self._note_skip(skip, self.shared.ledger.turn(self.id))
+        else:
+            self.shared.seen[key] = self.id
+            self.result = await self._run(call)
+
+    def _why_not_again(self, call: CheckedCall, key: bytes) -> Skip | None:
+        """The skip of a call that another one of this run forbids, None for a call that may be
+        made.
+
+        A tool that has a write in doubt is not called again in the run: other arguments would be a
+        second write, if the first one happened. Writes that were written together are all meant,
+        even if they are equal.
+        """
+        tool = call.tool
+        doubt = self.shared.in_doubt.get(tool.name)
+        if doubt is not None:
+            why = (
+                f"not called: whether {doubt} was done is not known, and this could do it a second"
+                " time"
+            )
+            return Skip(tool.name, why, call.slot, refused=True)
+        same = self.shared.seen.get(key, "")
+        if not same or self.by == "retry" or (tool.effects.may_write and same in self.beside):
+            return None
+        self.same = same
+        return Skip(tool.name, f"the same call was already made as {same}", call.slot)
+
+    async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
+        trace = self.shared.trace
+        frozen = (
+            self.shared.freeze.arguments
+        )  # then nothing is filled in from results, and no model mends
+        verdict = self.gate.check(call, None if frozen else self.sources)
+        if isinstance(verdict, Refusal):
+            trace.add(
+                "call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits
+            )
+            verdict = (
+                await self._mend_refusal(verdict)
+                if ask and self.shared.mends and not frozen
+                else verdict
+            )
+        if isinstance(verdict, Refusal):
+            self.refusal, self.lacks = (
+                verdict,
+                any(v.kind == "ungrounded" for v in verdict.violations),
+            )
+            self._skip(_reason(verdict.violations), refused=True)
+            return None
+        if not self.shared.mends:
+            written = self._as_written(call, verdict)
+            if written is None:
+                return None
+            verdict = written
+        self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
+        trace.add(
+            "call.checked",
+            id=call.id,
+            tool=verdict.tool.name,
+            arguments=verdict.arguments,
+            edits=verdict.edits,
+            warnings=[w.to_dict() for w in verdict.warnings],
+        )
+        return verdict
+
+    def _as_written(self, call: ToolCall, checked: CheckedCall) -> CheckedCall | None:
+        """Without repair: the call as it was written, unknown keys dropped (the gate's own part,
+        RETO Eq. 11); None, and a skip, where its schema does not hold so.
+        """
+        if all(edit.rule == _DROPPED for edit in checked.edits):
+            return checked
+        plain = self.gate.check(call)
+        if isinstance(plain, CheckedCall) and all(edit.rule == _DROPPED for edit in plain.edits):
+            return plain
+        edit = next(edit for edit in checked.edits if edit.rule != _DROPPED)
+        self._skip(
+            f"not as its schema wants ({edit.rule} at {edit.path or '/'}), and nothing is mended",
+            refused=True,
+        )
+        return None
+
+    async def _mend_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
+        key = canonical(
+            [refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]]
+        )
+        if key in self.shared.unmended:
+            return refusal  # the model was asked this very thing in this run and knew no better
+        grant = partial(self._granted, "tier2")
+        mended = await self._mended(
+            refusal, lambda asks: repair_refusal(refusal, self.gate, self.sources, grant, asks=asks)
+        )
+        if isinstance(mended, Refusal):
+            self.unmended = key
+        self.tried.append(Tried(refusal.call.arguments, refusal.message))
+        return mended
+
+    async def _mended(
+        self, last: Refusal, dialogue: Callable[[Asks], Repair]
+    ) -> CheckedCall | Refusal:
+        """The repaired call, or the last refusal, asked for in the run's way."""
+        outcome: CheckedCall | Refusal = last
+        for asks in self._ways():
+            outcome = await self._repair(last, dialogue(asks))
+            for said in asks.said if isinstance(asks, Reflecting) else ():
+                self.shared.trace.add("reflection", id=self.id, tool=self.tool, **members(said))
+            if isinstance(outcome, CheckedCall) and outcome.arguments != last.arguments:
+                break
+        return outcome
+
+    def _ways(self) -> tuple[Asks, ...]:
+        how = self.shared.repairing
+        if how == "plain":
+            return (PLAIN,)
+        reflecting = Reflecting(tuple(self.tried))
+        return (PLAIN, reflecting) if how == "reflect-after" and not self.tried else (reflecting,)
+
+    async def _repair(self, refusal: Refusal, dialogue: Repair) -> CheckedCall | Refusal:
+        """Drive one repair. What was changed and at which tier goes into the trace."""
+        asked = self.shared.repairs["tier2"]
+        try:
+            outcome = await self.shared.questions.converse(dialogue, self.id)
+        except LimitReached:
+            return refusal
+        if isinstance(outcome, CheckedCall):
+            self.shared.trace.add(
+                "call.repair",
+                id=outcome.id,
+                tier=2 if self.shared.repairs["tier2"] > asked else 1,
+                before=refusal.call.arguments,
+                after=outcome.arguments,
+                edits=outcome.edits,
+            )
+        return outcome
+
+    def _granted(self, tier: str) -> bool:
+        """One tier-2 question, or one repeated execution, from the run's budget B."""
+        granted = self._spend("repairs", "repair", self.shared.budget.spend_repair)
+        self.shared.repairs[tier] += granted
+        return granted
+
+    def _spend(self, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
+        return self.shared.spend(self.id, limit, purpose, spend)
+
+    async def _run(self, call: CheckedCall) -> ToolResult | None:
+        """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
+        attempt, approved = 1, False
+        while True:
+            if self.shared.freeze.filling.on and self._ill_filled(call):
+                return None
+            why = "" if approved else self.shared.consent.why(call.tool)
+            if why and not await self._may_leave(call, why):
+                return None
+            if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
+                self._skip("the run's limit of tool calls is reached", refused=True)
+                return None
+            result, diagnosis = await self._invoke(call, attempt)
+            if result.ok:
+                self.assumed = (
+                    ()
+                    if self.shared.trusted
+                    else inventions(call.arguments, call.tool, self.sources, near=_NEAR)
+                )
+                return result
+            again = await self._again(call, result, diagnosis)
+            if again is None:
+                return result
+            approved = self.approved and again.arguments == call.arguments
+            call, attempt = again, attempt + 1
+
+    def _ill_filled(self, call: CheckedCall) -> bool:
+        """Whether an argument has a value that no plan said and that its source may not fill."""
+        filled = self.shared.freeze.filling.judged(call, self.sources, self.said)
+        if filled.origins:
+            self.shared.trace.add(
+                "origins",
+                id=call.id,
+                tool=call.tool.name,
+                origins=filled.told,
+                refused=filled.refused,
+            )
+        if filled.refused:
+            self.shared.seen.pop(
+                _key(call), None
+            )  # it was not made: where the plan says it, it may be
+            self._skip(filled.message, refused=True)
+        return bool(filled.refused)
+
+    async def _may_leave(self, call: CheckedCall, why: str) -> bool:
+        """Ask whoever is to be asked. What was said is recorded, and not asked again after a crash;
+        but what somebody else's record says lets nothing leave that has not left.
+        """
+        ledger = self.shared.ledger
+        told = ledger.next(self.id, "approval")
+        offer = self.shared.consent.offer(call.tool)
+        other = (
+            told is not None and told.get("digest", offer.digest) != offer.digest
+        )  # of a tool that was another one
+        replayed = (ledger.foreign or other) and ledger.ahead(self.id)
+        if told is None and replayed:
+            told = {"granted": True}
+        elif told is None or ((ledger.foreign or other) and told["granted"] and not replayed):
+            told = await self._asked(call, why, told)
+        if "id" in told:
+            self.shared.trace.add("approval", **told)
+        self.approved = bool(told["granted"]) and not replayed
+        if not told["granted"]:
+            self._skip(refusal(call, why, told["by"]), refused=True)
+            self.denied = (call, self.skips[-1])
+        return bool(told["granted"])
+
+    async def _asked(self, call: CheckedCall, why: str, before: Answer | None) -> Answer:
+        """What was said of a call, in the place of what a record says."""
+        offer = self.shared.consent.offer(call.tool)
+        proposal = proposed(call, why, self.sources, offer)
+        async with self.shared.asking:
+            granted, by = await self.shared.consent.asked(proposal)
+        shown = {
+            "tool": call.tool.name,
+            "arguments": call.arguments,
+            "why": why,
+            "origins": proposal.origins,
+        }
+        shown |= {"offer": offer.shown, "digest": offer.digest}
+        turn = before["turn"] if before else self.shared.ledger.turn(self.id)
+        return {
+            "id": self.id,
+            **shown,
+            "granted": granted,
+            "by": by,
+            "actor": self.id,
+            "turn": turn,
+        }
+
+    async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:
+        told = self.shared.ledger.next(self.id, "result")
+        result = (
+            _recorded(told) if told else self._without_secrets(await self._leave(call, attempt))
+        )
+        turn = told["turn"] if told else self.shared.ledger.turn(self.id)
+        diagnosis = diagnose(result, self._here(call.tool))
+        judged = (
+            result.ok and diagnosis.failure is not None
+        )  # status 200 with an error inside, or nothing at all
+        if diagnosis.failure is not result.failure:
+            result = replace(result, failure=diagnosis.failure)
+        self.shared.trace.add("result", **members(result), judged=judged, actor=self.id, turn=turn)
+        return result, diagnosis
+
+    def _here(self, tool: Tool) -> Tool:
+        """The tool with its effects in this run: in a sandbox what a failed call left behind is
+        thrown away.
+        """
+        return (
+            replace(tool, effects=replace(tool.effects, atomic=True))
+            if self.shared.sandbox
+            else tool
+        )
+
+    async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
+        """Send the call. One that may write leaves only after its intent is on the disk."""
+        ledger, trace = self.shared.ledger, self.shared.trace
+        key = idempotency_key(ledger.origin, call) if call.tool.effects.may_write else ""
+        if (said := ledger.resolution(self.id, attempt)) is not None and said[
+            "outcome"
+        ] != "not_done":
+            return _resolved(call, attempt, said)
+        if said is None and ledger.intended(self.id, attempt) and not call.tool.effects.may_repeat:
+            raise in_doubt([self.id], ledger.run)
+        if call.tool.effects.may_write:
+            trace.add(
+                "intent",
+                id=self.id,
+                attempt=attempt,
+                tool=call.tool.name,
+                arguments=call.arguments,
+                effects=call.tool.effects,
+                key=key,
+            )
+            ledger.commit()
+        limits = self.shared.budget.limits
+        timeout = min(limits.tool_seconds, max(0.001, self.shared.budget.seconds_left))
+        return await invoke(
+            call,
+            self.shared.caller,
+            timeout=timeout,
+            max_bytes=limits.result_bytes,
+            attempt=attempt,
+            key=key,
+            deadlines=self.shared.deadlines,
+        )
+
+    def _without_secrets(self, result: ToolResult) -> ToolResult:
+        """A tool may echo the key it was called with: neither the model nor the answer may see
+        it.
+        """
+        if not self.shared.trace.secrets:
+            return result
+        redact, failure = self.shared.trace.redact, result.failure
+        if failure is not None:
+            failure = replace(
+                failure, message=redact(failure.message), detail=redact(failure.detail)
+            )
+        return replace(result, content=redact(result.content), failure=failure)
+
+    async def _again(
+        self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis
+    ) -> CheckedCall | None:
+        """The call to execute next after a failure, or None where the failure stands."""
+        failure = result.failure
+        if (
+            failure is None
+            or not self.shared.mends
+            or not may_repeat(failure, self._here(call.tool).effects)
+        ):
+            return None
+        if diagnosis.points_at_arguments:
+            frozen = self.shared.freeze.arguments
+            return None if frozen else await self._with_other_arguments(call, result, diagnosis)
+        if failure.retryable and result.attempt <= _REPEATS and self._granted("repeat"):
+            if not self.shared.ledger.ahead(self.id):
+                wait = _FIRST_WAIT * 2 ** (result.attempt - 1)
+                await asyncio.sleep(min(wait, self.shared.budget.seconds_left))
+            return call
+        return None
+
+    async def _with_other_arguments(
+        self, call: CheckedCall, result: ToolResult, diagnosis: Diagnosis
+    ) -> CheckedCall | None:
+        if self._unknown_here(call, diagnosis):
+            return None
+        grant = partial(self._granted, "tier2")
+        raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
+        mended = await self._mended(
+            Refusal(raw, call.tool, call.arguments, ()),
+            lambda asks: repair_failure(
+                call, result, diagnosis, self.gate, self.sources, grant, asks=asks
+            ),
+        )
+        self.tried.append(Tried(call.arguments, diagnosis.message, left=True))
+        if isinstance(mended, Refusal) or any(
+            t.left and t.arguments == mended.arguments for t in self.tried
+        ):
+            return None  # nothing better, or what has failed already
+        if not self._granted("repeat"):
+            return None
+        self.taught = mended.tool  # what the error taught holds for the rest of the run
+        return mended
+
+    def _unknown_here(self, call: CheckedCall, diagnosis: Diagnosis) -> bool:
+        """Whether other arguments cannot be had: another tool knows the value, or nothing does, nor
+        the error.
+        """
+        message = diagnosis.failure.message if diagnosis.failure else ""
+        if names_another(message, call.tool.name, self.shared.names):
+            return True
+        offered = (
+            {c.key for c in diagnosis.overlay.changes if c.change == "enum"}
+            if diagnosis.overlay
+            else set()
+        )
+        keys = {*unknown_keys(message, call.arguments)} - offered
+        under = self.sources.under
+        return bool(keys) and not any({*under(k)} - {call.arguments[k]} for k in keys)
+
+    def _skip(self, reason: str, refused: bool = False) -> None:
+        self._note_skip(Skip(self.tool, reason, self.slot, refused=refused))
+
+    def _note_skip(self, skip: Skip, turn: int | None = None) -> None:
+        self.skips.append(skip)
+        named = (
+            {}
+            if turn is None
+            else {"actor": self.id, "turn": turn, "same": self.same, "refused": skip.refused}
+        )
+        self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
+
+
+def _key(call: CheckedCall) -> bytes:
+    """What two equal calls have in common."""
+    return write([call.tool.name, call.arguments])
+
+
+def _recorded(told: Answer) -> ToolResult:
+    """A result from the journal, as it was before it was judged."""
+    failure = None if told["judged"] or told["failure"] is None else Failure(**told["failure"])
+    fields = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt")
+    simulated = told.get("simulated", "")  # journals of earlier versions do not say
+    return ToolResult(**{name: told[name] for name in fields}, failure=failure, simulated=simulated)
+
+
+def _resolved(call: CheckedCall, attempt: int, said: Answer) -> ToolResult:
+    """The result of a call in doubt, as it was found out or said."""
+    failure = (
+        Failure("tool_error", said["message"], not_done=True)
+        if said["outcome"] == "failed"
+        else None
+    )
+    return ToolResult(
+        call.id,
+        call.tool.name,
+        call.arguments,
+        said.get("content"),
+        failure,
+        slot=call.slot,
+        attempt=attempt,
+    )
+
+
+def _reason(violations: Sequence[Violation]) -> str:
+    return violations[0].message if violations else "refused by the gate"

@@ -1,0 +1,292 @@
+"""Which of many tools a run works with: found for its request, tried, and looked for again where
+they fall short.
+
+The catalogue may hold thousands of tools; no prompt ever shows more of them than were found. What
+was found, and what trials showed, are answers from outside: they go through the run's ledger, and a
+resume asks nobody again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias, get_args
+
+from callwright.agent.invoke import Caller
+from callwright.agent.journal.ledger import Answer, Ledger, diverged
+from callwright.agent.probing import TrialPolicy, Trials, try_tools
+from callwright.agent.safety.policy import withheld
+from callwright.models.encoders import open_encoder
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.limits import Budget
+from callwright.nouns.trace import Event, Trace
+from callwright.nouns.types import Message, Tool
+from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
+from callwright.storage.database import state_dir
+from callwright.tools.evidence import EvidenceStore, Known
+
+Trying: TypeAlias = Literal["off", "read-only", "sandbox"]
+TRYING: tuple[Trying, ...] = get_args(Trying)
+USUAL = 8  # tools: a small model does best with at most eight
+NEAR = 0.4
+"""Of the best score: without a model that chooses among them, more tools would mean a plan of what
+is not needed.
+
+On the desk's 45 requests that call something, out of all its tools (mode ranked): 5.7 tools a
+request, with 83 % of those needed; :data:`USUAL` tools and what they need are 8.6, with 91 %.
+"""
+_POOL, _LEAST_POOL = 2, 10  # candidates for each place, where trials decide; of how many at least
+VECTORS = "vectors.db"  # what was encoded once is not encoded again by the next run
+_MOST_TRIALS = 20  # calls, and at most half of those that the run may make
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlisting:
+    """How a run's tools are chosen: ``size`` of them, found by ``mode`` (None: the index's own),
+    tried or not.
+
+    ``trials``: ``read-only`` calls what is declared to read; ``sandbox`` says that whatever any
+    tool does is thrown away. Raises ConfigError for what makes no sense.
+    """
+
+    size: int = USUAL
+    trials: Trying = "off"
+    mode: Mode | None = None
+
+    @classmethod
+    def of(cls, start: Answer) -> Shortlisting | None:
+        """How a run that goes on was told to choose its tools, by its ``run.start``."""
+        said = start.get("shortlist")
+        return cls(**said) if said else None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
+            raise ConfigError(
+                f"a shortlist holds at least one tool, not {self.size!r}", hint=f"usually {USUAL}"
+            )
+        if self.trials not in TRYING:
+            raise ConfigError(
+                f"there are no trials {self.trials!r}", hint=f"trials: {', '.join(TRYING)}"
+            )
+
+
+class Index:
+    """The index of a catalogue: made when it is first asked, and brought up to date where the tools
+    have changed.
+    """
+
+    def __init__(self) -> None:
+        self._made: ToolIndex | None = None
+
+    def of(self, tools: Iterable[Tool], mode: Mode | None) -> ToolIndex:
+        """Raises MissingExtra without the extra ``retrieval``."""
+        if self._made is None:
+            encodes = mode is not None and needs_encoder(mode)
+            self._made = ToolIndex.build(
+                (), open_encoder(cache=state_dir() / VECTORS) if encodes else None
+            )
+        self._made = self._made.synced(tools)
+        return self._made
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The tools chosen for a request, best first, then what these need first. ``mode`` says how
+    they were found.
+    """
+
+    tools: tuple[Tool, ...]
+    mode: Mode
+
+
+def choose(query: str, tools: Sequence[Tool], size: int | None, mode: Mode) -> Choice:
+    """The tools that a run with a shortlist of ``size`` begins with, where nothing is tried or
+    known of them.
+
+    Without a size at most :data:`USUAL`, and none that scores below :data:`NEAR` times the best
+    one. All of the tools where there are no more than that. Raises MissingExtra, WeightsError.
+    """
+    most = Shortlisting(USUAL if size is None else size).size
+    if len(tools) <= most:
+        return Choice(tuple(tools), mode)
+    by_name = {tool.name: tool for tool in tools}
+    index = Index().of(tools, mode)
+    hits = index.search(query, 2 * most, mode=mode, bring=0)
+    back = {tool.name for tool in withheld(query, (), [by_name[hit.name] for hit in hits])}
+    fit = [hit for hit in hits if hit.name not in back][:most]
+    if size is None and fit:
+        fit = [hit for hit in fit if hit.score >= NEAR * fit[0].score]
+    names = dict.fromkeys(hit.name for hit in (*fit, *index.needed(query, fit)))
+    return Choice(tuple(by_name[name] for name in names if name not in back), mode)
+
+
+def best_mode() -> Mode:
+    """``ranked`` where vectors can be made without fetching anything, else ``lexical``."""
+    from callwright import weights
+
+    here = all(find_spec(library) for library in ("onnxruntime", "tokenizers"))
+    return (
+        "ranked"
+        if here and all(weights.find(name) for name in ("minilm-int8", "minilm-tokenizer"))
+        else "lexical"
+    )
+
+
+@dataclass(slots=True)
+class CatalogSearch:
+    """All tools of a run, of which it sees a few; it may come back for more.
+
+    ``index`` is asked only where nothing is on record. ``known`` says how often tools work, as of
+    the run's start.
+    """
+
+    tools: Mapping[str, Tool]
+    index: Index
+    settings: Shortlisting
+    known: Known
+    trace: Trace
+    ledger: Ledger
+    query: str
+    conversation: Sequence[Message] = ()
+    kept_back: list[Tool] = field(
+        default_factory=list
+    )  # destructive, and nothing said speaks of them
+
+    async def first(
+        self,
+        caller: Caller,
+        budget: Budget,
+        evidence: EvidenceStore | None = None,
+        secrets: Sequence[str] = (),
+        *,
+        dry_run: bool = False,
+    ) -> tuple[Tool, ...]:
+        """The tools to begin with. Calls of trials are spent from the budget of the run."""
+        trying = self.settings.trials != "off"
+        if told := self.ledger.next("", "shortlist"):
+            return self._again(told, budget)
+        size = self.settings.size
+        hits = self._found(self.query, (), max(_LEAST_POOL, size * _POOL) if trying else size)
+        names, more = [hit.name for hit in hits if not hit.needed_by][:size], dict[str, Any]()
+        failed: set[str] = set()
+        if trying:
+            policy = self._policy(budget, dry_run)
+            made = await try_tools(
+                self.query, hits, self.tools.values(), invoker=caller, evidence=evidence, policy=policy,
+                conversation=self.conversation, secrets=secrets, trace=self.trace, ledger=self.ledger,
+            )  # fmt: skip
+            names, more = _places(made, size), {"calls": made.calls, "problems": made.problems}
+            failed = {one.name for one in made.ranking if one.failed}
+            _spend(budget, made.calls)
+        needed = self._needed(
+            self.query, [hit for hit in hits if hit.name in names], {*failed, *names}
+        )
+        return self._record(self.query, [*names, *(hit.name for hit in needed)], hits, **more)
+
+    def find(self, wanted: str, without: Container[str], most: int) -> tuple[Tool, ...]:
+        """Tools of the whole catalogue that fit some words, best first, none of them
+        ``without``.
+        """
+        if told := self.ledger.next("", "shortlist"):
+            return self._again(told)
+        hits = self._found(wanted, without, most)
+        return self._record(wanted, [hit.name for hit in hits], hits)
+
+    def _found(self, wanted: str, without: Container[str], most: int) -> tuple[Hit, ...]:
+        """The hits that may be shown, and after them what they need first. Twice as many are looked
+        at as are wanted, and as are left out.
+        """
+        left_out = sum(name in without for name in self.tools)
+        index = self.index.of(self.tools.values(), self.settings.mode)
+        hits = index.search(
+            wanted, 2 * most + left_out, mode=self.settings.mode, known=self.known, bring=0
+        )
+        fit = self._fit(hits, without)[:most]
+        return (*fit, *self._needed(wanted, fit, without))
+
+    def _needed(self, wanted: str, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
+        """What some hits need first."""
+        return self._fit(
+            self.index.of(self.tools.values(), self.settings.mode).needed(wanted, hits), without
+        )
+
+    def _fit(self, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
+        """Those of the run's tools, without some, and without what is kept back."""
+        fit = [hit for hit in hits if hit.name not in without and hit.name in self.tools]
+        back = withheld(
+            self.query,
+            (m.content for m in self.conversation),
+            [self.tools[hit.name] for hit in fit],
+        )
+        self.kept_back += (tool for tool in back if tool not in self.kept_back)
+        hidden = {tool.name for tool in back}
+        return tuple(hit for hit in fit if hit.name not in hidden)
+
+    def _policy(self, budget: Budget, dry_run: bool) -> TrialPolicy:
+        limits = budget.limits
+        return TrialPolicy(
+            k=self.settings.size,
+            calls=min(_MOST_TRIALS, limits.tool_calls // 2),
+            seconds=min(60.0, budget.seconds_left),
+            tool_seconds=min(10.0, limits.tool_seconds),
+            result_bytes=limits.result_bytes,
+            concurrency=limits.concurrency,
+            sandbox=("*",) if self.settings.trials == "sandbox" and not dry_run else (),
+        )
+
+    def _record(
+        self, wanted: str, names: Sequence[str], hits: Sequence[Hit], **more: Any
+    ) -> tuple[Tool, ...]:
+        tools = tuple(self.tools[name] for name in names)
+        self._add(
+            wanted=wanted,
+            names=list(names),
+            tools=tools,
+            digests={tool.name: tool.digest for tool in tools},
+            hits=[[hit.name, round(hit.score, 6)] for hit in hits],
+            kept_back=[tool.name for tool in self.kept_back],
+            actor="",
+            turn=self.ledger.turn(""),
+            **more,
+        )
+        self.ledger.commit()
+        return tools
+
+    def _again(self, told: Answer, budget: Budget | None = None) -> tuple[Tool, ...]:
+        """What was found before a crash."""
+        gone = [name for name in (*told["names"], *told["kept_back"]) if name not in self.tools]
+        if gone:
+            raise diverged(f"it was shown {', '.join(gone)}, which no source offers any more")
+        self.kept_back[:] = [self.tools[name] for name in told["kept_back"]]
+        if budget is not None:
+            _spend(budget, told.get("calls", 0))
+        self._add(**told)
+        return tuple(self.tools[name] for name in told["names"])
+
+    def _add(self, **told: Any) -> None:
+        self.trace.add("shortlist", **told)
+
+
+def shown_digests(events: Iterable[Event]) -> dict[str, str]:
+    """The digests of all tools that a run found."""
+    return {
+        name: told
+        for e in events
+        if e.kind == "shortlist"
+        for name, told in e.data["digests"].items()
+    }
+
+
+def _places(made: Trials, size: int) -> list[str]:
+    """The first of the ranking that were not shown to fail; where they are too few, those for which
+    only no call could be made of the request: what a plan gives them may make one.
+    """
+    chosen = list(made.shortlist(size))
+    spare = (one.name for one in made.ranking if one.outcome == "parameter_mismatch")
+    return [*chosen, *spare][:size]
+
+
+def _spend(budget: Budget, calls: int) -> None:
+    for _ in range(calls):
+        budget.spend_tool_call()

@@ -1,0 +1,98 @@
+"""invoke: one checked call becomes one result, whatever the world does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+from uuid import UUID, uuid5
+
+from callwright.agent.deadlines import Deadlines
+from callwright.jsontext import write
+from callwright.nouns.errors import Failure, ToolError
+from callwright.nouns.protocols import CALL_KEY
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    JsonObject,
+    ToolOutput,
+    ToolResult,
+    canonical,
+)
+
+_KEYS = UUID(
+    "6f3a2c1e-0c58-5b0e-9d5a-3f6f4a9d7c21"
+)  # the name space of our idempotency keys (RFC 9562, version 5)
+
+Caller: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutput]]
+
+
+async def invoke(
+    call: CheckedCall,
+    caller: Caller,
+    *,
+    timeout: float,
+    max_bytes: int,
+    attempt: int = 1,
+    key: str = "",
+    deadlines: Deadlines | None = None,
+) -> ToolResult:
+    """Run one checked call. Never raises for what the tool or the network does; cancellation passes
+    through.
+
+    ``key`` is what the tool's source sees as :data:`callwright.nouns.protocols.CALL_KEY`.
+    ``deadlines``: of the calls that run beside this one.
+    """
+    if not isinstance(call, CheckedCall):
+        raise TypeError("invoke() takes a CheckedCall only: pass the call through the gate first")
+    CALL_KEY.set(key)
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(timeout) if deadlines is None else deadlines.within(timeout):
+            output = await caller(call.tool.name, call.arguments)
+    except TimeoutError:
+        output = ToolOutput(failure=_timed_out(call, timeout))
+    except ToolError as exc:
+        output = ToolOutput(failure=Failure("tool_error", str(exc), not_done=True))
+    except Exception as exc:
+        message = f"{type(exc).__name__}: {exc}"
+        output = ToolOutput(failure=Failure("tool_error", message))
+    content, failure = _within(output.content, output.failure, max_bytes)
+    return ToolResult(
+        id=call.id,
+        tool=call.tool.name,
+        arguments=call.arguments,
+        content=content,
+        failure=failure,
+        seconds=time.monotonic() - started,
+        slot=call.slot,
+        attempt=attempt,
+        simulated=output.simulated,
+    )
+
+
+def idempotency_key(run: str, call: CheckedCall) -> str:
+    """The same for every attempt at this call of this run, before and after a crash; another for
+    any other call.
+    """
+    return str(uuid5(_KEYS, canonical([run, call.id, call.tool.name, call.arguments])))
+
+
+def _timed_out(call: CheckedCall, timeout: float) -> Failure:
+    return Failure(
+        "timeout",
+        f"{call.tool.name} gave no result within {timeout:g} s",
+        retryable=True,
+        outcome_unknown=True,
+    )
+
+
+def _within(content: Json, failure: Failure | None, max_bytes: int) -> tuple[Json, Failure | None]:
+    """Refuse a result larger than the limit: half a JSON value would be a different value."""
+    if failure is not None or content is None:
+        return content, failure
+    size = len(write(content))
+    if size <= max_bytes:
+        return content, None
+    return None, Failure("too_large", f"the result has {size} bytes, the limit is {max_bytes}")

@@ -1,0 +1,173 @@
+"""What a run was told from outside: model replies, results, plans, refusals of its budget. Resume
+replays them.
+
+A run is made of actors: its strategy (named "") and each of its calls (named by its id). Within an
+actor one answer comes after the other, and what actors share changes only where all of them have
+come together; so an answer is named by its actor and its turn, whatever actor was faster. A fresh
+run has an empty ledger and asks the world every time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from callwright.nouns.errors import JournalError
+from callwright.nouns.trace import Event, blobs
+from callwright.nouns.types import Effects
+
+Answer = Mapping[str, Any]  # the data of an event that carries "actor" and "turn"
+
+
+class Ledger:
+    """The recorded answers of a run, handed out once each; and the clock, which goes on where the
+    last of them came.
+
+    ``commit`` makes everything recorded so far survive the process; the default keeps nothing.
+    ``run`` is what the journal is called now, ``origin`` what it was called when the run began: a
+    journal that was copied or renamed is of the same run, and its idempotency keys stay the same.
+    ``foreign``: somebody else made the record, so no approval in it lets a call leave.
+    """
+
+    def __init__(
+        self,
+        events: Iterable[Event] = (),
+        *,
+        run: str = "",
+        commit: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+        foreign: bool = False,
+    ) -> None:
+        self.run = run
+        self.foreign = foreign
+        self.commit = commit
+        known = list(events)
+        self.start: Answer | None = next((e.data for e in known if e.kind == "run.start"), None)
+        self.origin: str = (self.start or {}).get("run") or run
+        self._texts = blobs(known)
+        self._answers: dict[tuple[str, int], Event] = {}
+        self._doubts: dict[tuple[str, int], Answer] = {}
+        self._settled: dict[tuple[str, int], Answer] = {}
+        for event in known:
+            self._read(event)
+        self._turns: dict[str, int] = {}
+        self._clock = clock
+        self._started = clock()
+        self._ahead = 0.0
+
+    def _read(self, event: Event) -> None:
+        data = event.data
+        if (
+            "turn" in data
+        ):  # a second resume records again what it replayed: the first record counts
+            self._answers.setdefault((data["actor"], data["turn"]), event)
+        place = (data.get("id", ""), data.get("attempt", 0))
+        if (
+            event.kind == "intent"
+        ):  # also one after a resolution: what was said then was of an earlier sending
+            self._doubts[place] = data
+            self._settled.pop(place, None)
+        elif event.kind == "result":
+            self._doubts.pop(place, None)
+        elif event.kind == "resolution":
+            self.resolve(data)
+
+    @property
+    def unanswered(self) -> tuple[Answer, ...]:
+        """Intents whose call may have left and whose result nobody knows, and which nobody has
+        resolved since.
+        """
+        return tuple(data for place, data in self._doubts.items() if place not in self._settled)
+
+    @property
+    def doubts(self) -> tuple[Answer, ...]:
+        """The unanswered calls that may not be repeated. The others are made again, with the same
+        key.
+        """
+        return tuple(data for data in self.unanswered if not Effects(**data["effects"]).may_repeat)
+
+    def resolve(self, resolution: Answer) -> None:
+        """Note what was found out of a call in doubt: the data of a ``resolution`` event."""
+        self._settled[(resolution["id"], resolution["attempt"])] = resolution
+
+    def resolution(self, call: str, attempt: int) -> Answer | None:
+        """What was found out, or said, of a call in doubt."""
+        return self._settled.get((call, attempt))
+
+    def intended(self, call: str, attempt: int) -> bool:
+        """Whether this very attempt was about to leave before: its idempotency key may be known out
+        there.
+        """
+        return (call, attempt) in self._doubts
+
+    def clock(self) -> float:
+        """Seconds on a clock that stands still between a crash and the resume."""
+        return self._clock() - self._started + self._ahead
+
+    @property
+    def began(self) -> float | None:
+        """What the clock showed when a run that goes on began: its events count from there, not
+        from the next one.
+        """
+        return 0.0 if self.start else None
+
+    def ahead(self, actor: str) -> bool:
+        """Whether more is recorded of this actor: what it does now was allowed then."""
+        return (actor, self._turns.get(actor, 0)) in self._answers
+
+    def next(self, actor: str, kind: str) -> Answer | None:
+        """The actor's next recorded answer if it is of this kind, else None. It is not handed out
+        again.
+        """
+        if not self._answers:
+            return None
+        event = self._answers.get((actor, self._turns.get(actor, 0)))
+        if event is None or event.kind != kind:
+            return None
+        self._turns[actor] = self._turns.get(actor, 0) + 1
+        self._ahead += max(0.0, event.at - self.clock())
+        return event.data
+
+    def turn(self, actor: str) -> int:
+        """The number of the answer that is recorded now.
+
+        Raises JournalError where another kind of answer is recorded in its place: the run is not
+        the one it was.
+        """
+        number = self._turns.get(actor, 0)
+        if (actor, number) in self._answers:
+            raise diverged(f"{actor or 'the strategy'} goes another way at its answer {number + 1}")
+        self._turns[actor] = number + 1
+        return number
+
+    def text(self, digest: str) -> str:
+        """A text that an answer names by its digest."""
+        if digest not in self._texts:
+            raise JournalError(
+                f"the journal lacks the text {digest}", hint="it is damaged: start the run anew"
+            )
+        return self._texts[digest]
+
+
+def diverged(what: str) -> JournalError:
+    """The error of a replay that does not meet what was recorded."""
+    return JournalError(
+        f"the run cannot be resumed as it was: {what}",
+        hint=(
+            "what it depends on has changed (code, prompts, tools, settings): undo that, or start"
+            " the run anew"
+        ),
+    )
+
+
+def in_doubt(calls: Iterable[str], run: str) -> JournalError:
+    """The error of a resume that would have to repeat a write which may have happened."""
+    return JournalError(
+        f"in doubt: {', '.join(calls)}. The process ended while the call was under way: it may have"
+        " taken effect",
+        hint=(
+            f"find out what happened, then: callwright resolve {run} CALL --result JSON |"
+            " --not-done | --failed WHY"
+        ),
+    )

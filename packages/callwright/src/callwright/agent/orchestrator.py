@@ -1,0 +1,606 @@
+"""The whole flow on one screen: tools in, plan, gated and repaired calls, grounded answer.
+
+::
+
+    run = Orchestrator(["examples/desk"], model="local").run_sync("How far is it from Oslo to Lisbon?")
+    print(run.answer.text)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from callwright import __version__
+from callwright.agent.catalog_search import (
+    USUAL,
+    CatalogSearch,
+    Index,
+    Shortlisting,
+    Trying,
+    shown_digests,
+)
+from callwright.agent.executor import Executor
+from callwright.agent.journal.ledger import Ledger
+from callwright.agent.journal.resume import (
+    conversation_of,
+    identity,
+    journal_path,
+    require_same,
+    settle_doubts,
+    specification,
+)
+from callwright.agent.journal.store import Journal
+from callwright.agent.probing.days import relative_days
+from callwright.agent.probing.verdict import observed
+from callwright.agent.questions import LimitReached, Questions
+from callwright.agent.safety.approvals import OfferedTools
+from callwright.agent.safety.consent import Approve, Consent
+from callwright.agent.safety.filling import Rules
+from callwright.agent.safety.freeze import Freeze, Level
+from callwright.agent.safety.policy import withheld
+from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
+from callwright.agent.today import day_to_tell
+from callwright.grounding import abstain
+from callwright.models import open_model
+from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
+from callwright.nouns.limits import Budget, Limits
+from callwright.nouns.plan import Plan
+from callwright.nouns.protocols import ChatModel, Planner, ReplyMode
+from callwright.nouns.redaction import in_every_form
+from callwright.nouns.trace import Event, Sink, Trace
+from callwright.nouns.types import (
+    Answer,
+    Assumption,
+    Message,
+    Skip,
+    Tool,
+    ToolResult,
+    Usage,
+    to_json,
+)
+from callwright.planning import open_planner
+from callwright.repair.gate import Gate
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.retrieval import Mode
+from callwright.tools.catalog import Catalog, open_catalog
+from callwright.tools.evidence import EvidenceStore, Recorder, known
+from callwright.tools.trust import TrustStore
+
+Status = Literal["answered", "partial", "abstained"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run cost. ``steps`` counts as the papers do: one per model call, repairs and Finish
+    included.
+    """
+
+    model_calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    calls: int = 0
+    repairs: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        return self.model_calls
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One finished run. ``events`` is its whole trace."""
+
+    query: str
+    strategy: str
+    status: Status
+    answer: Answer
+    plan: Plan
+    results: tuple[ToolResult, ...]
+    skips: tuple[Skip, ...]
+    cost: Cost
+    events: tuple[Event, ...] = field(default=(), repr=False)
+    limit: str = ""
+    id: str = ""  # in the journal
+    stale: tuple[str, ...] = ()  # ids of results that no longer counted when the answer was given
+    in_doubt: tuple[str, ...] = ()  # ids of writes that failed and may have happened all the same
+    assumed: tuple[
+        Assumption, ...
+    ] = ()  # values on which the answer rests and which the model made up
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON, without its trace."""
+        outcome = (
+            "query",
+            "strategy",
+            "status",
+            "answer",
+            "plan",
+            "results",
+            "skips",
+            "cost",
+            "limit",
+        )
+        shown = (*outcome, "stale", "in_doubt", "assumed")
+        return {name: to_json(getattr(self, name)) for name in shown}
+
+
+class Orchestrator:
+    """Runs queries over a set of tools with one model.
+
+    ``tools`` are tool sources (see :func:`callwright.tools.open_catalog`), ``model`` a spec or a
+    ChatModel (see :func:`callwright.models.open_model`; ``None`` is the embedded model). As an
+    async context manager it keeps tools and model open between runs; otherwise each run opens and
+    closes them. ``only`` names the tools the model may see; ``mode`` says how to ask for calls
+    where the endpoint's best form is not wanted. ``journal`` keeps every run in a file of its own,
+    so that it can be resumed: True for the default folder, or a folder.
+
+    Calls that may destroy something, and writes of sources that are not trusted, need leave:
+    ``approve`` is asked about each (:class:`callwright.agent.safety.consent.Proposal`), ``allow``
+    names tools that need none (``send_*``); without either they are refused. ``dry_run``: nothing
+    that may write leaves; the skips say what would have been called. ``sandbox`` declares that the
+    tools act on something that is thrown away (a copy, a simulator): only then does a strategy that
+    goes back and tries again (``dfsdt``) make calls that may write. It gives no leave. ``freeze``:
+    nothing that tools return can add a call (``plan``), or even an argument (``arguments``), to the
+    plan (:mod:`~callwright.agent.safety.freeze`); ``may_fill``: rules of what may fill the rest
+    (:mod:`~.execution.filling`).
+
+    ``shortlist`` shows a run only so many of the tools, those found for its request by
+    ``retrieval`` (a mode of :mod:`callwright.retrieval`); it may find more where these fall short.
+    ``trials`` has them tried before: ``off``, ``read-only``, or ``sandbox`` (whatever any tool does
+    is thrown away). ``evidence`` is a store of what is known of tools: every real call of every run
+    goes into it, and it is a prior on which tools are found. ``strict=False`` goes on without the
+    tool sources that cannot be opened. ``trust``: what the user has confirmed, and definitions of
+    tools as they were first seen (see :func:`open_catalog`).
+
+    ``today`` says what day it is, once a run: the model is told where a tool takes a date and no
+    tool tells the day. The journal keeps it, so a run that is resumed stays in its day. None:
+    nobody is told.
+
+    ``on_text`` is handed the answer, once its statements are checked, piece by piece: together they
+    are ``run.answer.text``. ``on_reply`` is handed whatever the model writes while it writes it,
+    plans and calls too, for those who show that something happens.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Any],
+        *,
+        model: str | ChatModel | None = None,
+        strategy: str | Strategy = "layered",
+        planner: Planner | None = None,
+        limits: Limits | None = None,
+        sinks: Sequence[Sink] = (),
+        on_text: Callable[[str], None] | None = None,
+        on_reply: Callable[[str], None] | None = None,
+        only: Sequence[str] | None = None,
+        mode: ReplyMode | None = None,
+        journal: bool | str | Path = False,
+        approve: Approve | None = None,
+        allow: Sequence[str] = (),
+        dry_run: bool = False,
+        sandbox: bool = False,
+        freeze: Level = "",
+        may_fill: Rules | None = None,
+        evidence: EvidenceStore | None = None,
+        shortlist: int | None = None,
+        trials: Trying = "off",
+        retrieval: Mode | None = None,
+        strict: bool = True,
+        today: Callable[[], date] | None = date.today,
+        trust: TrustStore | None = None,
+    ) -> None:
+        self._sources = tools
+        self._strict = strict
+        self._trust = trust
+        self._model_spec = model
+        self._strategy = open_strategy(strategy)
+        self._planner = planner
+        self._limits = limits or Limits()
+        self._sinks = tuple(sinks)
+        self._on_text = on_text
+        self._on_reply = on_reply
+        self._only = frozenset(only) if only is not None else None
+        self._mode = mode
+        self._journal = journal
+        self._sandbox = sandbox
+        self._today = today
+        self._freeze = Freeze(require_freezable(self._strategy, freeze), may_fill).stated
+        self._evidence = evidence
+        chosen = Shortlisting(USUAL if shortlist is None else shortlist, trials, retrieval)
+        self._shortlist = chosen if shortlist is not None or trials != "off" else None
+        self._index = Index()
+        self._consent = self._bound = Consent(approve, allow, dry_run=dry_run)
+        self._stack: AsyncExitStack | None = None
+        self._catalog: Catalog | None = None
+        self._model: ChatModel | None = None
+
+    async def __aenter__(self) -> Orchestrator:
+        async with AsyncExitStack() as stack:
+            opened = open_catalog(
+                self._sources, strict=self._strict, trust=self._trust, pins=self._trust
+            )
+            self._catalog = await stack.enter_async_context(opened)
+            self._bound = self._consent.bound(OfferedTools(self._catalog))
+            self._model = open_model(self._model_spec)
+            if self._model is not self._model_spec:
+                stack.push_async_callback(self._model.aclose)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        stack, self._stack, self._catalog, self._model = self._stack, None, None, None
+        if stack is not None:
+            await stack.aclose()
+
+    def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+        """:meth:`run` for callers without an event loop."""
+        return _wait(lambda: self.run(query, conversation), "run")
+
+    def resume_sync(self, run: str | Path, *, changed: bool = False) -> Run:
+        """:meth:`resume` for callers without an event loop."""
+        return _wait(lambda: self.resume(run, changed=changed), "resume")
+
+    async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+        """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the
+        Run.
+        """
+        if self._catalog is None or self._model is None:
+            async with self:
+                return await self.run(query, conversation)
+        if not self._journal:
+            return await _run(
+                self, self._catalog, self._model, query, tuple(conversation), Ledger(), None
+            )
+        folder = None if self._journal is True else self._journal
+        with Journal.create(folder, self._specification()) as journal:
+            ledger = Ledger(run=journal.run, commit=journal.commit)
+            return await _run(
+                self, self._catalog, self._model, query, tuple(conversation), ledger, journal
+            )
+
+    async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
+        """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed,
+        not done again.
+
+        ``run`` is its id, or the path of its journal. Raises JournalError if another process owns
+        it, if what it depends on has changed (``changed=True``: then only where a question
+        differs), or if a write is in doubt.
+        """
+        if self._catalog is None or self._model is None:
+            async with self:
+                return await self.resume(run, changed=changed)
+        with Journal.reopen(journal_path(run, self._journal)) as journal:
+            foreign = not journal.is_own()
+            ledger = Ledger(
+                journal.events(), run=journal.run, commit=journal.commit, foreign=foreign
+            )
+            start = ledger.start
+            if start is None:
+                raise JournalError(
+                    f"the run {journal.run} ended before it began", hint="start it anew"
+                )
+            query, conversation = start["query"], conversation_of(start)
+            if not changed:
+                before, now = _depended_on(self, self._catalog, start, journal.events())
+                require_same(
+                    before, {**_identity(self, (), self._model), "digests": now}, journal.run
+                )
+            return await _run(
+                self, self._catalog, self._model, query, conversation, ledger, journal
+            )
+
+    def _specification(self) -> dict[str, Any]:
+        """What the command line needs to open the same tools and model for a resume."""
+        planner = self._planner.name if self._planner else None
+        return specification(
+            tools=self._sources,
+            model=self._model_spec,
+            planner=planner,
+            only=self._only,
+            cwd=Path.cwd(),
+        )
+
+
+def _wait(work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    raise ConfigError(
+        f"{name}_sync() was called inside a running event loop",
+        hint=f"await orchestrator.{name}(...)",
+    )
+
+
+async def _run(
+    setup: Orchestrator,
+    catalog: Catalog,
+    model: ChatModel,
+    query: str,
+    conversation: tuple[Message, ...],
+    ledger: Ledger,
+    journal: Journal | None,
+) -> Run:
+    start = ledger.start
+    budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
+    lost: list[EvidenceError] = []
+    secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
+    trace = Trace(
+        _sinks(setup, catalog, query, journal, lost), secrets, ledger.clock, started=ledger.began
+    )
+    listing = Shortlisting.of(start) if start else setup._shortlist
+    tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation)
+    rates = start.get("known", {}) if start else _known(setup, catalog)
+    mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
+    sandbox = start.get("sandbox", False) if start else setup._sandbox
+    freeze = Freeze.anew(start or setup._freeze)
+    today = _today(setup, start)
+    trace.add(
+        "run.start",
+        query=query,
+        conversation=conversation,
+        tools=tools,
+        mode=mode,
+        limits=budget.limits,
+        run=ledger.run,
+        sandbox=sandbox,
+        today=today and today.isoformat(),
+        **freeze.stated,
+        shortlist=listing,
+        offered=len(catalog),
+        known=rates,
+        **_identity(setup, tools, model),
+    )
+    trace.note(
+        *(f"warning: {said}" for said in (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed))
+    )
+    await settle_doubts(ledger, catalog.outcome, trace)
+    reserve = None
+    if listing is not None:
+        view = {tool.name: tool for tool in _in_view(catalog, setup._only)}
+        reserve = CatalogSearch(
+            view, setup._index, listing, rates, trace, ledger, query, conversation
+        )
+        tools = await reserve.first(
+            catalog.call, budget, setup._evidence, secrets, dry_run=setup._consent.dry_run
+        )
+        kept_back = tuple(reserve.kept_back)
+    questions = Questions(model, mode, budget, trace, setup._on_reply, ledger)
+    executor = Executor(
+        caller=catalog.call,
+        gate=Gate(tools),
+        sources=ProvenanceIndex(
+            query, conversation, days=_days(day_to_tell(tools, today), query, conversation)
+        ),
+        questions=questions,
+        budget=budget,
+        trace=trace,
+        ledger=ledger,
+        consent=setup._bound,
+        freeze=freeze,
+        sandbox=sandbox,
+    )
+    executor.skip(
+        Skip(t.name, "destructive, and the request does not speak of it: not shown")
+        for t in kept_back
+    )
+    job = Job(
+        query=query,
+        tools=tools,
+        planner=setup._planner or open_planner(getattr(setup._strategy, "planner", None)),
+        executor=executor,
+        questions=questions,
+        limits=budget.limits,
+        trace=trace,
+        conversation=conversation,
+        ledger=ledger,
+        sandbox=sandbox,
+        reserve=reserve,
+        known=rates,
+        today=day_to_tell(tools, today),
+    )
+    return await _carried_out(setup, job, budget, lost)
+
+
+async def _carried_out(
+    setup: Orchestrator, job: Job, budget: Budget, lost: Sequence[EvidenceError]
+) -> Run:
+    """The run from its strategy to its answer."""
+    limit = await _ended_by(setup._strategy, job)
+    job.trace.note(
+        *(f"what this run shows of its tools is not kept: {error.message}" for error in lost)
+    )
+    answer = _with_assumed(await _answer(job), job)
+    return _finished(setup, job, answer, budget, limit)
+
+
+def _today(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
+    """The day of a run: that of its start, where it goes on. Journals of earlier versions do not
+    say.
+    """
+    if start is not None:
+        return date.fromisoformat(start["today"]) if start.get("today") else None
+    return setup._today() if setup._today is not None else None
+
+
+def _days(today: date | None, query: str, conversation: Sequence[Message]) -> tuple[date, ...]:
+    """The days that may be taken for known: today, and those that the user names relative to it."""
+    if today is None:
+        return ()
+    said = (query, *(m.content for m in conversation if m.role == "user"))
+    return (today, *(day for text in said for day in relative_days(text, today)))
+
+
+async def _ended_by(strategy: Strategy, job: Job) -> str:
+    """Let the strategy work. The limit that ended it, or ""."""
+    try:
+        await strategy.run(job)
+    except LimitReached as reached:
+        return reached.limit
+    return ""
+
+
+def _known(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
+    """How often the catalogue's tools work, as far as that is known; nothing where it cannot be
+    read.
+    """
+    try:
+        return known(setup._evidence.rates(), catalog.tools) if setup._evidence is not None else {}
+    except EvidenceError:  # the recorder says so
+        return {}
+
+
+def _depended_on(
+    setup: Orchestrator, catalog: Catalog, start: Mapping[str, Any], events: Sequence[Event]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The start of a run with the digests of all tools that it was shown, and the digests of these
+    tools now.
+    """
+    if Shortlisting.of(start) is None:
+        tools, _ = _offered(setup, catalog, start["query"], conversation_of(start))
+        return dict(start), {tool.name: tool.digest for tool in tools}
+    before = shown_digests(events)
+    return {**start, "digests": before}, {
+        name: catalog[name].digest for name in before if name in catalog
+    }
+
+
+def _sinks(
+    setup: Orchestrator,
+    catalog: Catalog,
+    query: str,
+    journal: Journal | None,
+    lost: list[EvidenceError],
+) -> tuple[Sink, ...]:
+    """Who is told of the run's events: the journal first, since another's full disk must not lose
+    what was done; last what keeps what the calls show of their tools, read as a trial's calls are.
+    """
+    sinks = (journal, *setup._sinks) if journal else setup._sinks
+    if setup._evidence is None:
+        return sinks
+    return (
+        *sinks,
+        Recorder(setup._evidence, lambda r: observed(r, catalog[r.tool], query), lost.append),
+    )
+
+
+def _offered(
+    setup: Orchestrator, catalog: Catalog, query: str, conversation: Sequence[Message]
+) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
+    """The tools of a run, and those that are kept from it."""
+    chosen = _in_view(catalog, setup._only)
+    kept_back = withheld(query, (m.content for m in conversation), chosen)
+    return tuple(tool for tool in chosen if tool not in kept_back), kept_back
+
+
+def _identity(setup: Orchestrator, tools: Sequence[Tool], model: ChatModel) -> dict[str, Any]:
+    return identity(__version__, tools, model.name, setup._strategy.name)
+
+
+def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
+    if not catalog.tools:
+        raise ConfigError(
+            "no source offers a tool that can be used",
+            hint="; ".join(catalog.problems) or "callwright tools SOURCE… lists what there is",
+        )
+    unknown = (only or frozenset()) - {t.name for t in catalog.tools}
+    if unknown:
+        raise ConfigError(
+            f"no source offers the tools {', '.join(sorted(unknown))}",
+            hint="; ".join(catalog.problems) or "callwright tools SOURCE… lists what there is",
+        )
+    return tuple(t for t in catalog.tools if only is None or t.name in only)
+
+
+async def _answer(job: Job) -> Answer:
+    """The Finish step; where a limit forbids the question, the answer says what was found without
+    one.
+    """
+    dialogue = job.finish()
+    try:
+        return _with_certain(await job.questions.converse(dialogue), job.executor)
+    except LimitReached as reached:
+        results, skips = job.executor.results, job.executor.missing
+        return abstain(
+            results, skips, f"the run's limit of {reached.limit} was reached before the answer"
+        )
+
+
+def _with_assumed(answer: Answer, job: Job) -> Answer:
+    """The answer with the values on which it rests and which the model made up, said in its text;
+    in a text that is to stay the model's own, beside it.
+    """
+    told = tuple(dict.fromkeys(map(str, job.executor.assumed)))
+    if not told:
+        return answer
+    text = (
+        answer.text
+        if job.as_written
+        else answer.text + "\n\nAssumptions:" + "".join(f"\n- {one}" for one in told)
+    )
+    return replace(answer, text=text, assumed=told)
+
+
+def _with_certain(answer: Answer, executor: Executor) -> Answer:
+    """The answer, and under what is missing what must be said for certain, whatever the model says:
+    the writes that rested on a value which was wrong, those that may or may not have happened, and
+    the calls that were not given leave.
+    """
+    certain = (*executor.outdated, *executor.in_doubt, *executor.denied)
+    left = (s for s in certain if not any(s.reason in part for part in answer.missing))
+    told = tuple(f"{s.tool}: {s.reason}" for s in left)
+    if not told:
+        return answer
+    head = "" if answer.missing else "\n\nMissing:"
+    text = answer.text + head + "".join(f"\n- {note}" for note in told)
+    return replace(answer, text=text, missing=(*answer.missing, *told))
+
+
+def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
+    executor = job.executor
+    unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
+    found = bool(executor.succeeded) and not unanswered
+    status: Status = (
+        "abstained"
+        if not found
+        else "partial"
+        if answer.missing or answer.assumed or limit
+        else "answered"
+    )
+    cost = Cost(
+        budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)
+    )
+    job.trace.add("answer", **to_json(answer))
+    if setup._on_text is not None:
+        for piece in answer.text.splitlines(keepends=True):
+            setup._on_text(piece)
+    in_doubt = tuple(executor.doubted)
+    job.trace.add("run.end", status=status, limit=limit, cost=cost, in_doubt=in_doubt)
+    return Run(
+        query=job.query,
+        strategy=setup._strategy.name,
+        status=status,
+        answer=answer,
+        plan=job.plan,
+        results=tuple(executor.came),
+        skips=tuple(executor.skips),
+        cost=cost,
+        events=tuple(job.trace.events),
+        limit=limit,
+        id=job.ledger.run,
+        stale=tuple(r.id for r in executor.came if r.id in executor.stale),
+        in_doubt=in_doubt,
+        assumed=executor.assumed,
+    )

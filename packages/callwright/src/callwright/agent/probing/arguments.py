@@ -1,0 +1,222 @@
+"""Plan: the calls of a tool that can be made of a request and of what other tools replied (GRETEL,
+Algorithm 1, 1-4).
+
+Without a model. A planning failure is evidence: :class:`Lacking` names the input that nobody gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from callwright.agent.probing.values import (
+    Request,
+    Value,
+    is_credential,
+    is_derived,
+    is_typed,
+    unread,
+    values,
+)
+from callwright.dataflow.flow import words
+from callwright.nouns.types import Json, JsonObject, Tool, required_keys
+
+_SEARCHED = frozenset("query search keyword term text q".split())
+_DEPTH = 4  # of objects in objects
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A call that can be made. ``guessed`` are parameters whose value may not be the one that was
+    meant; ``given_by`` the tools whose replies gave the others: parameter -> tool.
+    """
+
+    arguments: JsonObject
+    guessed: tuple[str, ...] = ()
+    given_by: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """No call can be made: nothing gives these required inputs.
+
+    ``certain``: it is no matter of reading better. An id, a code, a number, a day or a key was
+    wanted, and no number and no code was said that other inputs did not take.
+    """
+
+    missing: tuple[str, ...]
+    certain: bool
+
+    @property
+    def proof(self) -> str:
+        named = ", ".join(map(repr, self.missing))
+        if any(is_credential(key) for key in self.missing):
+            return f"needs {named}, a key that nobody gave"
+        return f"missing mandatory {named}: neither the request nor any candidate provides it"
+
+
+Provided = Mapping[
+    str, Sequence[Value]
+]  # parameter -> values that other tools' replies hold for it
+
+
+def drafts(
+    tool: Tool,
+    request: Request,
+    provided: Provided | None = None,
+    most: int = 2,
+    *,
+    chained: bool = False,
+) -> list[Draft] | Lacking:
+    """At most ``most`` calls, best first; they differ in one guessed value. Or what is missing for
+    any.
+
+    What the request says beyond doubt stands before ``provided`` values; with ``chained`` after
+    them: the tool did not take what the request says.
+    """
+    options: dict[str, list[Value]] = {}
+    settled: JsonObject = {}
+    needed = _needed(tool)
+    for sure_only in (True, False):  # what is sure is spoken for before anything is guessed
+        for key in needed:
+            if key in settled or (sure_only and key in options):
+                continue
+            found = _options(key, tool, request, provided or {}, settled, chained)
+            if found and (found[0].sure or not sure_only):
+                options[key], settled[key] = found, found[0].value
+    lacking = [key for key in needed if key not in settled and key in _required(tool)]
+    if lacking:
+        return _lacking(lacking, tool, request, list(settled.values()))
+    chosen = {key: options[key][0] for key in settled}
+    return [_draft(one, tool, request) for one in islice(_variants(chosen, options), most)]
+
+
+def _required(tool: Tool) -> tuple[str, ...]:
+    return tuple(key for key in tool.required if key in tool.properties or not tool.properties)
+
+
+def _needed(tool: Tool) -> tuple[str, ...]:
+    """The required parameters; of a tool that requires none, what it searches for."""
+    if required := _required(tool):
+        return required
+    return tuple(key for key in tool.properties if set(words(key)) & _SEARCHED)[:1]
+
+
+def _options(
+    key: str, tool: Tool, request: Request, provided: Provided, settled: JsonObject, chained: bool
+) -> list[Value]:
+    part = tool.properties.get(key)
+    part = part if isinstance(part, dict) else {}
+    used = list(settled.values())
+    found = _object(part, request, tool) if isinstance(part.get("properties"), dict) else None
+    said = found if found is not None else _read(key, part, request, tool, used)
+    given = [_fitted(v, part) for v in provided.get(key, ())]
+    if not chained and said and said[0].sure and said[0].origin == "said":
+        return [*said[:1], *given, *said[1:]]
+    return [*given, *said]
+
+
+def _read(
+    key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
+) -> list[Value]:
+    """What the part of the request that speaks of the tool says; what is said elsewhere may be
+    meant for another.
+    """
+    near = request.part_for(tool)
+    found = values(key, part, near, tool, used)
+    if near is request or (found and found[0].sure):
+        return found
+    elsewhere = values(key, part, request, tool, used)
+    sure = [replace(v, sure=False) for v in elsewhere if v.sure and v.origin == "said"]
+    rest = [replace(v, sure=v.sure and v.origin != "said") for v in elsewhere if v not in found]
+    made: dict[str, Value] = {}
+    for value in (*sure, *found, *rest):
+        made.setdefault(repr(value.value), value)
+    return list(made.values())
+
+
+def _object(part: JsonObject, request: Request, tool: Tool, depth: int = 0) -> list[Value]:
+    """An object is made of what its own required members may be; none where one of them has
+    nothing.
+    """
+    made: JsonObject = {}
+    sure = True
+    inner = part["properties"]
+    for name in required_keys(part):
+        schema = inner.get(name)
+        schema = schema if isinstance(schema, dict) else {}
+        if isinstance(schema.get("properties"), dict) and depth < _DEPTH:
+            found = _object(schema, request, tool, depth + 1)
+        else:
+            found = values(name, schema, request, tool, list(made.values()))
+        if not found:
+            return []
+        made[name], sure = found[0].value, sure and found[0].sure
+    return [Value(made, sure)]
+
+
+def _fitted(value: Value, part: JsonObject) -> Value:
+    """A reply's value in the type that is wanted: a number as text, one as a list of one."""
+    wanted, held = part.get("type"), value.value
+    if wanted == "string" and isinstance(held, int | float) and not isinstance(held, bool):
+        return Value(str(held), value.sure, value.origin)
+    if wanted == "array" and not isinstance(held, list):
+        return Value([held], value.sure, value.origin)
+    return value
+
+
+def _lacking(missing: Sequence[str], tool: Tool, request: Request, used: Sequence[Json]) -> Lacking:
+    """That nobody gave an input is certain where no number and no code was said but what other
+    inputs took: else one of them may be it, and was not understood. A key that its caller must own
+    is none of these.
+    """
+    typed = any(is_wanted(key, tool) for key in missing)
+    owned = any(is_credential(key) for key in missing)
+    return Lacking(
+        tuple(missing), typed and (owned or not unread(request.part_for(tool).query, used))
+    )
+
+
+def is_wanted(key: str, tool: Tool) -> bool:
+    """Whether a parameter takes only values of a form of its own: then nothing else that was said
+    can serve.
+    """
+    part = tool.properties.get(key)
+    return is_typed(key, part if isinstance(part, dict) else {}) and not is_derived(key)
+
+
+def _variants(
+    chosen: Mapping[str, Value], options: Mapping[str, Sequence[Value]]
+) -> Iterator[Mapping[str, Value]]:
+    """The best of all, then one value changed at a time: second bests first."""
+    yield chosen
+    most = max(map(len, options.values()), default=0)
+    for place in range(1, most):
+        for key, found in options.items():
+            if place < len(found) and (
+                not found[0].sure or found[place].origin not in ("said", "guess")
+            ):
+                yield {**chosen, key: found[place]}
+
+
+def _draft(chosen: Mapping[str, Value], tool: Tool, request: Request) -> Draft:
+    arguments: dict[str, Json] = {key: value.value for key, value in chosen.items()}
+    guessed = tuple(key for key, value in chosen.items() if not value.sure)
+    plain = ("said", "default", "neutral", "guess")
+    given = tuple((key, value.origin) for key, value in chosen.items() if value.origin not in plain)
+    arguments |= _stated(tool, request, arguments)
+    return Draft(arguments, guessed, given)
+
+
+def _stated(tool: Tool, request: Request, arguments: JsonObject) -> JsonObject:
+    """Optional parameters whose value the request states beside their name or in their own form."""
+    made: JsonObject = {}
+    for key, part in tool.properties.items():
+        if key in arguments or key in tool.required or not isinstance(part, dict):
+            continue
+        used = [*arguments.values(), *made.values()]
+        found = values(key, part, request, tool, used)[:1]
+        if found and found[0].sure and found[0].origin == "said":
+            made[key] = found[0].value
+    return made

@@ -1,0 +1,363 @@
+"""Execute: one call of a trial, remembered, real or simulated, and what it showed (GRETEL,
+Algorithm 1, 5-15).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from callwright.agent.gaps import unknown_keys
+from callwright.agent.invoke import Caller, invoke
+from callwright.agent.journal.ledger import Ledger
+from callwright.agent.probing.arguments import Draft
+from callwright.agent.probing.pacing import Pacer, Spending, host_of
+from callwright.agent.probing.policy import TrialPolicy
+from callwright.agent.probing.verdict import ProbeVerdict, is_about, judged
+from callwright.dataflow.flow import words
+from callwright.jsontext import JsonError, parse
+from callwright.nouns.errors import CallwrightError, Failure
+from callwright.nouns.redaction import masked, redacted
+from callwright.nouns.trace import Trace
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    JsonObject,
+    Tool,
+    ToolCall,
+    ToolResult,
+    members,
+)
+from callwright.repair.gate import Gate, Refusal
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.tools.evidence import UNDOCUMENTED, Observation, excerpt
+
+_TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
+_REMOVING = frozenset(
+    "delete remove cancel erase wipe purge destroy revoke unsubscribe terminate refund".split()
+)
+_PROVED_NOTHING = frozenset({"rate_limit"})  # that we called too often is not the tool's doing
+
+
+class Simulates(Protocol):
+    """Who makes up a plausible reply: :class:`callwright.simulation.simulator.Simulator`. Where it
+    has none, the result carries a failure.
+    """
+
+    async def simulate(
+        self, call: ToolCall, tool: Tool, query: str, error: Failure | None
+    ) -> ToolResult: ...
+
+
+class Remembers(Protocol):
+    """What trials ask of a store of evidence: :class:`callwright.tools.evidence.EvidenceStore`."""
+
+    def record(self, observations: Sequence[Observation]) -> None: ...
+
+    def remembered(
+        self, digest: str, arguments: JsonObject, newest_after: float
+    ) -> Observation | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One call and what it showed. ``proves`` is false where a failure may be that of a guess or of
+    our own haste, and where the tool says that there is no such thing as was asked for, which only
+    a tool that works can say.
+
+    ``content`` is the reply, ``whole`` whether all of it is there. ``called``: a real call left;
+    ``remembered``: one that left before. ``about``: something of the request is in the call or in
+    its reply.
+    """
+
+    observation: Observation
+    content: Json = None
+    whole: bool = False
+    proves: bool = True
+    blames_arguments: bool = False
+    again: bool = False
+    called: bool = False
+    remembered: bool = False
+    about: bool = True
+
+    @property
+    def works(self) -> bool:
+        """Whether a real call succeeded."""
+        return self.observation.outcome == "functional_success" and not self.observation.simulated
+
+
+def may_be_tried(tool: Tool, policy: TrialPolicy) -> str:
+    """Why a tool may not be called in a trial; "" if it may.
+
+    It must be declared to read, which of sources that are not trusted is not believed; a name that
+    says it removes is believed before any declaration.
+    """
+    if policy.in_sandbox(tool):
+        return ""
+    if not tool.effects.read_only:
+        known = "may write" if tool.effects.declared else "is not known to be read-only"
+        return f"not tried: it {known}, and no sandbox is declared for it"
+    if set(words(tool.name)[:1]) & _REMOVING:
+        return (
+            "not tried: its name says that it removes something, and no sandbox is declared for it"
+        )
+    return ""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Makes the calls of one round of trials. Never raises for the world."""
+
+    query: str
+    caller: Caller
+    gate: Gate
+    policy: TrialPolicy
+    evidence: Remembers | None = None
+    simulator: Simulates | None = None
+    secrets: Sequence[str] = ()
+    now: Callable[[], float] = time.time
+    trace: Trace = field(default_factory=Trace)
+    ledger: Ledger = field(default_factory=Ledger)
+    actor: str = "trials"
+    problems: list[str] = field(default_factory=list)
+    pacer: Pacer = field(init=False)
+    spending: Spending = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pacer, self.spending = Pacer(self.policy), Spending(self.policy)
+
+    async def make(
+        self, tool: Tool, draft: Draft, sources: ProvenanceIndex, *, whole: bool = False
+    ) -> Attempt | str:
+        """Make one call, or say why it was not made. ``whole``: a reply of which only a part is
+        remembered is no use.
+
+        What is on record of this run is not done again.
+        """
+        actor = f"{self.actor}:{tool.name}"
+        if told := self.ledger.next(actor, "trial"):
+            attempt = _recorded(told)
+            if attempt.called:
+                self.spending.spend(tool)
+        else:
+            made = await self._make(tool, draft, sources, whole)
+            if isinstance(made, str):
+                return made
+            attempt = self._without_secrets(made)
+            self.trace.add("trial", **members(attempt), actor=actor, turn=self.ledger.turn(actor))
+        return attempt
+
+    async def _make(
+        self, tool: Tool, draft: Draft, sources: ProvenanceIndex, whole: bool
+    ) -> Attempt | str:
+        call = ToolCall(f"{self.actor}:{tool.name}", tool.name, draft.arguments)
+        verdict = self.gate.check(call, sources)
+        if isinstance(verdict, Refusal):
+            return self._refused(tool, draft, verdict)
+        if known := self._remembered(verdict, draft, whole):
+            return known
+        if why := may_be_tried(tool, self.policy):
+            return await self._in_place_of(verdict, why)
+        if why := self._forbidden(tool):
+            return why
+        self.spending.spend(tool)
+        async with self.pacer.turn(tool):
+            result = await invoke(
+                verdict,
+                self.caller,
+                timeout=self.policy.tool_seconds,
+                max_bytes=self.policy.result_bytes,
+            )
+        return await self._judged(verdict, result, draft)
+
+    async def _in_place_of(self, call: CheckedCall, why: str) -> Attempt | str:
+        """A simulated reply of a tool that cannot be tried; else why it was not."""
+        if self.policy.simulate == "never":
+            return why
+        return await self._simulated(call, None, why) or why
+
+    def _forbidden(self, tool: Tool) -> str:
+        if host_of(tool) in self.pacer.refusing:
+            return f"not tried: {host_of(tool)} takes no more calls for now"
+        why = self.spending.refusal(tool)
+        if why and why not in self.problems:
+            self.problems.append(why)
+        return f"not tried: {why}" if why else ""
+
+    async def _judged(self, call: CheckedCall, result: ToolResult, draft: Draft) -> Attempt | str:
+        verdict = judged(result, call.tool, self.query)
+        if verdict.kind == "rate_limit" and (host := host_of(call.tool)):
+            self.pacer.refusing.add(host)
+        if verdict.outcome is None:  # known by its schema only: nothing was called
+            return await self._in_place_of(call, verdict.proof)
+        attempt = self._attempt(call, result, verdict, draft)
+        self._keep(attempt.observation)
+        failed = verdict.outcome != "functional_success"
+        if failed and (
+            self.policy.simulate == "every"
+            or (self.policy.simulate == "transient" and verdict.transient)
+        ):
+            simulated = await self._simulated(call, verdict.failure, verdict.proof)
+            return replace(simulated, called=True) if simulated else attempt
+        return attempt
+
+    def _attempt(
+        self, call: CheckedCall, result: ToolResult, verdict: ProbeVerdict, draft: Draft
+    ) -> Attempt:
+        said = verdict.failure.message if verdict.failure is not None else ""
+        blames = verdict.blames_arguments and verdict.kind != UNDOCUMENTED
+        return Attempt(
+            observation=self._observed(call.tool, call.arguments, verdict, result),
+            content=result.content,
+            whole=True,
+            proves=_proves(verdict.kind, said, call.arguments, blames and _may_be_wrong(draft)),
+            blames_arguments=blames,
+            again=verdict.transient and verdict.kind == "unavailable",
+            called=True,
+            about=self._about(call, draft, result.content),
+        )
+
+    def _about(self, call: CheckedCall, draft: Draft, content: Json) -> bool:
+        """Whether this call tells of the request; what came from another tool's reply was fetched
+        for it.
+        """
+        return bool(draft.given_by) or is_about(self.query, call.tool, call.arguments, content)
+
+    def _refused(self, tool: Tool, draft: Draft, refusal: Refusal) -> Attempt:
+        """The gate refused the call: planned from what is at hand, it is no call of this tool."""
+        said = refusal.violations[0] if refusal.violations else None
+        proof = f"no valid call can be made: {said.message if said else 'refused by the gate'}"
+        verdict = ProbeVerdict(
+            "parameter_mismatch", said.kind if said else "schema", proof[:300], True
+        )
+        seen = self._observed(tool, draft.arguments, verdict, None)
+        return Attempt(seen, proves=not draft.guessed, blames_arguments=True)
+
+    def _remembered(self, call: CheckedCall, draft: Draft, whole: bool) -> Attempt | None:
+        """What the very same call showed not long ago, if that is still fresh and of use."""
+        if self.evidence is None:
+            return None
+        now, policy = self.now(), self.policy
+        try:
+            seen = self.evidence.remembered(call.tool.digest, call.arguments, now - policy.fresh)
+        except CallwrightError as error:
+            self._store_failed(error)
+            return None
+        if seen is None or (seen.simulated and policy.simulate == "never"):
+            return None
+        if (
+            seen.kind in _TRANSIENT_KINDS or seen.simulated
+        ) and seen.at <= now - policy.fresh_transient:
+            return None
+        content, complete = _reread(seen.reply)
+        if whole and not complete:
+            return None
+        failed = seen.outcome != "functional_success"
+        tool_alone = seen.outcome == "execution_failure" and seen.kind != "crashed"
+        blames = failed and not tool_alone and seen.kind != UNDOCUMENTED
+        proves = _proves(
+            seen.kind, seen.reply if failed else "", call.arguments, blames and _may_be_wrong(draft)
+        )
+        about = self._about(call, draft, content)
+        return Attempt(seen, content, complete, proves, blames, remembered=True, about=about)
+
+    async def _simulated(
+        self, call: CheckedCall, error: Failure | None, why: str
+    ) -> Attempt | None:
+        """A made-up reply that would serve; None where nobody makes one up, or it would not."""
+        if self.simulator is None:
+            return None
+        raw = ToolCall(call.id, call.tool.name, call.arguments)
+        try:
+            result = await self.simulator.simulate(raw, call.tool, self.query, error)
+        except CallwrightError as failed:
+            self.problems.append(f"{call.tool.name} could not be simulated: {failed.message}")
+            return None
+        verdict = judged(result, call.tool, self.query)
+        if verdict.outcome != "functional_success":
+            return None
+        verdict = replace(
+            verdict,
+            kind="simulated",
+            proof=f"{why}; a simulated reply stands in, which proves nothing",
+        )
+        seen = replace(self._observed(call.tool, call.arguments, verdict, result), simulated=True)
+        self._keep(seen)
+        return Attempt(seen, result.content, False)
+
+    def _observed(
+        self, tool: Tool, arguments: JsonObject, verdict: ProbeVerdict, result: ToolResult | None
+    ) -> Observation:
+        content = result.content if result is not None and result.content is not None else None
+        if content is None and verdict.failure is not None:
+            content = verdict.failure.message
+        return Observation(
+            tool=tool.name,
+            digest=tool.digest,
+            outcome=verdict.outcome or "execution_failure",
+            arguments=redacted(arguments, self.secrets),
+            reply="" if content is None else excerpt(content, self.secrets),
+            kind=verdict.kind,
+            proof=redacted(verdict.proof, self.secrets),
+            seconds=result.seconds if result is not None else 0.0,
+            simulated=bool(result.simulated) if result is not None else False,
+            origin="trial",
+            at=self.now(),
+        )
+
+    def _keep(self, observation: Observation) -> None:
+        """Put it into the store at once: what a killed process had found out is not lost."""
+        if self.evidence is not None:
+            try:
+                self.evidence.record([observation])
+            except CallwrightError as error:
+                self._store_failed(error)
+
+    def keep(self, observation: Observation) -> Attempt:
+        """A planning failure, which needs no call."""
+        self._keep(observation)
+        return self._without_secrets(Attempt(observation))
+
+    def _store_failed(self, error: CallwrightError) -> None:
+        """The store is a help, not a condition: without it every trial is made anew."""
+        self.problems.append(f"trials go without remembered evidence: {error.message}")
+        self.evidence = None
+
+    def _without_secrets(self, attempt: Attempt) -> Attempt:
+        seen = attempt.observation
+        safe = replace(
+            seen,
+            arguments=masked(seen.arguments, self.secrets),
+            proof=masked(seen.proof, self.secrets),
+            reply=masked(seen.reply, self.secrets),
+        )
+        return replace(attempt, observation=safe, content=redacted(attempt.content, self.secrets))
+
+
+def _proves(kind: str, said: str, arguments: JsonObject, guess: bool) -> bool:
+    """Whether an outcome, seen now or before, proves anything; ``said`` is the failure's text,
+    ``guess`` whether it may be that of a guessed value.
+    """
+    return not guess and kind not in _PROVED_NOTHING and not unknown_keys(said, arguments)
+
+
+def _may_be_wrong(draft: Draft) -> bool:
+    """Whether a value of the call may not be the one that was meant: a guess, or another tool's
+    word for it.
+    """
+    return bool(draft.guessed or draft.given_by)
+
+
+def _reread(reply: str) -> tuple[Json, bool]:
+    """A remembered reply as a value, and whether all of it is there."""
+    try:
+        return parse(reply), True
+    except JsonError:
+        return reply, not reply.endswith("…") and reply[:1] not in ("{", "[")
+
+
+def _recorded(told: Any) -> Attempt:
+    fields = {name: told[name] for name in Attempt.__dataclass_fields__ if name != "observation"}
+    return Attempt(observation=Observation(**told["observation"]), **fields)

@@ -1,0 +1,91 @@
+"""Days that are said relative to today: "tomorrow", "next Tuesday", "in three days"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_COUNTS = {
+    word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+}
+_COUNTS |= {"a": 1, "an": 1}
+_UNITS = {"day": 1, "week": 7}
+_MONTHS = {
+    name[:3]: number
+    for number, name in enumerate(
+        "january february march april may june july august september october november december".split(),
+        1,
+    )
+}
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+SAID = re.compile(
+    rf"\b(?:(?P<plain>day after tomorrow|today|tonight|now|tomorrow|yesterday)"
+    rf"|in (?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) (?P<unit>day|week)s?"
+    rf"|(?:(?P<which>this|next|coming|on|last) )?(?P<weekday>{'|'.join(_WEEKDAYS)})"
+    rf"|(?P<span>this|next) (?P<part>weekend|week|month)"
+    rf"|(?P<month>{_MONTH}) (?P<dom>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|,? \d{{4}})"
+    rf"|(?P<dom2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month2>{_MONTH})(?!,? \d{{4}}))(?![a-z])",
+    re.I,
+)
+_PLAIN = {
+    "today": 0,
+    "tonight": 0,
+    "now": 0,
+    "tomorrow": 1,
+    "day after tomorrow": 2,
+    "yesterday": -1,
+}
+
+
+def relative_days(text: str, today: date) -> list[date]:
+    """The days that a text speaks of without their year, each once, in the order in which they are
+    said.
+
+    A weekday is the next one after today ("last": the one before); a day of a month is the next
+    such day.
+    """
+    found = (_day(m, today) for m in SAID.finditer(text))
+    return list(dict.fromkeys(day for day in found if day is not None))
+
+
+def phrases(text: str) -> Iterator[str]:
+    """The words that speak of such days."""
+    return (m[0] for m in SAID.finditer(text))
+
+
+def _day(m: re.Match[str], today: date) -> date | None:
+    if m["plain"]:
+        return today + timedelta(days=_PLAIN[m["plain"].lower()])
+    if m["count"]:
+        count = _COUNTS.get(m["count"].lower()) or int(m["count"])
+        return today + timedelta(days=count * _UNITS[m["unit"].lower()])
+    if m["weekday"]:
+        ahead = (_WEEKDAYS.index(m["weekday"].lower()) - today.weekday() - 1) % 7 + 1
+        return today + timedelta(days=ahead - 7 if (m["which"] or "").lower() == "last" else ahead)
+    if m["span"]:
+        return _span(m["part"].lower(), m["span"].lower() == "next", today)
+    return _next_such(m["month"] or m["month2"], int(m["dom"] or m["dom2"]), today)
+
+
+def _span(part: str, following: bool, today: date) -> date:
+    """The first day of this or the next week or month; the Saturday of a weekend."""
+    if part == "weekend":
+        return today + timedelta(days=(5 - today.weekday()) % 7 + 7 * following)
+    if part == "week":
+        return today + timedelta(days=7 - today.weekday()) if following else today
+    if not following:
+        return today
+    return date(today.year + (today.month == 12), today.month % 12 + 1, 1)
+
+
+def _next_such(month: str, day: int, today: date) -> date | None:
+    for year in (today.year, today.year + 1):
+        try:
+            found = date(year, _MONTHS[month[:3].lower()], day)
+        except ValueError:
+            continue
+        if found >= today:
+            return found
+    return None

@@ -1,0 +1,127 @@
+"""What a model is asked in trials: within its budget, one question at a time, and never needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callwright.agent.probing.arguments import Draft, Lacking
+from callwright.agent.probing.candidate import Candidate
+from callwright.agent.probing.evaluator import Shown, evaluate
+from callwright.agent.probing.planner import plan
+from callwright.agent.probing.policy import TrialPolicy
+from callwright.agent.probing.ranking import ranked
+from callwright.agent.probing.values import Request
+from callwright.agent.questions import LimitReached, Questions
+from callwright.models.dialogue import converse
+from callwright.nouns.errors import ModelError
+from callwright.nouns.protocols import ChatModel, ChatRequest
+from callwright.nouns.types import Reply, Tool, ToolResult
+from callwright.tools.evidence import Observation
+
+
+class Asking:
+    """The planner's and the evaluator's questions. Where no model answers, callers go on without
+    one.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel | Questions | None,
+        policy: TrialPolicy,
+        actor: str,
+        problems: list[str],
+    ) -> None:
+        self._model = model
+        self._policy = policy
+        self._actor = actor
+        self._problems = problems
+        self.calls = 0
+
+    async def plan(
+        self, tool: Tool, request: Request, results: Sequence[ToolResult]
+    ) -> Draft | Lacking | None:
+        """The model's plan of a call; None where it is not asked, cannot be, or says nothing of
+        use.
+        """
+        if (
+            self._policy.planning != "model"
+            or not tool.properties
+            or not self._may_ask("the planner", 1)
+        ):
+            return None
+        try:
+            return await converse(
+                plan(tool, request, results, schema=await self._constrains()), self._ask
+            )
+        except (ModelError, LimitReached) as error:
+            self._note(f"the planner could not be asked: {error}")
+            return None
+
+    async def order(
+        self, query: str, candidates: Sequence[Candidate]
+    ) -> tuple[tuple[str, ...], float | None]:
+        """The evaluator's order and its agreement with itself; no order where the evidence alone
+        decides.
+        """
+        questions = 1 + self._policy.shuffles
+        if (
+            self._policy.evaluation != "model"
+            or not candidates
+            or not self._may_ask("the evaluator", questions)
+        ):
+            return (), None
+        known = {one.tool.name: (one, one.ranked()) for one in candidates}
+        names = ranked(
+            [told for _, told in known.values()], order=self._policy.order, k=self._policy.k
+        )
+        best = [known[name] for name in names[: self._policy.evaluated]]
+        shown = [Shown(one.tool, told, _reply(one)) for one, told in best]
+        dialogue = evaluate(
+            query,
+            shown,
+            shuffles=self._policy.shuffles,
+            reply_chars=self._policy.reply_chars,
+            schema=await self._constrains(),
+        )
+        try:
+            opinion = await converse(dialogue, self._ask)
+        except (ModelError, LimitReached) as error:
+            self._note(f"the evaluator could not be asked: {error}")
+            return (), None
+        self._problems += opinion.problems
+        return opinion.order, opinion.agreement
+
+    async def _ask(self, request: ChatRequest) -> Reply:
+        self.calls += 1
+        if isinstance(self._model, Questions):
+            return await self._model.ask(request, None, self._actor)
+        assert self._model is not None
+        return await self._model.complete(request)
+
+    async def _constrains(self) -> bool:
+        if isinstance(self._model, Questions):
+            return self._model.mode == "schema"
+        assert self._model is not None
+        return (await self._model.capabilities()).json_schema
+
+    def _may_ask(self, who: str, questions: int) -> bool:
+        if self._model is None:
+            self._note(f"{who} was to be asked, and there is no model: the evidence alone decided")
+        elif self.calls + questions > self._policy.model_calls:
+            self._note(
+                f"{who} was not asked: the limit of {self._policy.model_calls} questions is reached"
+            )
+        else:
+            return True
+        return False
+
+    def _note(self, problem: str) -> None:
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+
+def _reply(candidate: Candidate) -> str:
+    """What the best attempt brought back, secrets removed."""
+    best = candidate.best
+    seen: Observation | None = best.observation if best is not None else None
+    return seen.reply if seen is not None else ""

@@ -1,0 +1,83 @@
+"""Plan with a model: the paper's Planner (GRETEL, Table 1), asked without I/O, its reply read as
+any model's is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+from callwright import prompts
+from callwright.agent.probing.arguments import Draft, Lacking
+from callwright.agent.probing.values import Request
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult, canonical
+
+_PARAMETERS = 4_000  # characters of a schema
+_RESULT = 600  # characters of a result
+
+
+def plan(
+    tool: Tool, request: Request, results: Sequence[ToolResult] = (), *, schema: bool = True
+) -> Generator[ChatRequest, Reply, Draft | Lacking | None]:
+    """Ask for the arguments of one call. None where the reply is neither a call nor says what is
+    missing.
+    """
+    shown = "; ".join(f"{r.tool}: {canonical(r.content)[:_RESULT]}" for r in results)
+    messages = prompts.render(
+        "trial_plan",
+        query=request.query,
+        tool=f"{tool.name}: {tool.description[:_RESULT]}",
+        parameters=canonical(tool.input_schema)[:_PARAMETERS],
+        conversation=request.earlier.replace("=====", "===") or "nothing",
+        results=shown.replace("=====", "===") or "none",
+        today=request.today.strftime("%A, %Y-%m-%d"),
+    )
+    reply = yield ChatRequest(
+        messages, purpose="trial.plan", schema=_schema(tool) if schema else None
+    )
+    return read_plan(reply.text, tool)
+
+
+def read_plan(text: str, tool: Tool) -> Draft | Lacking | None:
+    """What a reply plans. Arguments that stand bare, without the object around them, are taken as
+    such.
+    """
+    try:
+        found = parse_lenient(text)
+    except JsonError:
+        return None
+    value = found.value
+    if not isinstance(value, dict) or found.truncated:
+        return None
+    missing = value.get("missing")
+    if (
+        isinstance(missing, list)
+        and "missing" not in tool.properties
+        and not isinstance(value.get("arguments"), dict)
+    ):
+        named = tuple(key for key in missing if isinstance(key, str) and key in tool.required)
+        return Lacking(named, True) if named else None
+    inner = value.get("arguments", value.get("parameters"))
+    if isinstance(inner, dict) and not {"arguments", "parameters"} & tool.properties.keys():
+        return Draft(inner)
+    return Draft(value) if not value.keys() - tool.properties.keys() else None
+
+
+def _schema(tool: Tool) -> JsonObject:
+    """The decoding schema: a call, or what is missing for one."""
+    call = {
+        "type": "object",
+        "properties": {"arguments": tool.input_schema},
+        "required": ["arguments"],
+    }
+    if not tool.required:
+        return {**call, "additionalProperties": False}
+    names = {"type": "array", "items": {"enum": list(tool.required)}, "minItems": 1}
+    lack = {
+        "type": "object",
+        "properties": {"missing": names},
+        "required": ["missing"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [{**call, "additionalProperties": False}, lack]}

@@ -1,0 +1,384 @@
+"""What one parameter may hold, read from a request without a model; surest first.
+
+Unlike refinement, which must never be wrong, a trial may guess: it only reads, and what a guess
+brings back is judged as a guess. Identifiers, codes, credentials and numbers are not guessed at
+all: who has none has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from callwright.agent.probing.days import phrases, relative_days
+from callwright.dataflow.flow import STOP, VERBS, content_words, words
+from callwright.nouns.types import Json, JsonObject, Tool, scalars
+from callwright.repair.provenance.conversation_text import (
+    NOT_NAMES,
+    ConversationText,
+    as_number,
+    spoken,
+    unique,
+)
+from callwright.repair.provenance.sources import squash
+from callwright.repair.rules import extracted as stated
+from callwright.schema.value_spellings import NONE
+
+SURE = 0.85  # share of right fills (repair/rules/extracted.py) from which a value is taken to be the one that was meant
+
+_KEYS = frozenset(
+    "key token secret password passwd credential credentials auth authorization authentication".split()
+)
+_KEY_WORDS = frozenset(
+    "api access auth client bearer app private rapidapi subscription session secret user".split()
+)
+_ID = frozenset("id uuid guid identifier asin isbn sku imei vin slug hash".split())
+_CODES = frozenset(
+    "code reference serial ticker symbol zip zipcode postcode postal iata icao iban".split()
+)
+_DERIVED = frozenset(
+    "country currency language locale state airport iata icao ticker symbol stock timezone".split()
+)
+_STATED_KINDS = frozenset("labelled identified option address".split())
+_BY_LOOKS = frozenset("only_quoted only_name only_number named".split())
+_CODE = re.compile(r"(?=.*\d)\S+|[A-Z]{2,6}")
+_DAYS = frozenset("date day birthday deadline checkin checkout arrival departure".split())
+_PLACES_ON_EARTH = frozenset("latitude longitude coordinate".split())
+_SEARCH = frozenset(
+    "query search keyword term text prompt question phrase sentence message input content q s".split()
+)
+_NEUTRAL_NUMBERS = {
+    "page": 1,
+    "offset": 0,
+    "skip": 0,
+    "start": 0,
+    "cursor": 0,
+    "limit": 10,
+    "count": 10,
+    "size": 10,
+}
+_NEUTRAL_NUMBERS |= {"top": 10, "results": 10, "result": 10, "max": 10, "per": 10}
+_NEUTRAL_TEXTS = {"language": "en", "locale": "en-US", "lang": "en"}
+_FORMATS = frozenset(
+    "date date-time time email uri url uuid ipv4 ipv6 hostname binary byte".split()
+)
+_SENTENCE = re.compile(r"(?<=[.?!;])\s+(?=[A-Z])")
+_SHORT = 3  # words; what is shorter is no sentence but what an abbreviation's full stop leaves
+_TOKEN = re.compile(r"[^\W_][\w'’&-]*(?:\.\w+)*")
+_TOPIC = re.compile(
+    r"\b(?:about|regarding|concerning|named|called|titled|containing|matching|related"
+    r" to|on|for|of)\b",
+    re.I,
+)
+_ASKING = frozenset(w for group in VERBS.values() for w in group) | frozenset(
+    "current latest best recent popular available new today now please tell know like want need"
+    " much many list information detail details data something anything some any everything give me"
+    " us help open average typical usual usually common earn cost make take last long far near"
+    " nearest big large small popular top".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value that a parameter may take. ``sure``: it is what was meant, or whatever was meant
+    leaves it open.
+    """
+
+    value: Json
+    sure: bool
+    origin: str = "said"  # said | default | neutral | guess | the name of the tool that gave it
+
+
+@dataclass(slots=True)
+class Request:
+    """What was said: the request, after the conversation it ends; and the day on which it is
+    said.
+    """
+
+    query: str
+    today: date
+    earlier: str = ""
+    talk: ConversationText = field(init=False)
+    days: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        said = f"{self.earlier}\n{self.query}".strip()
+        self.talk = ConversationText(said)
+        self.days = [day.isoformat() for day in relative_days(said, self.today)]
+
+    @property
+    def asks_several(self) -> bool:
+        """Whether the request is of several sentences, each of which may ask for a thing of its
+        own.
+        """
+        return len(_SENTENCE.split(self.query)) > 1
+
+    def _sentences(self) -> list[str]:
+        """The sentences of the request; one only where it cannot be told into which it falls."""
+        sentences = [s for s in _SENTENCE.split(self.query) if s.strip()]
+        return [self.query] if any(len(s.split()) < _SHORT for s in sentences) else sentences
+
+    def part_for(self, tool: Tool) -> Request:
+        """The one sentence of several that speaks of what a tool does; all of it where that is not
+        clear.
+        """
+        sentences = self._sentences()
+        if len(sentences) < 2:
+            return self
+        about = ({*words(tool.name), *content_words(tool.description)} - STOP) - _ASKING
+        shares = [len(about & {*words(s)}) for s in sentences]
+        best = max(shares)
+        if not best or shares.count(best) > 1:
+            return self
+        return Request(sentences[shares.index(best)], self.today, self.earlier)
+
+
+def values(
+    key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json] = ()
+) -> list[Value]:
+    """The values for a parameter, best first; none where nothing that was said can be one.
+
+    ``part`` is its schema, ``used`` are the values of parameters that are settled.
+    """
+    made: dict[str, Value] = {}
+    for found in _values(key, part, request, tool, used):
+        made.setdefault(repr(found.value), found)
+    return list(made.values())
+
+
+def is_credential(key: str) -> bool:
+    """Whether a parameter is a key that its caller must own, by its name: "api_key",
+    "access_token".
+    """
+    named = words(key)
+    if not named or named[-1] not in _KEYS:
+        return False
+    return (
+        named[-1] not in ("key", "token") or len(named) == 1 or bool(set(named[:-1]) & _KEY_WORDS)
+    )
+
+
+def is_typed(key: str, part: JsonObject) -> bool:
+    """Whether a parameter takes only what has a form of its own (an id, a code, a number, a day, an
+    address): where nothing that was said has that form, nothing that was said can be its value.
+    """
+    named, types = set(words(key)), _types(part)
+    if named & (
+        _ID | _CODES | _DAYS | _PLACES_ON_EARTH | {"email", "mail", "url", "uri", "phone", "ip"}
+    ):
+        return True
+    if part.get("format") in _FORMATS or isinstance(part.get("pattern"), str):
+        return True
+    return bool(types & {"integer", "number"}) or is_credential(key)
+
+
+def is_derived(key: str) -> bool:
+    """Whether who knows the world can tell a parameter's value from another that was said: a
+    country's code.
+    """
+    return bool(set(words(key)) & _DERIVED)
+
+
+def _fits(key: str, found: stated.Candidate) -> bool:
+    """Whether what was said has the form of a code, where one is wanted and no label says that it
+    is one.
+    """
+    if not set(words(key)) & (_ID | _CODES) or is_derived(key) or found.kind in _STATED_KINDS:
+        return True
+    return not isinstance(found.value, str) or _CODE.fullmatch(found.value) is not None
+
+
+def _values(
+    key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
+) -> Iterator[Value]:
+    if "const" in part:
+        yield Value(part["const"], True, "default")
+        return
+    if is_credential(key):
+        return
+    types = _types(part)
+    if "array" in types and "string" not in types:
+        yield from _members(key, part, request, tool, used)
+        return
+    yield from _said(key, part, request, used)
+    if "default" in part:
+        yield Value(part["default"], True, "default")
+    if isinstance(part.get("enum"), list) and part["enum"]:
+        yield from _options(part["enum"], request)
+    elif "boolean" in types:
+        yield Value(False, True, "neutral")
+    elif types & {"integer", "number"}:
+        yield from _numbers(key, part, request)
+    elif "string" in types:
+        yield from _texts(key, part, request, tool, used)
+
+
+def _said(key: str, part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
+    """What was said for it, then what may have been."""
+    if words(key)[-1:] == ("date",) or set(words(key)) & _DAYS or part.get("format") == "date":
+        yield from _days(part, request, used)
+    one = stated.fill(key, part, request.talk, used)
+    every = stated.candidates(key, part, request.talk, used)
+    for found in (one, *every) if one is not None else every:
+        if found is None or _speaks_of_a_day(found.value, request) or not _fits(key, found):
+            continue
+        sure = found is one and not is_derived(key) and found.confidence(alone=True) >= SURE
+        sure = sure and not (
+            request.asks_several and found.kind in _BY_LOOKS
+        )  # may be another sentence's
+        short = _shortened(found.value, request)
+        if short != found.value:
+            yield Value(short, sure)
+            sure = False
+        yield Value(found.value, sure)
+
+
+def _days(part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
+    taken = {spoken(v)[:10] for v in used}
+    days = [day for day in unique([*request.talk.dates, *request.days]) if day not in taken]
+    stamp = "T00:00:00Z" if part.get("format") == "date-time" else ""
+    if "string" in _types(part):
+        yield from (Value(day + stamp, len(days) == 1 or i == 0) for i, day in enumerate(days))
+
+
+def _speaks_of_a_day(value: Json, request: Request) -> bool:
+    low = spoken(value)
+    return (
+        any(low in phrase.lower() for phrase in phrases(request.talk.text))
+        if low and isinstance(value, str)
+        else False
+    )
+
+
+def _shortened(value: Json, request: Request) -> Json:
+    """A name without the verb that opens the request and without what it owns: Ann Lee of "Move Ann
+    Lee's Lisbon".
+    """
+    if not isinstance(value, str) or " " not in value:
+        return value
+    first, _, rest = value.partition(" ")
+    if first.lower() in _ASKING and re.search(
+        rf"(?:\A|[.!?\n]\s*){re.escape(value)}", request.talk.text
+    ):
+        value = rest
+    return re.split(r"['’]s?\s", value, maxsplit=1)[0] or value
+
+
+def _options(options: Sequence[Json], request: Request) -> Iterator[Value]:
+    """Options not said in so many words: those that share a word with the request, then the
+    first.
+    """
+    said = set(words(request.talk.text))
+    for option in options:
+        if isinstance(option, str) and said & (set(words(option)) - STOP):
+            yield Value(option, False, "guess")
+    yield Value(options[0], False, "guess")
+
+
+def _numbers(key: str, part: JsonObject, request: Request) -> Iterator[Value]:
+    """How many and from where, which nobody says and every tool understands; else any number that
+    was said.
+    """
+    named, whole = words(key), "number" not in _types(part)
+    if set(named) & (_ID | _CODES):
+        return
+    for word in (named[-1:] + named[:1]) if named else ():
+        if word in _NEUTRAL_NUMBERS:
+            most, least = part.get("maximum"), part.get("minimum")
+            value = _NEUTRAL_NUMBERS[word]
+            value = min(value, most) if isinstance(most, int) else value
+            yield Value(max(value, least) if isinstance(least, int) else value, True, "neutral")
+            return
+    said = (
+        as_number(m[1], frozenset({"integer"} if whole else {"number"}), m[2])
+        for m in request.talk.numbers
+    )
+    yield from (Value(v, False, "guess") for v in said if v is not NONE)
+
+
+def _texts(
+    key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
+) -> Iterator[Value]:
+    """A search gets what the request is about; any other free text the words that nothing else
+    explains.
+    """
+    named = words(key)
+    for word in named[-1:]:
+        if word in _NEUTRAL_TEXTS:
+            yield Value(_NEUTRAL_TEXTS[word], True, "neutral")
+            return
+    if is_typed(key, part):
+        return
+    left = residue(request, tool, used)
+    if set(named) & _SEARCH:
+        topic = [m.end() for m in _TOPIC.finditer(request.query)][:1]
+        yield from (Value(request.query[at:].strip(" .?!"), False, "guess") for at in topic)
+        if left:
+            yield Value(" ".join(left), False, "guess")
+        yield Value(request.query.strip(), False, "guess")
+        return
+    yield from (Value(text, False, "guess") for text in left)
+
+
+def unread(text: str, used: Sequence[Json] = ()) -> list[str]:
+    """The numbers and codes of a text that stand in no value that is in use."""
+    taken = {squash(str(value)) for value in scalars(list(used))}
+    found = (word.strip("\"'`“”‘’.,:;?!()%") for word in text.split())
+    return [w for w in found if _CODE.fullmatch(w) and not any(squash(w) in one for one in taken)]
+
+
+def residue(request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[str]:
+    """Runs of words of the request that say neither what the tool does, nor how it is asked for,
+    nor a value in use: "Oslo" in "weather in Oslo tomorrow" for a tool that tells the weather.
+    """
+    text = request.query
+    for phrase in (*phrases(text), *(v for v in used if isinstance(v, str))):
+        text = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ; ", text, flags=re.I)
+    explained = {*words(tool.name), *words(tool.description), *STOP, *_ASKING, *NOT_NAMES}
+    runs: list[str] = []
+    before: re.Match[str] | None = None
+    for m in _TOKEN.finditer(text):
+        own = words(m[0])
+        if not own or m[0].isdigit() or m[0].lower() in NOT_NAMES or set(own) <= explained:
+            continue
+        goes_on = (
+            before is not None
+            and text[before.end() : m.start()] == " "
+            and _look(before[0]) == _look(m[0])
+        )
+        if runs and goes_on:
+            runs[-1] += f" {m[0]}"
+        else:
+            runs.append(m[0])
+        before = m
+    return sorted(unique(runs), key=_look)
+
+
+def _look(text: str) -> int:
+    """Codes and file names first, then names, then words."""
+    if any(c.isdigit() or c in "._@" for c in text):
+        return 0
+    return 1 if text[:1].isupper() else 2
+
+
+def _members(
+    key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
+) -> Iterator[Value]:
+    """A list: the members of one that was said, else what one member may be."""
+    items = part.get("items")
+    inner = items if isinstance(items, dict) else {}
+    if _types(inner) & {"string"}:
+        for row in request.talk.lists[:1]:
+            yield Value([_shortened(m.strip("\"'`“”"), request) for m in row], False)
+    yield from (Value([v.value], v.sure, v.origin) for v in values(key, inner, request, tool, used))
+    if not part.get("minItems"):
+        yield Value([], False, "guess")
+
+
+def _types(part: JsonObject) -> frozenset[str]:
+    named = part.get("type")
+    if named is None:
+        return frozenset({"object"}) if "properties" in part else frozenset({"string"})
+    return frozenset(map(str, named)) if isinstance(named, list) else frozenset({str(named)})

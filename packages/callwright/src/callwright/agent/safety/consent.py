@@ -1,0 +1,127 @@
+"""Who must be asked before a call leaves: what destroys, and what a source that is not trusted may
+write.
+
+The question shows where each argument comes from: a value that stands in no request but in a tool's
+result may have been put there by somebody else (indirect prompt injection).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from callwright.agent.safety.approvals import OfferedTool, approved, is_named, offered_tool
+from callwright.agent.safety.policy import destroys_by_its_own_words
+from callwright.agent.safety.provenance import Provenance, leaves
+from callwright.nouns.types import CheckedCall, Tool, canonical
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+DRY_RUN = "dry run: it would be called"
+NOBODY = "nobody was there to be asked"
+_SHORT = 200  # characters of the arguments that a refusal repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A call that waits for approval. ``origins``: JSON Pointer of an argument -> the result that
+    its value comes from; ``…, in part`` where only something in the value does. ``offer``: whose
+    tool it is, and its digest.
+    """
+
+    call: CheckedCall
+    why: str
+    origins: Mapping[str, str] = field(default_factory=dict)
+    offer: OfferedTool | None = None
+
+
+Approve: TypeAlias = Callable[[Proposal], bool | Awaitable[bool]]
+"""Asked one proposal at a time; True lets the call leave."""
+
+
+class Consent:
+    """What may leave unasked, and who is asked about the rest.
+
+    ``allow`` names tools that need no approval (:mod:`~callwright.agent.safety.approvals`). Without
+    ``approve`` nobody can be asked: the rest is refused. ``dry_run``: nothing that may write
+    leaves, allowed or not; reads do.
+    """
+
+    def __init__(
+        self, approve: Approve | None = None, allow: Sequence[str] = (), *, dry_run: bool = False
+    ) -> None:
+        self._approve = approve
+        self._allow = tuple(allow)
+        self._dry_run = dry_run
+        self._offers: Mapping[str, OfferedTool] = {}
+        self._approved: frozenset[str] | None = None
+
+    def bound(self, offers: Mapping[str, OfferedTool]) -> Consent:
+        """The same for the tools of one catalogue, by the names they have there. Raises ConfigError
+        where ``allow`` does not tell the tools of two sources apart.
+        """
+        made = Consent(self._approve, self._allow, dry_run=self._dry_run)
+        made._offers, made._approved = offers, approved(self._allow, offers)
+        return made
+
+    def offer(self, tool: Tool) -> OfferedTool:
+        """Whose tool this is."""
+        return self._offers.get(tool.name) or offered_tool(tool)
+
+    def _is_approved(self, tool: Tool) -> bool:
+        if self._approved is not None:
+            return tool.name in self._approved
+        return any(is_named(pattern, tool.name, self.offer(tool)) for pattern in self._allow)
+
+    @property
+    def dry_run(self) -> bool:
+        return self._dry_run
+
+    def why(self, tool: Tool) -> str:
+        """Why this tool's calls need leave, or "": they may go."""
+        if not tool.effects.may_write:
+            return ""
+        if self._dry_run:
+            return DRY_RUN
+        if self._is_approved(tool):
+            return ""
+        if not tool.trusted:
+            return "it may write, and its source is not trusted"
+        if tool.effects.destructive and (tool.effects.declared or destroys_by_its_own_words(tool)):
+            return "it may destroy something"
+        return ""
+
+    async def asked(self, proposal: Proposal) -> tuple[bool, str]:
+        """Whether the call may leave, and who said so."""
+        if proposal.why == DRY_RUN:
+            return False, "dry run"
+        if self._approve is None:
+            return False, "nobody"
+        said = self._approve(proposal)
+        return bool(await said if inspect.isawaitable(said) else said), "user"
+
+
+def proposed(
+    call: CheckedCall, why: str, sources: ProvenanceIndex, offer: OfferedTool | None = None
+) -> Proposal:
+    """The question about a call, with the origin of what the request does not say, in whatever
+    spelling.
+    """
+    seen = Provenance(sources)
+    found = ((path, seen.of(value)) for path, value in leaves(call.arguments))
+    return Proposal(
+        call, why, {path: str(origin) for path, origin in found if origin is not None}, offer
+    )
+
+
+def refusal(call: CheckedCall, why: str, by: str) -> str:
+    """What a skip says of a call that did not leave."""
+    told = canonical(call.arguments)
+    if by == "dry run":
+        return f"{DRY_RUN} with {told}"
+    said = NOBODY if by == "nobody" else "the user said no"
+    return (
+        f"not allowed: {why}, and {said}:"
+        f" {told if len(told) <= _SHORT else told[: _SHORT - 1] + '…'}"
+    )

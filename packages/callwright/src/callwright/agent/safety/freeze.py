@@ -1,0 +1,86 @@
+"""A frozen plan: what tools return cannot make the run call anything that its plan does not hold.
+
+The plan is made of the request alone, before any tool has spoken. From then on the executor lets
+through
+
+* ``plan``: calls of the plan's tools only. Arguments that it leaves open may still be filled at run
+  time, from what the steps before returned and :mod:`agent.safety.filling` lets through; those that
+  it says stay as they are;
+* ``arguments``: besides, only the arguments that the plan itself says, values and references to
+  earlier results. No model fills or mends any of them, and nothing is filled in from results.
+
+This is the executor's policy, not a strategy's habit: whoever asks for another call gets a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from callwright.agent.safety.filling import Filling, Rules
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.plan import Plan
+from callwright.nouns.types import JsonObject, Skip, ToolCall
+
+Level: TypeAlias = Literal["", "plan", "arguments"]
+LEVELS: tuple[Level, ...] = ("plan", "arguments")
+
+_OUTSIDE = "it is not in the plan, and the plan is frozen"
+_UNSAID = "the plan does not say its arguments, and they are frozen"
+
+
+class Freeze:
+    """What a run's plan allows. Before :meth:`fix` nothing is allowed at all, unless ``level`` is
+    "".
+
+    ``filling`` is what may fill the arguments that it leaves open, by ``rules`` and the built-in
+    ones.
+    """
+
+    def __init__(self, level: Level = "", rules: Rules | None = None) -> None:
+        if level and level not in LEVELS:
+            raise ConfigError(f"--freeze {level} is unknown", hint="levels: " + ", ".join(LEVELS))
+        self.level = level
+        self.filling = Filling(rules, on=bool(level))
+        self._tools: frozenset[str] | None = None if level else frozenset()
+
+    @property
+    def stated(self) -> JsonObject:
+        """What a run's first event says of it: enough to freeze a resumed run alike."""
+        return {"freeze": self.level, "may_fill": self.filling.rules}
+
+    @classmethod
+    def anew(cls, stated: Mapping[str, Any]) -> Freeze:
+        """One that no plan has fixed yet. Journals of earlier versions state nothing."""
+        return cls(stated.get("freeze", ""), stated.get("may_fill"))
+
+    @property
+    def on(self) -> bool:
+        return bool(self.level)
+
+    @property
+    def arguments(self) -> bool:
+        """Whether arguments are frozen too."""
+        return self.level == "arguments"
+
+    def fix(self, plan: Plan) -> None:
+        """From here on this plan holds. Once only: a later revision is not the plan that was
+        frozen.
+        """
+        if self.on and self._tools is None:
+            self._tools = frozenset(slot.tool for slot in plan.slots)
+
+    def tools(self, allowed: Collection[str]) -> frozenset[str]:
+        """Of these tools those that may be called."""
+        return (
+            frozenset(allowed) if not self.on else frozenset(allowed) & (self._tools or frozenset())
+        )
+
+    def refused(self, calls: Sequence[ToolCall], *, planned: bool) -> list[Skip]:
+        """The calls that may not be made, and why. ``planned``: the plan says their arguments."""
+        if not self.on:
+            return []
+        if self.arguments and not planned:
+            return [Skip(call.tool, _UNSAID, call.slot, refused=True) for call in calls]
+        inside = self.tools({call.tool for call in calls})
+        return [Skip(c.tool, _OUTSIDE, c.slot, refused=True) for c in calls if c.tool not in inside]

@@ -1,0 +1,88 @@
+"""What the model is not even shown: destructive tools that the request does not speak of.
+
+A small model calls what it sees. A tool that destroys is therefore put before it only if the
+request, or what was said before it, asks for something to go and shares a word with the tool's name
+or description. A request in another language than the tools says nothing either way, and nothing is
+kept back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, name_words, stem, stems
+from callwright.nouns.types import Tool
+
+_DESTROYING = frozenset(
+    "delete remove cancel drop erase clear wipe purge destroy reset revoke terminate uninstall kill"
+    " overwrite".split()
+)
+_CHANGING = frozenset("write overwrite replace update set put save edit modify move rename".split())
+_ASKING_TO_CHANGE = frozenset(
+    "write save update set put edit modify change move rename replace add store record note create"
+    " make book keep fill enter log append correct fix adjust reschedule register remember turn"
+    " switch increase decrease raise lower".split()
+)
+_ASKING = frozenset(  # how people ask for it, besides the verbs themselves
+    "undo discard abandon scrap void rid trash empty end stop quit unsubscribe close dismiss"
+    " eliminate off away withdraw reverse rollback roll expunge forget kill overwrite replace".split()
+)
+
+
+def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The destructive tools that nothing said so far speaks of.
+
+    Effects that nobody declared count as destructive; so the tool must also say of itself that it
+    destroys, or a plain Python function without declared effects would vanish.
+    """
+    text = " ".join([query, *earlier])
+    said = stems(text)
+    if not (
+        FUNCTION_WORDS & set(WORD.findall(text.lower()))
+        or any(said & _subject(tool) for tool in tools)
+    ):
+        return ()  # no English function word and no word of any tool: another language
+    return tuple(
+        t for t in tools if _dangerous(t) and not (said & _subject(t) and said & _wishes(t))
+    )
+
+
+def _dangerous(tool: Tool) -> bool:
+    """Whether a tool may destroy and its own words say so: it deletes, or it writes over
+    something.
+    """
+    if tool.effects.read_only or not tool.effects.destructive:
+        return False
+    return _deletes(tool) or bool(stems(" ".join(name_words(tool.name)[:1])) & _OVERWRITING)
+
+
+def _deletes(tool: Tool) -> bool:
+    return bool(stems(_own_words(tool)) & _RUIN)
+
+
+def destroys_by_its_own_words(tool: Tool) -> bool:
+    """Whether a tool that may destroy says that it does, whatever its source declares."""
+    return _dangerous(tool)
+
+
+def _wishes(tool: Tool) -> frozenset[str]:
+    """The words by which a request asks for what this tool does."""
+    asking = _REQUESTS if _deletes(tool) else _REQUESTS | _CHANGES
+    return asking - _subject(tool)  # "the note" is no wish to note something
+
+
+def _subject(tool: Tool) -> frozenset[str]:
+    """What a tool is about: the words of its name and of the first sentence of its description,
+    without verbs.
+    """
+    return stems(_own_words(tool)) - ACTIONS
+
+
+def _own_words(tool: Tool) -> str:
+    return " ".join([*name_words(tool.name), tool.description.split(". ")[0]])
+
+
+_RUIN = frozenset(stem(verb) for verb in _DESTROYING)
+_OVERWRITING = frozenset(stem(verb) for verb in _CHANGING)
+_CHANGES = frozenset(stem(verb) for verb in _ASKING_TO_CHANGE)
+_REQUESTS = _RUIN | {stem(verb) for verb in _ASKING}

@@ -1,0 +1,124 @@
+"""Ways from a query to results: one interface, one executor, one accounting, so that comparisons
+are fair.
+"""
+
+from __future__ import annotations
+
+from callwright.agent.safety.freeze import Level
+from callwright.agent.strategies.ablations import (
+    CodeAsWritten,
+    CodeUnchecked,
+    DFSDTAsWritten,
+    DFSDTUnchecked,
+    ReActAsWritten,
+    ReActUnchecked,
+    ToolMVRAsWritten,
+    ToolMVRUnchecked,
+    WithoutRecovery,
+    WithoutRepair,
+    WithoutSketch,
+)
+from callwright.agent.strategies.code import Code, ToolMVR
+from callwright.agent.strategies.compiler import Compiler
+from callwright.agent.strategies.dag import DAG, Edges, Given
+from callwright.agent.strategies.dfsdt import DFSDT
+from callwright.agent.strategies.job import Job, Strategy
+from callwright.agent.strategies.layered import Layered, LayeredWithSecondPass
+from callwright.agent.strategies.react import ReAct
+from callwright.agent.strategies.reflecting import REFLECT, Reflecting, mended_by
+from callwright.nouns.errors import ConfigError
+
+STRATEGIES: dict[str, type[Strategy]] = {
+    "layered": Layered,
+    "layered-second-pass": LayeredWithSecondPass,
+    "dag": DAG,
+    "edges": Edges,
+    "compiler": Compiler,
+    "react": ReAct,
+    "dfsdt": DFSDT,
+    "code": Code,
+    "toolmvr": ToolMVR,
+    "given": Given,
+    "layered-no-sketch": WithoutSketch,
+    "layered-no-repair": WithoutRepair,
+    "layered-no-recovery": WithoutRecovery,
+    "react-no-repair": ReActAsWritten,
+    "dfsdt-no-repair": DFSDTAsWritten,
+    "code-no-repair": CodeAsWritten,
+    "toolmvr-no-repair": ToolMVRAsWritten,
+    "react-no-gate": ReActUnchecked,
+    "dfsdt-no-gate": DFSDTUnchecked,
+    "code-no-gate": CodeUnchecked,
+    "toolmvr-no-gate": ToolMVRUnchecked,
+}
+
+
+def open_strategy(spec: str | Strategy) -> Strategy:
+    """A strategy by name, or the given one; ``NAME+reflect`` and ``NAME+reflect-after`` are the
+    same strategy with another repair (:mod:`~callwright.agent.strategies.reflecting`). Raises
+    ConfigError for an unknown name, and for a repair of a strategy that is there to have none.
+    """
+    if not isinstance(spec, str):
+        return spec
+    name, _, repair = spec.partition("+")
+    if name not in STRATEGIES or (repair not in REFLECT if "+" in spec else repair):
+        known = f"strategies: {', '.join(STRATEGIES)}; each also with +{' or +'.join(REFLECT)}"
+        raise ConfigError(f"there is no strategy {spec!r}", hint=known)
+    made = STRATEGIES[name]()
+    if repair and hasattr(made, "prepare"):
+        raise ConfigError(
+            f"the strategy {name} mends no call, so none of them by +{repair}",
+            hint=f"--strategy {name}",
+        )
+    return mended_by(made, REFLECT[repair]) if repair else made
+
+
+def require_freezable(strategy: Strategy, level: Level) -> Level:
+    """The level, if this strategy has a plan that can be frozen so before any tool is called.
+    Raises ConfigError.
+    """
+    if level and level not in getattr(strategy, "freezes", ()):
+        able = ", ".join(
+            name for name, made in STRATEGIES.items() if level in getattr(made, "freezes", ())
+        )
+        raise ConfigError(
+            f"--freeze {level} is nothing that the strategy {strategy.name} can do",
+            hint=(
+                "it needs a strategy that plans before it calls:"
+                f" {able or 'levels are plan and arguments'}"
+            ),
+        )
+    return level
+
+
+__all__ = [
+    "DAG",
+    "DFSDT",
+    "REFLECT",
+    "STRATEGIES",
+    "Code",
+    "CodeAsWritten",
+    "CodeUnchecked",
+    "Compiler",
+    "DFSDTAsWritten",
+    "DFSDTUnchecked",
+    "Edges",
+    "Given",
+    "Job",
+    "Layered",
+    "LayeredWithSecondPass",
+    "ReAct",
+    "ReActAsWritten",
+    "ReActUnchecked",
+    "Reflecting",
+    "Strategy",
+    "ToolMVR",
+    "ToolMVRAsWritten",
+    "ToolMVRUnchecked",
+    "WithoutRecovery",
+    "WithoutRepair",
+    "WithoutSketch",
+    "mended_by",
+    "open_strategy",
+    "require_freezable",
+]

@@ -1,0 +1,242 @@
+"""Plan-then-execute (Wei et al., 2025, "Beyond ReAct"): one whole DAG before anything runs, then no
+barrier.
+
+Where the plan comes from is what the three strategies here differ in: ``dag`` asks the model for it
+(:mod:`planning.dag`), ``edges`` takes the graph of a planner that asks no language model and has
+the model write the arguments in one question, ``given`` carries out a plan that somebody wrote. All
+then run as a stream (:mod:`agent.stream`): two questions to the model, the answer's included, where
+nothing fails and nothing was left open (the paper: 2.29 steps, its Table 4).
+
+What failed and could be neither repaired nor replaced stops what is downstream of it. The remainder
+is then planned anew, with the results so far in view, as the plan's next revision: twice at most,
+each time for one of the run's budget B. A frozen plan is not planned anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from callwright.agent.bind import Bound
+from callwright.agent.questions import LimitReached
+from callwright.agent.render import results_text, signatures
+from callwright.agent.safety.freeze import Level
+from callwright.agent.strategies.job import Job
+from callwright.agent.strategies.tool_choice import chosen
+from callwright.agent.stream import Late, Stream
+from callwright.dataflow.prerequisites import with_producers
+from callwright.nouns.errors import ConfigError, PlanError
+from callwright.nouns.plan import Plan, Slot
+from callwright.nouns.types import Tool, ToolResult
+from callwright.planning.dag import Asked, Draft, plan_dialogue
+from callwright.planning.notation import read_plan
+
+_REPLANS = 2
+_ANEW = (
+    "Some steps were carried out already. Their results:\n{results}\n{failed}\nPlan only the steps"
+    " that are still needed, the first of them as step 1. Do not repeat a call whose result is"
+    " there; take values from these results as they are written. Go round what failed, with another"
+    " tool or other values. If nothing more can be found out, plan no steps."
+)
+_ORDERED = (
+    "An order of these tools was found already; what a tool comes after gives it"
+    " something:\n{order}\nWrite the steps in this order, with their arguments. Leave out a tool"
+    " that the request does not need."
+)
+
+
+class DAG:
+    """Plans once, runs each step the moment its inputs exist, plans the remainder anew where
+    something failed.
+    """
+
+    name = "dag"
+    freezes: tuple[Level, ...] = ("plan", "arguments")
+
+    def __init__(self, choose_above: int = 12) -> None:
+        """``choose_above``: with more tools than this, the model is asked first which of them are
+        needed.
+        """
+        self._choose_above = choose_above
+
+    async def run(self, job: Job) -> None:
+        await self._plan(job)
+        ran: set[str] = set()
+        for _ in range(_REPLANS + 1):
+            stream = await carried_out(job, ran)
+            ran |= stream.steps.keys() - stream.blocked.keys()
+            if not await self._planned_anew(job, stream, ran):
+                break
+
+    async def _plan(self, job: Job) -> None:
+        tools = await chosen(job, self._choose_above)
+        plan = await planned(job, tools)
+        if plan is None:
+            job.trace.add("note", text="the model wrote no plan: the planner's order is taken")
+            job.make_plan(tools)
+        else:
+            job.adopt(plan)
+
+    async def _planned_anew(self, job: Job, stream: Stream, ran: set[str]) -> bool:
+        """Whether there is another plan of what is left."""
+        failed = [stream.steps[i] for i in stream.steps if i in stream.schedule.failed]
+        bare = not stream.blocked and all(_found_nothing(step.results) for step in failed)
+        if bare or job.executor.freeze.on or not job.executor.granted():
+            return False
+        first = failed[0].slot if failed else next(iter(stream.steps.values())).slot
+        blocked = sorted(stream.blocked)
+        job.trace.add(
+            "recovery", step="plan", tool=first.tool, failed=first.id, message="", blocked=blocked
+        )
+        said = "\n".join(f"{step.slot.tool} failed." for step in failed)
+        results = results_text(job.executor.results, job.limits.result_chars, job.executor.skips)
+        fresh = await planned(
+            job, job.tools, _ANEW.format(results=results, failed=said), frozenset(ran)
+        )
+        if fresh is None or not fresh.slots:
+            job.trace.add("note", text="nothing is planned in the place of what failed")
+            return False
+        job.revise(ran, lambda: fresh)
+        return True
+
+
+class Edges(DAG):
+    """The graph of the run's planner, which needs no language model; the model writes the
+    arguments, all at once.
+
+    It is offered the planner's tools, and those that alone provide what these require. Which of
+    them are needed the model says, of many tools in a question before, unless a planner is named
+    that chooses itself.
+
+    ``planner``: whose graph, where the run names none. It leaves no tool out: the one that does
+    (``graph``) goes by words, and of 97 requests in worlds that it had never seen it left out a
+    needed tool in 58 (docs/lab.md).
+    """
+
+    name = "edges"
+    planner = "edges"
+
+    async def _plan(self, job: Job) -> None:
+        job.make_plan(await chosen(job, self._choose_above), fixed=False)
+        order = job.plan
+        planned_for = {slot.tool for slot in order.slots}
+        kept = tuple(tool for tool in job.tools if tool.name in planned_for)
+        lines = [_line(slot, order) for layer in order.layers for slot in layer]
+        known = _ORDERED.format(order="\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)))
+        offered = with_producers(
+            kept, job.tools
+        )  # the model may plan without one of them, not with one left out
+        filled = await planned(job, offered, known) if kept else None
+        if filled is None:
+            job.executor.freeze.fix(order)
+        else:
+            job.adopt(replace(ordered(filled, order), revision=order.revision + 1))
+
+
+class Given(DAG):
+    """A plan that somebody wrote or edited, in any form that :func:`planning.notation.read_plan`
+    reads.
+    """
+
+    name = "given"
+
+    def __init__(self, plan: Plan | str | None = None) -> None:
+        """``plan``: None to resume a run, whose journal holds it. Raises PlanError in the run if it
+        cannot run.
+        """
+        super().__init__()
+        self._given = plan
+
+    async def _plan(self, job: Job) -> None:
+        job.executor.trust_values()
+        if self._given is None and not job.ledger.ahead(""):
+            raise ConfigError("there is no plan to carry out", hint="callwright run … --plan FILE")
+        plan = (
+            read_plan(self._given, job.tools)
+            if isinstance(self._given, str)
+            else self._given or Plan()
+        )
+        wrong = plan.problems(tool.name for tool in job.tools)
+        if wrong:
+            offered = ", ".join(tool.name for tool in job.tools)
+            raise PlanError(
+                "; ".join(p.message for p in wrong), hint=f"the tools of this run: {offered}"
+            )
+        job.adopt(plan)
+
+
+async def planned(
+    job: Job, tools: Sequence[Tool], known: str = "", finished: frozenset[str] = frozenset()
+) -> Plan | None:
+    """The plan that the model writes, or None where it wrote none. Raises LimitReached."""
+    asked = Asked(
+        query=job.asked,
+        tools=tuple(tools),
+        shown=signatures(tools),
+        mode=job.questions.mode,
+        known=known,
+        conversation=job.conversation,
+        finished=finished,
+        reply_tokens=job.limits.reply_tokens,
+    )
+    draft: Draft = await job.questions.converse(plan_dialogue(asked), calls=None)
+    if draft.problems:
+        job.trace.add(
+            "note",
+            text="the plan is unsound, its sound part is taken: " + "; ".join(draft.problems),
+        )
+    return draft.plan
+
+
+async def carried_out(job: Job, done: set[str]) -> Stream:
+    """Run what of the job's plan is not ``done``. Raises LimitReached when all has come, where a
+    limit was hit.
+    """
+    slots = [slot for slot in job.plan.slots if slot.id not in done]
+    job.trace.add("dispatch", slots=[slot.id for slot in slots], revision=job.plan.revision)
+    job.ledger.commit()  # the plan cost a question: it is not asked for again
+    async with job.executor.stream(done=done, late=late_by_model(job), known=job.known) as stream:
+        stream.add(*slots)
+    if stream.limit:
+        raise LimitReached(stream.limit)
+    return stream
+
+
+def late_by_model(job: Job) -> Late:
+    """One question for the arguments of one step, from what the step sees."""
+
+    async def late(slot: Slot, results: Sequence[ToolResult], actor: str, why: str) -> Bound:
+        tool = next(tool for tool in job.tools if tool.name == slot.tool)
+        points = [f"{slot.tool}: {why}"] if slot.arguments is not None else []
+        return await job.bind((tool,), "layer", 1, 1, False, points, results=results, actor=actor)
+
+    return late
+
+
+def ordered(plan: Plan, order: Plan) -> Plan:
+    """A plan in which a step without references waits for the tools that come before it in
+    ``order``, as far as they stand before it in the plan: where a step says itself what feeds it,
+    that counts. No step waits for one that waits for it.
+    """
+    tool = {slot.id: slot.tool for slot in order.slots}
+    before = {slot.tool: {tool[b] for b in slot.after} for slot in order.slots}
+    for place, slot in enumerate(plan.slots):
+        if slot.after:
+            continue
+        first = {s.id for s in plan.slots[:place] if s.tool in before.get(slot.tool, ())}
+        slot = replace(slot, after=frozenset(first - plan.behind([slot.id])))
+        plan = replace(plan, slots=(*plan.slots[:place], slot, *plan.slots[place + 1 :]))
+    return plan
+
+
+def _line(slot: Slot, plan: Plan) -> str:
+    tool = {one.id: one.tool for one in plan.slots}
+    after = ", ".join(sorted(tool[b] for b in slot.after))
+    return f"{slot.tool}, after {after}" if after else slot.tool
+
+
+def _found_nothing(results: Sequence[ToolResult]) -> bool:
+    """Whether the tool was content and had nothing to give: that is an answer."""
+    return bool(results) and all(
+        r.failure is not None and r.failure.kind == "empty" for r in results
+    )

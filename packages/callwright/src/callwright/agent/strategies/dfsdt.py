@@ -1,0 +1,200 @@
+"""DFSDT (Qin et al., 2023, ToolLLM): a depth-first search over steps, which gives a branch up and
+takes another.
+
+As in ToolBench's ``DFS_tree_search`` without its filter (``DFS_woFilter_w2``, what RETO compares
+with): all tools are in view; a step is a thought and one call, or an end; every node has at most
+two children (``tree_beam_size``), the second made with a prompt that shows what was tried there and
+asks for something else. The model may give up and restart: the search goes back two nodes from
+there, so that the step before is taken anew, and a model that gives up at the root ends the search.
+A node whose children are spent goes back one. Twelve steps at most lie below each other
+(``single_chain_max_step``). The first answer ends everything, and so does the limit of model calls
+(``max_query_count``, 200 there). A call that fails or is refused is an observation like another.
+
+Ours: ToolBench counts thought, action and input as one level each, here a step is one
+(:class:`Limits`, ``turns``), so branches may be longer. The gate, the repair, the budgets and the
+accounting are those of every strategy here, and the answer is made by the same last question. A
+call that is a sibling tried before, that was made or refused before on this branch, or that names
+no tool, ends the branch at once: a model without sampling would only say the same again. The prompt
+for the second child names the tried steps and how they ended, not what they returned: nothing from
+a dead branch reaches a later question or the answer. Its calls, tokens and seconds count. Where no
+branch led to an answer, ToolBench takes one of the given-up ones at random; here the answer is made
+from the one that found most.
+
+A dead branch cannot be taken back where it wrote something. So what may write, and what nobody
+declared, is only called in a run that is declared a sandbox; elsewhere such a branch is refused,
+which the trace says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from callwright.agent.bind import Bound
+from callwright.agent.executor import Mark
+from callwright.agent.questions import LimitReached
+from callwright.agent.strategies.job import Job, step_id
+from callwright.nouns.plan import Plan
+from callwright.nouns.types import Skip, ToolCall, ToolResult, canonical
+
+NO_SANDBOX = (
+    "it may write, and a branch that is given up cannot be taken back: dfsdt writes only in a"
+    " sandbox"
+)
+_ANSWERED, _SPENT, _GIVEN_UP = 0, 1, 2  # nodes to go back from a child
+_SAID = 200  # characters of a reason
+
+
+class DFSDT:
+    """Searches depth first; in the end the plan holds the branch that the answer is made from."""
+
+    name = "dfsdt"
+
+    def __init__(self, width: int = 2) -> None:
+        """``width``: how many children a node may have."""
+        self._width = width
+
+    async def run(self, job: Job) -> None:
+        job.plan = Plan()
+        search = _Search(job, self._width)
+        try:
+            if await search.expand(1) != _ANSWERED:
+                search.take_the_best()
+                job.trace.add(
+                    "note", text="no branch led to an answer: the one that found most is taken"
+                )
+        except LimitReached:
+            search.take_the_best()
+            raise
+        finally:
+            job.record_plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node of the tree: what the run knew there, and the branch that led to it."""
+
+    mark: Mark
+    plan: Plan
+
+    @property
+    def found(self) -> int:
+        return len(self.mark.sources.results)
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """What became of one child: how many nodes to go back from it, and what its sibling is told of
+    it.
+    """
+
+    back: int
+    told: str = ""
+
+
+@dataclass(slots=True)
+class _Search:
+    """One run's search. The executor and the plan of the job are always those of the branch being
+    taken.
+    """
+
+    job: Job
+    width: int
+    steps: int = 0  # of all branches
+    best: _Node | None = None
+
+    async def expand(self, depth: int) -> int:
+        """Take steps from the node where the run is. Returns how many nodes to go back; 0: it was
+        answered.
+        """
+        job, most = self.job, self.job.limits.turns
+        if depth > most:
+            return self._dead(f"{most} steps are the most", _SPENT)
+        here = self._node()
+        tried: list[str] = []
+        for _ in range(self.width):
+            bound = await job.bind(
+                job.tools, "dfsdt", depth, most, finish=True, give_up=True, tried=tried
+            )
+            child = await self._child(bound, depth, tried)
+            if child.back != _SPENT:
+                return max(_ANSWERED, child.back - 1)
+            self._return_to(here)
+            tried.append(child.told)
+        return _SPENT
+
+    def take_the_best(self) -> None:
+        """Stand where the most was found, of the dead branches and the one being taken."""
+        self._remember()
+        if self.best is not None:
+            self._return_to(self.best)
+
+    async def _child(self, bound: Bound, depth: int, tried: list[str]) -> _Child:
+        if bound.malformed:
+            return _Child(
+                self._dead("the reply could not be read", _SPENT), "a reply that could not be read"
+            )
+        if bound.given_up:
+            return _Child(self._dead("the model gave up", _GIVEN_UP))
+        if not bound.calls:
+            self.job.trace.add("note", text="the model finished")
+            return _Child(_ANSWERED)
+        call = bound.calls[0]
+        shown = f"{call.tool}({canonical(call.arguments)})"
+        if any(step.startswith(f"{shown}: ") for step in tried):
+            return _Child(
+                self._dead(f"{shown}: it was tried here before", _SPENT), f"{shown}: tried twice"
+            )
+        known = len(self.job.executor.skips)
+        results = await self._step(call)
+        if results:
+            return _Child(await self.expand(depth + 1), f"{shown}: {_outcome(results[-1])}")
+        before, skips = self.job.executor.skips[:known], self.job.executor.skips[known:]
+        why = "; ".join(skip.reason for skip in skips) or "it brought nothing"
+        told = f"{shown}: not executed: {why[:_SAID]}"
+        if any(self._is_news(skip, before) for skip in skips):
+            return _Child(await self.expand(depth + 1), told)
+        return _Child(self._dead(f"{shown}: {why}", _SPENT), told)
+
+    async def _step(self, call: ToolCall) -> list[ToolResult]:
+        """Execute one call as the next step of the branch; outside a sandbox only if it only
+        reads.
+        """
+        job = self.job
+        self.steps += 1
+        names = {tool.name for tool in job.tools}
+        allowed = {tool.name for tool in job.tools if job.sandbox or tool.effects.read_only}
+        if call.tool in names - allowed:
+            job.executor.deny(replace(call, slot=step_id(call, self.steps)), NO_SANDBOX)
+            return []
+        return await job.step(call, self.steps, allowed)
+
+    def _is_news(self, skip: Skip, before: list[Skip]) -> bool:
+        """Whether a refusal is an observation to go on from: the next question shows it, and none
+        did before.
+        """
+        known = {(other.tool, other.reason) for other in before}
+        shown = skip.refused and skip.tool in {tool.name for tool in self.job.tools}
+        return shown and skip.reason != NO_SANDBOX and (skip.tool, skip.reason) not in known
+
+    def _dead(self, why: str, back: int) -> int:
+        self.job.trace.add("note", text=f"this branch ends: {why}")
+        self._remember()
+        return back
+
+    def _remember(self) -> None:
+        here = self._node()
+        if self.best is None or here.found >= self.best.found:
+            self.best = here
+
+    def _node(self) -> _Node:
+        return _Node(self.job.executor.mark(), self.job.plan)
+
+    def _return_to(self, node: _Node) -> None:
+        self.job.executor.rewind(node.mark)
+        self.job.plan = replace(node.plan, revision=self.job.plan.revision)
+
+
+def _outcome(result: ToolResult) -> str:
+    if result.failure is not None:
+        return f"failed: {result.failure.message[:_SAID]}"
+    return "executed, and what followed led to no answer"

@@ -1,0 +1,79 @@
+"""The day of a run: told to the model where a tool takes a date and no tool tells one.
+
+A model without a calendar writes a date of its training. Where the run's own tools tell the day,
+the model asks them, because theirs may be another one: that of a simulated world, or of a place on
+the other side of the date line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+from callwright.agent.words import name_words, stems
+from callwright.nouns.types import Tool
+
+_FORMATS = frozenset({"date", "date-time"})
+_DAY, _NOW, _WHEN = (
+    stems("date day"),
+    stems("today current now"),
+    stems("date day time clock calendar"),
+)
+_DEPTH = 12
+
+
+def day_to_tell(tools: Iterable[Tool], today: date | None) -> date | None:
+    """The day that the model is told of: ``today``, where a tool takes a date and none of them
+    tells it.
+    """
+    tools = tuple(tools)
+    if (
+        today is None
+        or not any(takes_day(tool) for tool in tools)
+        or any(tells_day(tool) for tool in tools)
+    ):
+        return None
+    return today
+
+
+def takes_day(tool: Tool) -> bool:
+    """Whether a parameter is a date, by its format, its name or its description."""
+    return _holds_day(tool.input_schema, 0)
+
+
+def tells_day(tool: Tool) -> bool:
+    """Whether a tool says what day it is: it takes next to nothing, and it is documented as telling
+    now and when.
+    """
+    if len(tool.required) > 1 or not (tool.effects.read_only or not tool.effects.declared):
+        return False
+    about = stems(f"{' '.join(name_words(tool.name))} {tool.description}")
+    return bool(about & _NOW and about & _WHEN) and not takes_day(tool)
+
+
+def render_today(today: date) -> str:
+    """The sentence in a prompt."""
+    return f"Today is {today:%A}, {today.isoformat()}."
+
+
+def _holds_day(schema: Any, depth: int) -> bool:
+    if not isinstance(schema, dict) or depth > _DEPTH:
+        return False
+    if schema.get("format") in _FORMATS:
+        return True
+    properties = schema.get("properties")
+    for name, part in properties.items() if isinstance(properties, dict) else ():
+        about = str(part.get("description") or "") if isinstance(part, dict) else ""
+        texts = isinstance(part, dict) and part.get("type", "string") == "string"
+        if texts and (_DAY & stems(f"{' '.join(name_words(name))} {about}") or "YYYY" in about):
+            return True
+        if _holds_day(part, depth + 1):
+            return True
+    either, named = schema.get("anyOf"), schema.get("$defs")
+    inner = [
+        schema.get("items"),
+        *(either if isinstance(either, list) else ()),
+        *(named.values() if isinstance(named, dict) else ()),
+    ]
+    return any(_holds_day(part, depth + 1) for part in inner)

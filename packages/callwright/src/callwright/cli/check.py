@@ -1,0 +1,150 @@
+"""``callwright check``: calls through the schema gate, one or a stream of them, without a model."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+
+from callwright.cli.opened import opened
+from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.jsontext import JsonError, parse
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, to_json
+from callwright.repair.gate import Gate, Refusal
+from callwright.schema.violations import nearest
+from callwright.tools.lists.tools import tool_from_wire, tools_from_wire
+
+_FORMS = (
+    '{"tool": …, "arguments": {…}}, or a call as OpenAI, Anthropic or the Responses API write it '
+    '({"function": {"name", "arguments"}}, {"type": "tool_use", …}, {"tool_calls": […]})'
+)
+
+
+def check_lines(sources: Sequence[str]) -> int:
+    """``{"id", "tool", "arguments"}`` -> ``{"id", "accepted", "arguments", "edits",
+    "violations"}``; the exit code.
+
+    ``tool`` is a tool definition in OpenAI style, or the name of one that ``tools`` in the same
+    line or ``--tools`` on the command line defines. ``arguments`` is an object or text. A line may
+    be a call in the form of a provider instead.
+    """
+    known = {t.name: t for t in _tools(sources)}
+    gates: dict[str, Gate] = {}
+    return answer_stream(lambda row: check_row(row, known, gates)).exit_code
+
+
+def check_one(text: str | None, sources: Sequence[str]) -> int:
+    """Check what is given on the command line; exit code 0 if it is accepted, 1 if it is refused.
+
+    Raises ConfigError for what is no call.
+    """
+    if text is None:
+        raise ConfigError(
+            "check needs a call",
+            hint='callwright check \'{"tool": …, "arguments": …}\' --tools SOURCE',
+        )
+    row = _parsed(text)
+    try:
+        answer = check_row(row, {t.name: t for t in _tools(sources)}, {})
+    except BadLine as exc:
+        raise ConfigError(str(exc)) from None
+    import orjson
+
+    print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
+    return 0 if answer["accepted"] else 1
+
+
+def _parsed(text: str) -> JsonObject:
+    """What was given as an object; a list of calls is that of a message. Raises ConfigError."""
+    try:
+        row = parse(sys.stdin.buffer.read() if text == "-" else text)
+    except JsonError as error:
+        raise ConfigError(f"the call is not JSON: {error}", hint=f"write it as {_FORMS}") from None
+    if isinstance(row, list):
+        return {"tool_calls": row}
+    if not isinstance(row, dict):
+        raise ConfigError("the call must be a JSON object", hint=f"write it as {_FORMS}")
+    return row
+
+
+def check_row(row: JsonObject, known: Mapping[str, Tool], gates: dict[str, Gate]) -> JsonObject:
+    """The answer for the call of a row; for several, whether all are ``accepted``, and each one's
+    under ``calls``.
+
+    ``gates`` caches compiled schemas by tool digest. Raises BadLine, CatalogError.
+    """
+    if "tool" in row:
+        if "arguments" not in row or not isinstance(row["arguments"], dict | str):
+            raise BadLine('"arguments" must be an object or a text')
+        tool = _tool(row["tool"], row, known)
+        return _verdict(tool, row["arguments"], gates)
+    calls = _calls(row)
+    answers = [_verdict(_tool(call.tool, row, known), call.arguments, gates) for call in calls]
+    if len(answers) == 1:
+        return answers[0]
+    listed = [{"tool": call.tool, **answer} for call, answer in zip(calls, answers, strict=True)]
+    return {"accepted": all(answer["accepted"] for answer in answers), "calls": listed}
+
+
+def _calls(row: JsonObject) -> tuple[ToolCall, ...]:
+    """The calls of a row in the form of a provider."""
+    from callwright.repair.reading import read  # a room that a call in our own form does without
+
+    try:
+        found = read(row, ()).calls
+    except ConfigError as error:
+        raise BadLine(error.message) from None
+    if not found:
+        raise BadLine(f"there is no call in this: write {_FORMS}")
+    return found
+
+
+def _verdict(tool: Tool, given: Json, gates: dict[str, Gate]) -> JsonObject:
+    if tool.digest not in gates:
+        gates[tool.digest] = Gate([tool])
+    verdict = gates[tool.digest].check(ToolCall("", tool.name, given))
+    refused = isinstance(verdict, Refusal)
+    arguments = verdict.arguments
+    return {
+        "accepted": not refused,
+        "arguments": given if arguments is None else arguments,
+        "edits": to_json(verdict.edits),
+        "violations": (
+            [
+                {"path": v.path, "keyword": v.keyword or v.kind, "message": v.message}
+                for v in verdict.violations
+            ]
+            if isinstance(verdict, Refusal)
+            else []
+        ),
+    }
+
+
+def _tool(given: Json, row: JsonObject, known: Mapping[str, Tool]) -> Tool:
+    if isinstance(given, dict):
+        return tool_from_wire(given)
+    if not isinstance(given, str):
+        raise BadLine('"tool" must be a tool definition or a tool name')
+    listed = (
+        {t.name: t for t in tools_from_wire(row["tools"])}
+        if isinstance(row.get("tools"), list)
+        else {}
+    )
+    found = listed.get(given) or known.get(given)
+    if found is None:
+        near = nearest(given, [*listed, *known])
+        if near:
+            raise BadLine(f'there is no tool "{given}"; did you mean "{near}"?')
+        raise BadLine(
+            f'there is no tool "{given}": give its definition as "tool", a "tools" list, or --tools'
+        )
+    return found
+
+
+def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+    async def load() -> tuple[Tool, ...]:
+        async with opened(sources) as catalog:
+            return catalog.tools
+
+    return asyncio.run(load()) if sources else ()

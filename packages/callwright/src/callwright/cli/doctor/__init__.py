@@ -1,0 +1,1 @@
+"""``callwright doctor``: probes an endpoint's tool calls."""

@@ -1,0 +1,67 @@
+"""``callwright tools SOURCE…``: what the sources offer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from callwright.cli.opened import opened
+from callwright.cli.terminal.console import print_table, shortened
+from callwright.nouns.control_characters import one_line
+from callwright.nouns.errors import CatalogError
+from callwright.nouns.types import Effects, Tool
+from callwright.tools.catalog import Catalog
+from callwright.tools.lists.tools import tool_to_openai
+
+
+def list_tools(sources: Sequence[str], as_json: bool) -> None:
+    """Print the tools of all sources: a table, or an OpenAI-style list."""
+    asyncio.run(_list(sources, as_json))
+
+
+async def _list(sources: Sequence[str], as_json: bool) -> None:
+    async with opened(sources) as catalog:
+        if not catalog.tools:
+            said = "; ".join(one_line(problem) for problem in catalog.problems[:3])
+            raise CatalogError("the sources offer no tool", hint=said or "do they hold any?")
+        if as_json:
+            import orjson
+
+            print(
+                orjson.dumps(
+                    [tool_to_openai(t) for t in catalog.tools], option=orjson.OPT_INDENT_2
+                ).decode()
+            )
+        else:
+            _table(catalog)
+
+
+def _table(catalog: Catalog) -> None:
+    print_table(
+        ("Tool", "Arguments", "Effects", "Source", "Description"),
+        (
+            (
+                tool.name,
+                _arguments(tool),
+                effects_text(tool.effects),
+                tool.source,
+                shortened(tool.description),
+            )
+            for tool in catalog.tools
+        ),
+    )
+    print(f"{len(catalog.tools)} tool{'' if len(catalog.tools) == 1 else 's'}")
+    warned = {*catalog.unopened, *catalog.unlaid}
+    for problem in (said for said in catalog.problems if said not in warned):
+        print(f"not imported: {one_line(problem)}")
+
+
+def _arguments(tool: Tool) -> str:
+    return ", ".join(name if name in tool.required else f"{name}?" for name in tool.properties)
+
+
+def effects_text(effects: Effects) -> str:
+    """``read``, ``write`` or ``destructive``, with what softens or widens it."""
+    kind = "read" if effects.read_only else "destructive" if effects.destructive else "write"
+    idempotent = " idempotent" if effects.idempotent and not effects.read_only else ""
+    return kind + idempotent + (" open-world" if effects.open_world else "")

@@ -1,0 +1,284 @@
+"""``callwright plan``: layers or a graph for people, for programs, for diagrams, and on JSON
+lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from callwright.agent.catalog_search import best_mode, choose
+from callwright.agent.render import signatures
+from callwright.cli.opened import opened
+from callwright.cli.run import prepare
+from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.cli.view import write
+from callwright.models import open_model
+from callwright.models.dialogue import converse
+from callwright.nouns.control_characters import one_line
+from callwright.nouns.errors import ConfigError, MissingExtra, PlanError
+from callwright.nouns.plan import Plan, Slot, renamed
+from callwright.nouns.protocols import Planner, ReplyMode
+from callwright.nouns.types import JsonObject, Tool, canonical, to_json
+from callwright.planning import open_planner
+from callwright.planning.dag import Asked, plan_dialogue
+from callwright.planning.notation import serialize_plan
+from callwright.retrieval import mode_named
+from callwright.tools.lists.tools import tools_from_wire
+from callwright.viewer import plan_page
+
+
+def plan_lines(planner_spec: str | None, encoder: str | None) -> int:
+    """``{"id", "query", "tools"}`` -> ``{"id", "layers": [[name, …], …], "edges": [[from, to],
+    …]}``.
+
+    Returns the exit code.
+    """
+    planner = open_planner(planner_spec, encoder)
+    return answer_stream(lambda row: _plan_row(row, planner)).exit_code
+
+
+def _plan_row(row: JsonObject, planner: Planner) -> JsonObject:
+    query, listed = row.get("query"), row.get("tools")
+    if not isinstance(query, str):
+        raise BadLine('"query" must be a text')
+    if not isinstance(listed, list):
+        raise BadLine('"tools" must be an OpenAI-style list of tools')
+    tools = list({tool.name: tool for tool in reversed(tools_from_wire(listed))}.values())[::-1]
+    plan = planner.plan(query, tools)
+    return {
+        "layers": [[slot.tool for slot in layer] for layer in plan.layers],
+        "edges": [list(edge) for edge in tool_edges(plan)],
+    }
+
+
+def tool_edges(plan: Plan) -> list[tuple[str, str]]:
+    """The plan's edges by tool name."""
+    tool = {slot.id: slot.tool for slot in plan.slots}
+    return [(tool[a], tool[b]) for a, b in plan.edges]
+
+
+def print_plan(
+    query: str | None,
+    sources: Sequence[str],
+    form: str,
+    strategy: str,
+    *,
+    only: Sequence[str] | None = None,
+    planner: str | None = None,
+    encoder: str | None = None,
+    model: str | None = None,
+    mode: ReplyMode | None = None,
+    html: Path | None = None,
+    every: bool = False,
+    shortlist: int | None = None,
+    retrieval: str | None = None,
+) -> None:
+    """Plan for one query as a strategy would and print it as ``text``, ``json`` or ``mermaid``;
+    draw it as a page.
+
+    The tools are chosen first, as by a run with ``shortlist`` and ``retrieval``; ``every``: all of
+    them are planned. ``dag`` asks the model, the others ask none. Raises ConfigError, and PlanError
+    where the model wrote no plan.
+    """
+    if every and shortlist is not None:
+        raise ConfigError(
+            "--all plans every tool, --shortlist only so many", hint="say one of the two"
+        )
+    if not query or not sources:
+        raise ConfigError(
+            "plan needs a request and at least one tool source",
+            hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
+        )
+    if strategy == "dag":
+        prepare(model)
+        tools, left_out = chosen(
+            query, asyncio.run(_tools(sources, only)), every, shortlist, retrieval
+        )
+        plan = asyncio.run(_by_model(query, tools, model, mode))
+    else:
+        usual = (
+            "graph" if strategy == "edges" and encoder is None else None
+        )  # nobody else chooses the tools here
+        opened_planner = open_planner(planner or usual, encoder)
+        tools, left_out = chosen(
+            query, asyncio.run(_tools(sources, only)), every, shortlist, retrieval
+        )
+        plan = opened_planner.plan(query, tools)
+    layered = strategy == "layered"
+    shown = as_text if layered else as_graph
+    print(
+        as_json(plan)
+        if form == "json"
+        else as_mermaid(plan, layered)
+        if form == "mermaid"
+        else shown(plan)
+    )
+    if left_out:
+        print(left_out, file=sys.stdout if form == "text" else sys.stderr)
+    if html is not None:
+        write(plan_page(query, plan), html)
+        print(f"plan page: {html}", file=sys.stderr)
+
+
+def chosen(
+    query: str, tools: Sequence[Tool], every: bool, shortlist: int | None, retrieval: str | None
+) -> tuple[tuple[Tool, ...], str]:
+    """The tools to plan with, and a line that counts those left out; "" where there are none."""
+    if every:
+        return tuple(tools), ""
+    try:
+        choice = choose(
+            query, tools, shortlist, mode_named(retrieval) if retrieval else best_mode()
+        )
+    except MissingExtra as exc:  # an order of all tools is still of use
+        print(f"no tools were chosen, all are planned: {exc.message}; {exc.hint}", file=sys.stderr)
+        return tuple(tools), ""
+    count = len(tools) - len(choice.tools)
+    if not count:
+        return choice.tools, ""
+    more = "--all plans them too"
+    if not choice.tools:
+        more = (
+            "none of them shares a word with it; --retrieval ranked finds tools by meaning, --all"
+            " plans all of them"
+        )
+    return (
+        choice.tools,
+        (
+            f"{count} of {len(tools)} tools left out: not found for this request ({choice.mode});"
+            f" {more}"
+        ),
+    )
+
+
+async def _by_model(
+    query: str, tools: Sequence[Tool], spec: str | None, said: ReplyMode | None
+) -> Plan:
+    """The plan that the model writes."""
+    model = open_model(spec)
+    try:
+        mode = said or (await model.capabilities()).mode
+        asked = Asked(query, tuple(tools), signatures(tools), mode)
+        draft = await converse(plan_dialogue(asked), model.complete)
+    finally:
+        await model.aclose()
+    for problem in draft.problems:
+        print(f"unsound: {one_line(problem)}", file=sys.stderr)
+    if draft.plan is None:
+        raise PlanError(
+            "the model wrote no plan", hint="another --model, or --strategy edges, which asks none"
+        )
+    return draft.plan
+
+
+async def _tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[Tool, ...]:
+    async with opened(sources) as catalog:
+        if only:
+            unknown = set(only) - {t.name for t in catalog.tools}
+            if unknown:
+                raise ConfigError(f"--only names unknown tools: {', '.join(sorted(unknown))}")
+        return tuple(t for t in catalog.tools if not only or t.name in only)
+
+
+def as_text(plan: Plan) -> str:
+    """Layers with the probability of each placement and the reason a tool waits; ``*`` marks the
+    critical path.
+    """
+    lines = []
+    critical = plan.critical_path() if len(plan.layers) > 1 else ()
+    for index, layer in enumerate(plan.layers, 1):
+        lines.append(f"Layer {index}")
+        lines += [
+            f"{'*' if slot.id in critical else ' '}"
+            f" {slot.tool}{_probability(slot, index - 1)}{_reason(slot)}"
+            for slot in layer
+        ]
+    return "\n".join(lines) or "(no tools)"
+
+
+def as_graph(plan: Plan) -> str:
+    """One step a line, in an order in which they could run: what it waits for and its arguments.
+    ``*`` marks the critical path (every step counting 1).
+    """
+    order = [slot for layer in plan.layers for slot in layer]
+    number = {slot.id: n for n, slot in enumerate(order, 1)}
+    critical = plan.critical_path()
+    lines = [_step(slot, number, slot.id in critical) for slot in order]
+    if not lines:
+        return "(no steps)"
+    chain = " -> ".join(str(number[id_]) for id_ in critical)
+    return "\n".join([*lines, f"critical path: {chain} ({len(critical)} of {len(order)} steps)"])
+
+
+def _step(slot: Slot, number: Mapping[str, int], critical: bool) -> str:
+    after = ", ".join(str(n) for n in sorted(number[b] for b in slot.after))
+    waits = f"  after {after}" if after else ""
+    given = f"  {_with_numbers(slot.arguments, number)}" if slot.arguments is not None else ""
+    return (
+        f"{'*' if critical else ' '} {number[slot.id]:>2}. {slot.tool}{waits}{given}{_reason(slot)}"
+    )
+
+
+def _with_numbers(arguments: JsonObject, number: Mapping[str, int]) -> str:
+    """Arguments in which references name the numbers of the lines."""
+    return canonical(renamed(arguments, {id_: str(n) for id_, n in number.items()}))
+
+
+def _probability(slot: Slot, layer: int) -> str:
+    return f"  p={slot.probabilities[layer]:.2f}" if layer < len(slot.probabilities) else ""
+
+
+def _reason(slot: Slot) -> str:
+    return f"  - {slot.reason}" if slot.reason else ""
+
+
+def as_json(plan: Plan) -> str:
+    """The plan as JSON. ``steps`` is what ``callwright run --plan`` carries out; the rest are views
+    of it.
+    """
+    import orjson
+
+    rows = {
+        "layers": [[slot.tool for slot in layer] for layer in plan.layers],
+        "edges": [list(edge) for edge in tool_edges(plan)],
+        "critical_path": list(plan.critical_path()),
+        **serialize_plan(plan),
+        "slots": [
+            {name: value for name, value in to_json(slot).items() if value is not None}
+            for slot in plan.slots
+        ],
+    }
+    return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
+
+
+def as_mermaid(plan: Plan, layers: bool = True) -> str:
+    """A Mermaid flow chart, one subgraph a layer or none, its critical path drawn thick."""
+    key = {slot.id: f"t{n}" for n, slot in enumerate(plan.slots)}
+    lines = ["flowchart LR"]
+    if layers:
+        for index, layer in enumerate(plan.layers, 1):
+            lines.append(f'  subgraph layer{index}["Layer {index}"]')
+            lines += [f'    {key[slot.id]}["{_label(slot.tool)}"]' for slot in layer]
+            lines.append("  end")
+    else:
+        lines += [f'  {key[slot.id]}["{_label(slot.tool)}"]' for slot in plan.slots]
+    path = plan.critical_path()
+    thick = {*pairwise(path)}
+    lines += [f"  {key[a]} {'==>' if (a, b) in thick else '-->'} {key[b]}" for a, b in plan.edges]
+    if thick:
+        lines += [
+            "  classDef critical stroke-width:3px",
+            f"  class {','.join(key[i] for i in path)} critical",
+        ]
+    return "\n".join(lines)
+
+
+@cache
+def _label(name: str) -> str:
+    return re.sub(r'["\\\[\]{}<>]', "_", name)

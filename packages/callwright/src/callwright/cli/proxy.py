@@ -1,0 +1,330 @@
+"""``callwright proxy``: a repairing proxy in front of one endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import json
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from callwright.cli.terminal.ending import report_errors
+from callwright.jsontext import parse
+from callwright.models.secret import Secret
+from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.proxy.server.access import Access, host_name
+from callwright.proxy.server.app import Proxy
+from callwright.proxy.server.lane import restrictions
+from callwright.proxy.server.meter import process_meter
+from callwright.proxy.server.placement import warm_up
+from callwright.proxy.server.request_log import RequestLog
+from callwright.proxy.server.training_log import Keeper
+from callwright.proxy.session.events import Probed
+from callwright.proxy.session.settings import Guided, Settings
+from callwright.tools.overlay import Overlay
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from callwright.models.local import LocalModel
+
+MODES: tuple[Guided, ...] = ("auto", "on", "off")
+_BACKLOG = 2048
+_PORTS = 65_535
+_PACKAGES = str(
+    Path(__file__).resolve().parents[2]
+)  # the folder that this package was imported from
+# With -P no file of the working folder is ever imported, whatever its name. The package's own
+# folder comes last: it is needed where the package is not installed, and must not stand before the
+# standard library.
+_RESTARTED = (
+    "import sys; sys.path.append(sys.argv[1]); from callwright.cli.proxy import restarted;"
+    " restarted()"
+)
+_OWN_FILES = 100  # libraries, logs, sockets that listen
+_PATIENCE = 2.0  # seconds for a first look at the upstream
+
+
+def start(upstream: str | None, **given: Any) -> None:
+    """What the command does: :func:`serve`, in front of an endpoint without the command line's own
+    libraries.
+
+    They are megabytes that a server would carry for as long as it runs, so the process starts over
+    without them, once everything it was told has proved right.
+    """
+    if (
+        upstream is None
+        or given.get("model") is not None
+        or os.name != "posix"
+        or not sys.executable
+    ):
+        return serve(upstream, **given)
+    checked = _made(upstream, _access(given["host"], given.get("allow_host", ())), **given)
+    server(checked, given["host"], given["port"])
+    told = json.dumps({"upstream": upstream, **given})
+    os.execv(
+        sys.executable, [sys.executable, "-P", *restrictions(), "-c", _RESTARTED, _PACKAGES, told]
+    )
+
+
+def serve(
+    upstream: str | None,
+    *,
+    model: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8787,
+    guided: str = "auto",
+    reasks: int | None = None,
+    strict: bool = False,
+    overlay: str | None = None,
+    keep: str | None = None,
+    allow_host: Sequence[str] = (),
+    quiet: bool = False,
+) -> None:
+    """Serve until interrupted. ``keep``: a file for conversations with a repaired call;
+    ``allow_host``: names under which the proxy is reached, beside localhost and its address;
+    ``quiet``: no line for every request on stderr.
+
+    Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
+    in place of the clients' own). Raises ConfigError, ModelError, MissingExtra."""
+    if (upstream is None) == (model is None):
+        raise ConfigError(
+            "the proxy needs one upstream",
+            hint="--upstream http://host:8000/v1, or --model local for the embedded one",
+        )
+    if upstream is not None:
+        access = _access(host, allow_host)
+        made = _made(
+            upstream,
+            access,
+            guided=guided,
+            reasks=reasks,
+            strict=strict,
+            overlay=overlay,
+            keep=keep,
+        )
+        return _run(made, bound(host, port), unreachable(made.upstream.base), quiet=quiet)
+    settings, access, laid = (
+        _settings(guided, reasks, strict),
+        _access(host, allow_host),
+        _overlay(overlay),
+    )
+    keeper = _keeper(keep)
+    local = _local(str(model))
+    listening = bound(host, port)  # before the model is loaded, which takes a while
+    try:
+        address, key = asyncio.run(local.endpoint())
+        access = replace(access, upstream_key=Secret(key))
+        known = Probed(native=False, schema=True, written=True)
+        _run(
+            Proxy(
+                address,
+                settings,
+                access=access,
+                known=known,
+                local=True,
+                overlay=laid,
+                keeper=keeper,
+                warn=_warn,
+            ),
+            listening,
+            quiet=quiet,
+        )
+    finally:
+        asyncio.run(local.aclose())
+    return None
+
+
+def _made(
+    upstream: str,
+    access: Access,
+    *,
+    guided: str,
+    reasks: int | None,
+    strict: bool,
+    overlay: str | None = None,
+    keep: str | None = None,
+    **_: Any,
+) -> Proxy:
+    """The proxy in front of an endpoint. Raises ConfigError."""
+    settings = _settings(guided, reasks, strict)
+    laid, keeper = _overlay(overlay), _keeper(keep)
+    return Proxy(upstream, settings, access=access, overlay=laid, keeper=keeper, warn=_warn)
+
+
+def _warn(said: str) -> None:
+    print(f"warning:  {said}", file=sys.stderr, flush=True)
+
+
+def _keeper(path: str | None) -> Keeper | None:
+    return Keeper(Path(path).expanduser(), _warn) if path else None
+
+
+def _overlay(path: str | None) -> Overlay | None:
+    return Overlay.read(Path(path).expanduser()) if path else None
+
+
+def _access(host: str, names: Sequence[str]) -> Access:
+    key, upstream_key = (
+        Secret(os.environ.get(name, "")) for name in ("CALLWRIGHT_PROXY_KEY", "CALLWRIGHT_API_KEY")
+    )
+    unreadable = next((name for name in names if host_name(name) is None), None)
+    if unreadable is not None:
+        raise ConfigError(
+            f"--allow-host {unreadable} is no name of a host",
+            hint="a name alone, as in my-server.lan",
+        )
+    hosts = frozenset(found for name in (host, *names) if (found := host_name(name)))
+    return Access(key, upstream_key, hosts).checked(host)
+
+
+def _settings(guided: str, reasks: int | None, strict: bool) -> Settings:
+    mode = next((m for m in MODES if m == guided), None)
+    if mode is None:
+        raise ConfigError(f"there is no guided mode {guided!r}", hint="auto, on or off")
+    made = Settings(guided=mode, refused="text" if strict else "forward")
+    return made if reasks is None else replace(made, reasks=reasks)
+
+
+def _local(name: str) -> LocalModel:
+    from callwright.models.local import DEFAULT, LocalModel
+
+    if name == "local":
+        return LocalModel(DEFAULT)
+    if name.startswith("local:"):
+        return LocalModel(name.removeprefix("local:"))
+    raise ConfigError(
+        f"--model {name} is not on this machine",
+        hint="--model local, or --upstream URL for endpoints",
+    )
+
+
+def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
+    """A server for the proxy, not started, with files enough for its connections. Raises
+    MissingExtra.
+    """
+    try:
+        import uvicorn
+
+        from callwright.proxy.server.connection import within
+    except ImportError:
+        raise MissingExtra("the proxy", "proxy") from None
+    budget = proxy.settings.budget
+    budget = replace(budget, connections=connections_with_files(budget.connections))
+    config = uvicorn.Config(
+        proxy,
+        host=host,
+        port=port,
+        http=within(budget, proxy.log),
+        access_log=False,
+        log_level="error",
+        ws="none",
+        proxy_headers=False,
+        lifespan="on",
+        backlog=_BACKLOG,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=round(budget.idle_seconds),
+        timeout_graceful_shutdown=30,
+    )
+    return uvicorn.Server(config)
+
+
+def connections_with_files(wanted: int) -> int:
+    """How many of so many client connections, each with one upstream, the process may have open.
+    Its own limit is raised as far as the system lets it.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = 2 * wanted + _OWN_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return (
+        wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, (soft - _OWN_FILES) // 2))
+    )
+
+
+def bound(host: str, port: int, what: str = "proxy") -> socket.socket:
+    """A socket that listens there, for ``what`` will serve; port 0 takes a free one. Raises
+    ConfigError.
+    """
+    if not 0 <= port <= _PORTS:
+        raise ConfigError(
+            f"there is no port {port}",
+            hint=f"--port takes 1 to {_PORTS}, or 0 for any that is free",
+        )
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            other = (
+                f"is a {what} running already? Stop it, or take another port: --port"
+                f" {min(port + 1, _PORTS)}"
+            )
+            raise ConfigError(f"port {port} of {host} is taken", hint=other) from None
+        if error.errno == errno.EACCES:
+            raise ConfigError(
+                f"port {port} may not be listened on by this user", hint="--port 8787"
+            ) from None
+        said = f"{host} is no address of this machine ({error.strerror or error})"
+        raise ConfigError(said, hint="--host 127.0.0.1") from None
+
+
+def unreachable(base: str) -> str:
+    """Why nothing answers at an upstream's address; empty where something does."""
+    parts = urlsplit(base)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((str(parts.hostname), port), timeout=_PATIENCE).close()
+    except OSError as error:
+        return str(error.strerror or error)
+    return ""
+
+
+def _run(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
+    host, port = listening.getsockname()[:2]
+    proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
+    warm_up(proxy.settings)
+    proxy.meter = process_meter()
+    made = server(proxy, host, port)
+    # What was loaded lives as long as the process: the collector need not look through it again
+    # with every few hundred objects of a request, of which reference counting leaves it next to
+    # nothing.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(2_000, 10, 10)
+    shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
+    print(
+        f"proxy:    http://{shown}:{port}/v1  (OpenAI; Anthropic and Ollama clients:"
+        f" http://{shown}:{port})\nupstream: {proxy.upstream.base}\npage:    "
+        f" http://{shown}:{port}/callwright",
+        file=sys.stderr,
+        flush=True,
+    )
+    if warning:
+        said = (
+            f"warning:  nothing answers there now ({warning}); is it started? Until then requests"
+            " get a 502"
+        )
+        print(said, file=sys.stderr, flush=True)
+    made.run(sockets=[listening])
+    if log is not None:
+        log.close()
+
+
+def restarted() -> None:
+    """Serve as start() was told to: the process that it made of the command."""
+    with report_errors():
+        serve(**parse(sys.argv[2]))

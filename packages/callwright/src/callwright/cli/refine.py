@@ -1,0 +1,200 @@
+"""``callwright refine``: replies of a model made into the calls that were meant."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from callwright.cli.opened import opened
+from callwright.cli.rung import ModelRung, prompt_named
+from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.jsontext import JsonError, parse
+from callwright.models import open_model
+from callwright.nouns.errors import CatalogError, ConfigError
+from callwright.nouns.types import JsonObject, Message, Tool, ToolCall, to_json
+from callwright.repair.pipeline import refine
+from callwright.repair.result import Settings
+from callwright.tools.lists.tools import tool_to_openai, tools_from_wire
+
+_SOURCES = ("text", "message", "tool_calls")
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """How replies are refined: optional values without support left out, which rungs, also the
+    model rung and its prompt.
+    """
+
+    leave_out: bool = False
+    rungs: Sequence[str] = ("rules", "sequence")
+    model: str = ""
+    prompt: str = "paper"
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[JsonObject], JsonObject]]:
+        """What refines a row. Raises ConfigError for a rung or prompt that there is not."""
+        settings = Settings(leave_out=self.leave_out)
+        refine(
+            "", (), rungs=self.rungs
+        )  # names a rung that there is not, once and not with every line
+        if not self.model:
+            yield lambda row: refine_row(row, settings, self.rungs)
+            return
+        with ModelRung(open_model(self.model), prompt_named(self.prompt)) as rung:
+            yield lambda row: refine_row(row, settings, self.rungs, rung)
+
+
+def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: Pipeline) -> int:
+    """Refine one reply: as a model wrote it, a message or call of an API, or a row as
+    :func:`refine_lines` takes it.
+
+    ``-`` reads it from standard input. Returns 0, or 1 where a call still breaks its schema. Raises
+    ConfigError.
+    """
+    if text is None:
+        hint = "callwright refine 'REPLY' --tools SOURCE, or --jsonl for a stream"
+        raise ConfigError("refine needs a reply, or --jsonl", hint=hint)
+    row = _row(sys.stdin.read() if text == "-" else text)
+    if sources and "tools" not in row:
+        row["tools"] = [tool_to_openai(tool) for tool in _tools(sources)]
+    if query:
+        row["query"] = query
+    if "tools" not in row:
+        raise ConfigError(
+            "refine needs the tools that the reply may call",
+            hint='--tools SOURCE, or "tools" in the row',
+        )
+    with pipeline.opened() as refined:
+        try:
+            answer = refined(row)
+        except BadLine as error:
+            raise ConfigError(str(error)) from None
+    import orjson
+
+    print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
+    return 1 if answer["violations"] else 0
+
+
+def _row(text: str) -> JsonObject:
+    """A row as it is; anything else as what a row holds."""
+    try:
+        given = parse(text)
+    except JsonError:
+        return {"text": text}
+    if isinstance(given, list):
+        return {"tool_calls": given}
+    if not isinstance(given, dict):
+        return {"text": text}
+    return (
+        dict(given) if any(given.get(key) is not None for key in _SOURCES) else {"message": given}
+    )
+
+
+def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+    async def load() -> tuple[Tool, ...]:
+        async with opened(sources) as catalog:
+            return catalog.tools
+
+    return asyncio.run(load())
+
+
+def refine_lines(pipeline: Pipeline) -> int:
+    """``{"id", "text" | "message" | "tool_calls", "tools", "query"?}`` -> ``{"id", "tool_calls", "text", "edits",
+    "dialect", "violations", "abstained", "confidence"}``, a line each. Returns the exit code.
+
+    A call that bears a label (NESTFUL, NesTools) keeps it as "label". ``messages`` (OpenAI style,
+    the conversation before the reply) may stand beside or instead of ``query``. A line that the
+    model rung cannot be asked about is answered with an error.
+    """
+    with pipeline.opened() as refined:
+        return answer_stream(refined).exit_code
+
+
+def refine_row(
+    row: JsonObject, settings: Settings, rungs: Sequence[str], rung: ModelRung | None = None
+) -> JsonObject:
+    """The answer for one reply. Raises BadLine for a row that is not of the form above."""
+    given = [k for k in _SOURCES if row.get(k) is not None]
+    if not given:
+        raise BadLine('the line needs "text", "message" or "tool_calls"')
+    source = _source(row, given[0])
+    query = row.get("query") or ""
+    if not isinstance(query, str):
+        raise BadLine('"query" must be a text')
+    if not isinstance(row.get("tools"), list | dict):
+        raise BadLine('"tools" must be a list of tool definitions')
+    try:
+        tools = tools_from_wire(row["tools"]) if row["tools"] else ()
+        found = refine(
+            source, tools, query=query, messages=_messages(row), rungs=rungs, settings=settings
+        )
+    except (CatalogError, ConfigError) as error:
+        raise BadLine(error.message) from None
+    if rung is not None:
+        said, thoughts = _said(source)
+        system = "\n".join(m.content for m in _messages(row, system=True) if m.role == "system")
+        found = rung.refined(
+            found, said, tools, query or _asked(row), system=system, thoughts=thoughts
+        )
+    return {
+        "tool_calls": [_written(call) for call in found.calls],
+        "text": found.text,
+        "edits": to_json(found.edits),
+        "dialect": found.dialect,
+        "violations": [v.to_dict() for v in found.violations],
+        "abstained": to_json(found.abstained),
+        "confidence": found.confidence,
+    }
+
+
+def _written(call: ToolCall) -> JsonObject:
+    """A call; with its label where the reply gave calls labels, for other calls' arguments refer to
+    it.
+    """
+    label = {"label": call.slot} if call.slot else {}
+    return {"name": call.tool, "arguments": call.arguments, **label}
+
+
+def _source(row: JsonObject, key: str) -> Any:
+    source = row[key]
+    if key == "text" and not isinstance(source, str):
+        raise BadLine('"text" must be a text')
+    if key == "message" and not isinstance(source, dict):
+        raise BadLine('"message" must be an object')
+    if key == "tool_calls" and not isinstance(source, list):
+        raise BadLine('"tool_calls" must be a list')
+    return source
+
+
+def _said(source: Any) -> tuple[str, str]:
+    """What the reply says as it was written, and what was thought before it."""
+    if isinstance(source, dict):
+        return str(source.get("content") or ""), str(
+            source.get("reasoning_content") or source.get("reasoning") or ""
+        )
+    return (source if isinstance(source, str) else ""), ""
+
+
+def _asked(row: JsonObject) -> str:
+    """The request of a row that gives it as a conversation: all that was said, each turn by its
+    role.
+    """
+    return "\n".join(f"{m.role.upper()}: {m.content}" for m in _messages(row))
+
+
+def _messages(row: JsonObject, system: bool = False) -> tuple[Message, ...]:
+    """The conversation; what is no text in it says nothing that a value could come from."""
+    listed = row.get("messages") or []
+    if not isinstance(listed, list):
+        raise BadLine('"messages" must be a list')
+    found = [m for m in listed if isinstance(m, dict) and isinstance(m.get("content"), str)]
+    roles = {"system", "user", "assistant", "tool"}
+    return tuple(
+        Message(m["role"], m["content"])
+        for m in found
+        if m.get("role") in roles and (system or m["role"] != "system")
+    )

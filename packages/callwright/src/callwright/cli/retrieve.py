@@ -1,0 +1,137 @@
+"""``callwright retrieve``: the tools of a large catalogue that a request may need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from callwright.agent.catalog_search import VECTORS
+from callwright.cli.terminal.console import print_table, shortened
+from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.models.encoders import open_encoder
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.protocols import Encoder
+from callwright.nouns.types import JsonObject, Tool
+from callwright.retrieval import Hit, Mode, ToolIndex, mode_named, needs_encoder
+from callwright.retrieval.store import is_index, load, save
+from callwright.storage.database import state_dir
+
+
+def retrieve(
+    query: str | None,
+    sources: Sequence[str],
+    k: int,
+    mode: str,
+    *,
+    encoder: str | None = None,
+    cache: Path | None = None,
+    saved: Path | None = None,
+    jsonl: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name",
+    "score"}]}``.
+
+    A line may bring its own ``k``. ``cache`` is a file of vectors, else one in the user's folder
+    for state: what was encoded once is not encoded again. ``saved`` is the folder of an index:
+    brought up to date with the sources and kept; without sources, used as it is. Returns the exit
+    code. Raises ConfigError without sources or query.
+    """
+    chosen = mode_named(mode)
+    if not sources and not saved:
+        raise ConfigError(
+            "retrieve needs tools to choose from", hint="callwright retrieve QUERY --tools SOURCE"
+        )
+    if query is None and not jsonl:
+        raise ConfigError(
+            "retrieve needs a query",
+            hint='callwright retrieve "the weather in Oslo" --tools SOURCE',
+        )
+    tools = _tools(sources) if sources else ()
+    index = _index(tools, saved, _encoder(encoder, cache) if needs_encoder(chosen) else None)
+    if jsonl:
+        return answer_stream(lambda row: _answer(row, index, k, chosen)).exit_code
+    if query is not None:
+        hits = index.search(query, k, mode=chosen)
+        _print_json(hits) if as_json else _print_table(hits, tools)
+    return 0
+
+
+def _encoder(spec: str | None, cache: Path | None) -> Encoder:
+    """The encoder, with a file of vectors: the one named, else that of all commands, as far as it
+    can be used.
+    """
+    if cache is not None:
+        return open_encoder(spec, cache=cache)
+    try:
+        return open_encoder(spec, cache=state_dir() / VECTORS)
+    except (
+        ConfigError
+    ):  # a folder that cannot be written, or a spec that names nothing: then this says so again
+        return open_encoder(spec)
+
+
+def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -> ToolIndex:
+    if saved is None:
+        return ToolIndex.build(tools, encoder)
+    if not tools:
+        return load(saved, encoder)
+    before = load(saved, encoder) if is_index(saved) else ToolIndex.build((), encoder)
+    index = before.synced(tools)
+    save(index, saved)
+    return index
+
+
+def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+    import asyncio  # an index is searched without them, and a third sooner
+
+    from callwright.cli.opened import opened
+
+    async def read() -> tuple[Tool, ...]:
+        async with opened(sources) as catalog:
+            return catalog.tools
+
+    return asyncio.run(read())
+
+
+def _answer(row: JsonObject, index: ToolIndex, k: int, mode: Mode) -> JsonObject:
+    query, wanted = row.get("query"), row.get("k", k)
+    if not isinstance(query, str):
+        raise BadLine('"query" must be a text')
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
+        raise BadLine('"k" must be a number of tools, at least 1')
+    return {"tools": _listed(index.search(query, wanted, mode=mode))}
+
+
+def _listed(hits: Sequence[Hit]) -> list[JsonObject]:
+    """A hit that was brought along says by which it is needed, and why."""
+    return [
+        {"name": hit.name, "score": round(hit.score, 6)}
+        | (
+            {"needed_by": hit.needed_by, "reason": hit.reason, "may_write": hit.may_write}
+            if hit.needed_by
+            else {}
+        )
+        for hit in hits
+    ]
+
+
+def _print_json(hits: Sequence[Hit]) -> None:
+    import orjson
+
+    print(orjson.dumps({"tools": _listed(hits)}, option=orjson.OPT_INDENT_2).decode())
+
+
+def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
+    if not hits:
+        print("Nothing speaks for any tool here.")
+        return
+    about = {tool.name: tool for tool in tools}
+    rows = []
+    for hit in hits:
+        tool = about.get(hit.name, Tool(hit.name))
+        about_it = (
+            f"for {hit.needed_by}: {hit.reason}" if hit.needed_by else shortened(tool.description)
+        )
+        rows.append((hit.name, f"{hit.score:.3f}", tool.source, about_it))
+    print_table(("Tool", "Score", "Source", "Description"), rows)

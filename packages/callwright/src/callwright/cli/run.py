@@ -1,0 +1,228 @@
+"""``callwright run``: one request from tools to answer, shown as it happens."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from callwright.agent.call_runner import Repairing
+from callwright.agent.catalog_search import Trying
+from callwright.agent.journal.ledger import Answer, Ledger
+from callwright.agent.journal.resume import journal_path
+from callwright.agent.journal.store import read
+from callwright.agent.orchestrator import Orchestrator, Run
+from callwright.agent.safety.filling import parse_rules
+from callwright.agent.safety.freeze import Level
+from callwright.agent.strategies import Given, mended_by, open_strategy
+from callwright.cli.evidence import kept
+from callwright.cli.settings.options import EVERY_SOURCE
+from callwright.cli.terminal.consent import in_terminal
+from callwright.cli.terminal.live import Live
+from callwright.cli.view import write
+from callwright.nouns.control_characters import one_line
+from callwright.nouns.errors import CallwrightError, ConfigError, JournalError
+from callwright.nouns.limits import Limits
+from callwright.nouns.protocols import ReplyMode
+from callwright.nouns.trace import JsonlSink, Sink
+from callwright.nouns.types import canonical
+from callwright.planning import open_planner
+from callwright.retrieval import mode_named
+from callwright.tools.trust import TrustStore
+from callwright.viewer import page
+
+SHORTLISTING = ("shortlist", "trials", "retrieval")  # settings by which a run's tools are chosen
+
+
+def run_query(
+    query: str,
+    tools: Sequence[str],
+    *,
+    only: Sequence[str] | None = None,
+    model: str | None = None,
+    strategy: str = "layered",
+    planner: str | None = None,
+    encoder: str | None = None,
+    mode: ReplyMode | None = None,
+    limits: Limits | None = None,
+    trace: Path | None = None,
+    html: Path | None = None,
+    as_json: bool = False,
+    journal: bool | Path = True,
+    evidence: bool | Path = True,
+    allow: Sequence[str] = (),
+    dry_run: bool = False,
+    sandbox: bool = False,
+    plan: Path | None = None,
+    repair: Repairing = "plain",
+    freeze: Level = "",
+    may_fill: Sequence[str] = (),
+    shortlist: int | None = None,
+    trials: Trying = "off",
+    retrieval: str | None = None,
+) -> int:
+    """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless
+    nothing was found.
+    """
+    if not tools:
+        raise ConfigError(
+            "run needs at least one tool source",
+            hint="--tools SOURCE, for example --tools examples/desk",
+        )
+    chosen = open_planner(planner, encoder) if planner or encoder else None
+    prepare(model)
+    with ExitStack() as stack:
+        live = Live()
+        stack.enter_context(resumable(live, journal))
+        stack.enter_context(live)
+        sinks: list[Sink] = [live]
+        if trace is not None:
+            sinks.append(stack.enter_context(JsonlSink(trace)))
+        orchestrator = Orchestrator(
+            tools,
+            model=model,
+            strategy=mended_by(
+                Given(_text_of(plan)) if plan is not None else open_strategy(strategy), repair
+            ),
+            freeze=freeze,
+            may_fill=parse_rules(may_fill),
+            planner=chosen,
+            mode=mode,
+            limits=limits,
+            sinks=sinks,
+            on_reply=live.on_text,
+            only=only,
+            journal=journal,
+            evidence=stack.enter_context(kept(evidence)),
+            approve=in_terminal(live),
+            allow=allow,
+            dry_run=dry_run,
+            sandbox=sandbox,
+            shortlist=shortlist,
+            trials=trials,
+            retrieval=mode_named(retrieval) if retrieval else None,
+            strict=EVERY_SOURCE.get(),
+            trust=TrustStore(),
+        )
+        run = orchestrator.run_sync(query)
+    print_run(run, as_json)
+    if html is not None:
+        write(page(run.events), html)
+        print(f"run page: {html}", file=sys.stderr)
+    return 0 if run.status != "abstained" else 3
+
+
+def _text_of(plan: Path) -> str:
+    try:
+        return plan.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(
+            f"cannot read the plan {plan}: {exc}", hint="callwright plan … --format json writes one"
+        ) from exc
+
+
+@contextmanager
+def resumable(live: Live, journal: bool | Path) -> Iterator[None]:
+    """Say how a run goes on that an error or Ctrl-C ends. Entered before ``live``, whose moving
+    line is gone then.
+    """
+    try:
+        yield
+    except CallwrightError as error:
+        if (
+            goes_on := _goes_on(live.run, journal)
+        ) and live.run not in error.hint:  # which says what has to be done
+            error.add_note(goes_on)
+        raise
+    except KeyboardInterrupt:
+        print("; ".join(filter(None, ["stopped", _goes_on(live.run, journal)])), file=sys.stderr)
+        raise
+
+
+def _goes_on(run: str, journal: bool | Path) -> str:
+    """What its journal lets a run that was stopped do: go on at once, or once it is said what
+    became of the writes that were under way; "" where too little is on the disk for that.
+    """
+    if not run or journal is False:
+        return ""
+    try:
+        _, events = read(journal_path(run, journal), every=True, texts=False)
+    except JournalError:
+        return ""
+    if not any(event.kind == "run.start" for event in events):
+        return ""
+    doubts = Ledger(events).doubts
+    if not doubts:
+        return f"callwright resume {run} goes on with this run"
+    return "\n  ".join(
+        [
+            *(
+                f"in doubt: {one}: it was under way and may have taken effect"
+                for one in describe_doubts(doubts)
+            ),
+            "find out what happened, then say so, and the run goes on:",
+            *(
+                f"callwright resolve {run} {one['id']} --result JSON | --not-done | --failed WHY"
+                for one in doubts
+            ),
+            f"callwright resume {run}",
+        ]
+    )
+
+
+def describe_doubts(doubts: Iterable[Answer]) -> tuple[str, ...]:
+    """Calls in doubt, each as one line."""
+    return tuple(f"{one['id']}: {one['tool']} {one['arguments']}" for one in doubts)
+
+
+def prepare(model: str | None) -> None:
+    """Have the embedded model's weights here before the run starts, with a progress bar."""
+    if model in (None, "local"):
+        from callwright.cli.weights import fetch
+        from callwright.models.local import DEFAULT
+
+        fetch(DEFAULT)
+
+
+def _print_what_was_not_called(run: Run) -> None:
+    """What a dry run would have called, on stdout; what waited for leave where nobody could be
+    asked, on stderr.
+    """
+    asked = [
+        event.data for event in run.events if event.kind == "approval" and not event.data["granted"]
+    ]
+    planned = [call for call in asked if call["by"] == "dry run"]
+    if planned:
+        print("\nDry run; these would be called:")
+    for call in planned:
+        print(f"  {one_line(call['tool'])} {canonical(call['arguments'])}")
+    alone = dict.fromkeys(
+        call["offer"].partition("#")[0] for call in asked if call["by"] == "nobody"
+    )
+    if alone:
+        leave = " ".join(f"--allow {shlex.quote(tool)}" for tool in alone)
+        print(
+            f"not called, since nobody was there to be asked; to approve it beforehand: {leave}",
+            file=sys.stderr,
+        )
+
+
+def print_run(run: Run, as_json: bool) -> None:
+    """The answer, or the run as JSON, on stdout; the cost on stderr."""
+    if as_json:
+        import orjson
+
+        print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
+        return
+    print("\n".join((run.answer.text, *(f"Corrected: {one}" for one in run.answer.corrections))))
+    _print_what_was_not_called(run)
+    cost = run.cost
+    print(
+        f"{run.status}: {cost.calls} tool calls, {cost.model_calls} model calls,"
+        f" {cost.usage.prompt_tokens} + {cost.usage.completion_tokens} tokens, {cost.seconds:.0f}"
+        f" s; edits {cost.repairs.get('tier1', 0)}, repairs {cost.repairs.get('tier2', 0)}, repeats"
+        f" {cost.repairs.get('repeat', 0)}",
+        file=sys.stderr,
+    )

@@ -1,0 +1,1 @@
+"""Settings of commands: configuration files, environment and command-line options."""

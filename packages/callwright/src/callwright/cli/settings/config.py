@@ -1,0 +1,310 @@
+"""``callwright.toml``: where it is looked for, what may stand in it, and what is said of one that
+cannot be used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args
+
+from callwright.jsontext import is_deeper
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.limits import LIMITS
+from callwright.nouns.protocols import ReplyMode
+from callwright.planning import PLANNERS
+from callwright.proxy.session.settings import Guided
+
+NAME = "callwright.toml"
+_SECRET = re.compile(r"(?i)(^|[_-])(key|api[_-]?key|token|secret|password|passwd|authorization)$")
+_MOST_BYTES, _MOST_DOTS, _MOST_LEVELS = 64_000, 200, 20
+_KEY_ENDS = re.compile(
+    rb"[=\n]"
+)  # a key of n parts takes the parser n² steps: counted before it reads
+_MOST_PORTS, _MOST_TOOLS = 65_535, 1_000
+TRYING = ("off", "read-only", "sandbox")  # as callwright.agent.catalog_search names them
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What may stand at one place. ``kind`` is also what a user is told; ``options`` gives all
+    there are, if they can be listed, and with ``address`` a model's address is one too; ``near``
+    values may name a file, which is looked for beside the one that they stand in.
+    """
+
+    kind: str
+    about: str
+    options: Callable[[], tuple[str, ...]] = tuple
+    near: bool = False
+    most: int = 0
+    address: bool = False
+
+
+def _strategies() -> tuple[str, ...]:
+    from callwright.agent.strategies import (  # and all that carries a run out: not for other commands
+        REFLECT,
+        STRATEGIES,
+    )
+
+    return (*STRATEGIES, *(f"{name}+{how}" for name in STRATEGIES for how in REFLECT))
+
+
+def _modes() -> tuple[str, ...]:
+    from callwright.retrieval import MODES
+
+    return tuple(MODES)
+
+
+SETTINGS: Mapping[str, Key] = {
+    "model": Key("a text", "as --model", near=True),
+    "api_key_env": Key("a text", "the environment variable that holds the endpoint's key"),
+    "tools": Key("a list of texts", "as --tools", near=True),
+    "overlay": Key("a text", "as --overlay", near=True),
+    "only": Key("a list of texts", "as --only"),
+    "strategy": Key("a text", "as --strategy", _strategies),
+    "planner": Key("a text", "as --planner", lambda: PLANNERS, address=True),
+    "encoder": Key("a text", "as --encoder", near=True),
+    "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
+    "allow": Key("a list of texts", "as --allow"),
+    "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
+    "shortlist": Key("a whole number", "as --shortlist", most=_MOST_TOOLS),
+    "trials": Key("a text", "as --trials", lambda: TRYING),
+    "retrieval": Key("a text", "as --retrieval", _modes),
+    "evidence": Key("a text or false", "as --evidence; false is --no-evidence", near=True),
+}
+PROXY: Mapping[str, Key] = {
+    "upstream": Key("a text", "as --upstream"),
+    "model": Key("a text", "as --model of the proxy", near=True),
+    "host": Key("a text", "as --host"),
+    "port": Key("a whole number", "as --port", most=_MOST_PORTS),
+    "guided": Key("a text", "as --guided", lambda: get_args(Guided)),
+    "reasks": Key("a whole number", "as --reasks", most=1_000),
+    "strict": Key("true or false", "as --strict"),
+    "overlay": Key("a text", "as --overlay", near=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value and where it was said: a file with its key, an environment variable, the command
+    line, the default.
+    """
+
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as read: settings by key (``model``, ``limits.seconds``, ``proxy.port``), in general
+    and by profile.
+    """
+
+    path: Path
+    general: Mapping[str, Setting]
+    profiles: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
+    profile: str = ""  # the one to take where none is named
+
+
+def user_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's own: in the folder for configuration of the platform (XDG base directories)."""
+    if sys.platform == "win32" and environ.get("APPDATA"):
+        return Path(environ["APPDATA"]) / "callwright" / NAME
+    base = environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "callwright" / NAME
+
+
+def project_file(folder: Path) -> Path | None:
+    """The nearest one from a folder upward."""
+    return next((p / NAME for p in (folder, *folder.parents) if (p / NAME).is_file()), None)
+
+
+def read(path: Path) -> File:
+    """A file, checked whole. Raises ConfigError."""
+    return checked(path, content(path))
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file: what a digest is taken of, and what is then parsed. Of one that is too
+    large a few more than may be parsed. Raises ConfigError.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        said = f"{path} cannot be read: {error.strerror or error}"
+        raise ConfigError(said, hint="name another file with --config, or leave it out") from None
+
+
+def keys_of(path: Path, raw: bytes) -> tuple[str, ...]:
+    """The names at the top of a file that is not trusted, to tell what is not used; () where it
+    cannot be parsed.
+    """
+    try:
+        return tuple(_parsed(path, raw))
+    except ConfigError:
+        return ()
+
+
+def checked(path: Path, raw: bytes) -> File:
+    """The settings in the content of a file. Raises ConfigError."""
+    table = _parsed(path, raw)
+    tables = ("limits", "profiles", "proxy", "profile")
+    general = dict(_settings(path, table, "", tables))
+    proxy = _table(path, table, "proxy", "[proxy]")
+    general |= {f"proxy.{key}": s for key, s in _checked(path, proxy, "[proxy]", PROXY)}
+    profiles = {}
+    for name, inner in _table(path, table, "profiles", "[profiles]").items():
+        where = f"[profiles.{name}]"
+        if not isinstance(inner, dict):
+            raise ConfigError(
+                f"{path}: {where} is no table", hint=f"{where} on a line of its own, its keys below"
+            )
+        profiles[name] = dict(_settings(path, inner, where, ("limits",)))
+    chosen = table.get("profile", "")
+    if not isinstance(chosen, str):
+        raise ConfigError(
+            f"{path}: profile takes a text, not {chosen!r}", hint="the NAME of a [profiles.NAME]"
+        )
+    if chosen and chosen not in profiles:
+        raise ConfigError(
+            f"{path}: profile = {chosen!r}, and there is no [profiles.{chosen}]",
+            hint=nearest(chosen, profiles),
+        )
+    return File(path, general, profiles, chosen)
+
+
+def _parsed(path: Path, raw: bytes) -> dict[str, Any]:
+    if len(raw) > _MOST_BYTES or any(
+        part.count(b".") > _MOST_DOTS for part in _KEY_ENDS.split(raw)
+    ):
+        said = (
+            f"{path} is larger than {_MOST_BYTES} bytes, or a key in it has more than {_MOST_DOTS}"
+            " parts"
+        )
+        raise ConfigError(said, hint="is it the right file? Name another one with --config")
+    try:
+        table = tomllib.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8", hint="save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:  # ValueError: also a number too long
+        said = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:300]
+        raise ConfigError(
+            f"{path} is not TOML: {said}", hint='a text stands in quotes: model = "local"'
+        ) from None
+    if is_deeper(table, _MOST_LEVELS):
+        raise ConfigError(
+            f"{path} is nested too deeply",
+            hint=f"nothing stands more than {_MOST_LEVELS} levels deep",
+        )
+    return table
+
+
+def _settings(
+    path: Path, table: Mapping[str, Any], where: str, tables: tuple[str, ...]
+) -> Iterator[tuple[str, Setting]]:
+    """The settings of a table and of its limits."""
+    yield from _checked(
+        path, {k: v for k, v in table.items() if k not in tables}, where, SETTINGS, tables
+    )
+    limits = f"[{where.strip('[]')}.limits]" if where else "[limits]"
+    for name, value in _table(path, table, "limits", limits).items():
+        if name not in LIMITS:
+            raise _unknown(path, limits, name, LIMITS)
+        wrong = LIMITS[name].wrong(value)
+        if wrong:
+            raise ConfigError(
+                f"{path}: {limits} {name} {wrong}", hint=f"{name}: {LIMITS[name].about}"
+            )
+        yield f"limits.{name}", Setting(value, f"{path}: {limits} {name}")
+
+
+def _table(path: Path, table: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    inner = table.get(key, {})
+    if not isinstance(inner, dict):
+        raise ConfigError(
+            f"{path}: {key} is no table", hint=f"{where} on a line of its own, its keys below"
+        )
+    return inner
+
+
+def _checked(
+    path: Path,
+    table: Mapping[str, Any],
+    where: str,
+    known: Mapping[str, Key],
+    tables: tuple[str, ...] = (),
+) -> Iterator[tuple[str, Setting]]:
+    for name, value in table.items():
+        if name not in known:
+            raise _unknown(path, where, name, [*known, *tables])
+        wrong = _wrong(value, known[name])
+        if wrong:
+            raise ConfigError(
+                f"{_place(path, where, name)} {wrong}", hint=f"{name}: {known[name].about}"
+            )
+        said = _beside(path.parent, value) if known[name].near else value
+        yield name, Setting(said, _place(path, where, name))
+
+
+def _place(path: Path, where: str, name: str) -> str:
+    return f"{path}: {where} {name}" if where else f"{path}: {name}"
+
+
+def _wrong(value: Any, key: Key) -> str:
+    """Why a value cannot stand there, as the end of a sentence; "" if it can."""
+    fits = {
+        "a text": isinstance(value, str),
+        "a list of texts": isinstance(value, list) and all(isinstance(v, str) for v in value),
+        "a text or false": isinstance(value, str) or value is False,
+        "true or false": isinstance(value, bool),
+        "a whole number": isinstance(value, int) and not isinstance(value, bool),
+    }
+    if not fits[key.kind]:
+        return f"takes {key.kind}, not {value!r}"
+    options = key.options()
+    if options and value not in options and not (key.address and "://" in value):
+        return f"is {value!r}; there are: {', '.join(options)}"
+    if key.most and not 0 <= value <= key.most:
+        return f"is {value}, and must be 0 to {key.most}"
+    return ""
+
+
+def _unknown(path: Path, where: str, name: str, known: Any) -> ConfigError:
+    if _SECRET.search(name):
+        hint = (
+            'put it into an environment variable and name that: api_key_env = "MY_KEY" (or'
+            " CALLWRIGHT_API_KEY)"
+        )
+        return ConfigError(
+            f"{_place(path, where, name)}: a secret does not belong in this file", hint=hint
+        )
+    place = where or "the top of the file"
+    return ConfigError(f"{path}: {place} has no key {name!r}", hint=nearest(name, known))
+
+
+def nearest(name: str, known: Any) -> str:
+    """What a user may have meant, and all there is."""
+    found = get_close_matches(name, list(known), 2)
+    listed = "it knows: " + (", ".join(known) or "none")
+    return f"did you mean {' or '.join(found)}? {listed}" if found else listed
+
+
+def _beside(folder: Path, value: Any) -> Any:
+    """A value that names a file beside the configuration, made to name it from anywhere; other
+    values as they are.
+    """
+    if isinstance(value, list):
+        return [_beside(folder, v) for v in value]
+    if not isinstance(value, str) or "://" in value:
+        return value
+    head, text = ("local:", value[6:]) if value.startswith("local:") else ("", value)
+    named = re.split(r"[?:]", text, maxsplit=1)[0]
+    there = named and (folder / Path(named).expanduser()).exists()
+    return f"{head}{folder / Path(named).expanduser()}{text[len(named) :]}" if there else value

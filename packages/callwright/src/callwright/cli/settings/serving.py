@@ -1,0 +1,123 @@
+"""Commands that serve: their options. What they do is imported when they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from callwright.cli.settings.options import Config, Overlay, Profile, Tools, strictly
+
+
+@strictly
+def simulate_command(
+    tools: Tools = None,
+    recorded: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--recorded",
+            help="Replies to give: a trace, a journal, ToolBench's runs. May be repeated.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Imitates the tools where nothing is on record."),
+    ] = None,
+    nearest: Annotated[
+        bool,
+        typer.Option("--nearest", help="Also give the reply to the most similar call on record."),
+    ] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Ask the tools themselves where nothing is on record.")
+    ] = False,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow", help="With --live: tools that may write and are called, like add_*."
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="Keep every answer here, as a recording.")
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to listen on; other than loopback needs CALLWRIGHT_SIMULATE_KEY."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0: any that is free.")] = 8788,
+) -> None:
+    """Serve tools over HTTP with recorded or imitated replies, so that any agent can be tried
+    against them.
+    """
+    from callwright.cli.simulate import Served, simulate
+
+    served = Served(tools or (), recorded or (), model, nearest, live, allow or (), record)
+    simulate(served, host, port)
+
+
+def proxy_command(
+    upstream: Annotated[
+        str | None, typer.Option(help="The endpoint behind: http://host:8000/v1.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="local or local:PATH: the embedded model behind.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Address to listen on; other than loopback needs a key [127.0.0.1]."),
+    ] = None,
+    guided: Annotated[
+        str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
+    ] = None,
+    reasks: Annotated[
+        int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")
+    ] = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict", help="Say refused calls in words instead of passing them on."),
+    ] = None,
+    overlay: Overlay = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep conversations with a repaired call here, for callwright explore --runs."
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A name under which clients reach the proxy, beside localhost. May be repeated."
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No line on stderr for every request.")
+    ] = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Stand between any client and an endpoint, and make its tool calls right."""
+    from callwright.cli.proxy import start
+    from callwright.cli.settings.config import PROXY
+    from callwright.cli.settings.settings import effective
+
+    given = {"upstream": upstream, "model": model, "port": port, "host": host, "guided": guided}
+    given |= {"reasks": reasks, "strict": strict, "overlay": overlay}
+    settings = effective(
+        {f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile
+    )
+    settings.announced("proxy.upstream")
+    usual = {
+        "upstream": None,
+        "model": None,
+        "port": 8787,
+        "host": "127.0.0.1",
+        "guided": "auto",
+        "strict": False,
+    }
+    # nobody's project may ask for these
+    kept: dict[str, Any] = {"keep": str(keep.expanduser().absolute())} if keep is not None else {}
+    kept |= {"allow_host": allow_host or [], "quiet": quiet}
+    start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY)), **kept})

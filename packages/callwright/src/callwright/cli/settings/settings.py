@@ -1,0 +1,348 @@
+"""The settings of a command: said on the command line, in the environment, in the project's file,
+in the user's, or nowhere, in this order. A profile goes before what its file and the others say in
+general.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callwright.cli.settings.config import (
+    NAME,
+    PROXY,
+    SETTINGS,
+    File,
+    Setting,
+    checked,
+    content,
+    keys_of,
+    nearest,
+    project_file,
+    read,
+    user_file,
+)
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.limits import LIMITS, Limit, Limits
+from callwright.tools.trust import TrustStore, digest_of, location, printable
+from callwright.tools.trust.store import VARIABLE
+
+CONFIG, PROFILE = "CALLWRIGHT_CONFIG", "CALLWRIGHT_PROFILE"
+_LISTS = ("tools", "only", "allow")
+USUAL = {"model": "local", "strategy": "layered", "planner": "default"}
+_CHATS = ("model", "proxy.upstream")  # the endpoints that are sent the key which api_key_env names
+_NAMED = {"journal": "CALLWRIGHT_RUNS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds, each with where it was said. ``chosen``: why the profile is the one it is, or "".
+    ``unused``: what is to be said of a file that was found and is not trusted, or "".
+    """
+
+    known: Mapping[str, Setting]
+    files: tuple[File, ...] = ()
+    profile: str = ""
+    chosen: str = ""
+    unused: str = ""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.known[key].value if key in self.known else default
+
+    def take(self, *keys: str) -> dict[str, Any]:
+        """Those of the keys that anybody said, as arguments."""
+        return {key.rpartition(".")[2]: self.known[key].value for key in keys if key in self.known}
+
+    def sources(self, *, say: bool = True) -> list[str]:
+        """The tool sources, and behind them the overlay that says more of their tools; where none
+        are named, that it is of no use is said on stderr, unless ``say`` is false.
+        """
+        named, laid = self.get("tools", []), self.get("overlay")
+        if laid and not named and say:
+            print(
+                f"warning: {laid} is of no use here: it says more of the tools of --tools",
+                file=sys.stderr,
+            )
+        return [*named, laid] if named and laid else [*named]
+
+    def limits(self) -> Limits:
+        """Raises ConfigError."""
+        return Limits(**self.take(*(f"limits.{name}" for name in LIMITS)))
+
+    def journal(self) -> bool | Path:
+        """Where runs are kept: a folder, the default one (True), or nowhere."""
+        return self.folder() or self.get("journal") is not False
+
+    def folder(self) -> Path | None:
+        """The folder of the runs, if one was named."""
+        said = self.get("journal")
+        return Path(said).expanduser() if said else None
+
+    def evidence(self) -> bool | Path:
+        """Where what is learned of tools is kept: a file, the default one (True), or nowhere."""
+        said = self.get("evidence")
+        return Path(said).expanduser() if said else said is not False
+
+    def announced(self, *asked: str) -> Settings:
+        """Itself, ready to be acted on: told of on stderr, the key in place of the endpoints that
+        ``asked`` names (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError.
+        """
+        for note in self.notes():
+            print(note, file=sys.stderr)
+        self.admit_key(asked)
+        return self
+
+    def admit_key(self, asked: Collection[str] = _CHATS) -> None:
+        """Have the endpoint asked with the key that ``api_key_env`` names. Raises ConfigError where
+        there is none.
+        """
+        said = self.known.get("api_key_env")
+        if said is None or not any(key in asked for key in _CHATS):
+            return
+        if not os.environ.get(said.value):
+            raise ConfigError(
+                f"there is no key: the environment variable {said.value} is not set"
+                f" ({said.origin})",
+                hint=f"export {said.value}=…",
+            )
+        os.environ["CALLWRIGHT_API_KEY"] = os.environ[said.value]
+
+    def notes(self) -> list[str]:
+        """What a user should know before anything is done: which files were read."""
+        said = ", ".join(str(file.path) for file in self.files)
+        profile = f", profile {self.profile} ({self.chosen})" if self.profile else ""
+        return [f"settings: {said}{profile}"] if said else []
+
+
+def render_settings(settings: Settings, as_json: bool = False) -> str:
+    """The settings as a file would say them, each with where it was said; or as JSON."""
+    usual = {f"limits.{name}": Setting(limit.default, "default") for name, limit in LIMITS.items()}
+    usual |= {key: Setting(value, "default") for key, value in USUAL.items()}
+    said = {**usual, **settings.known}
+    keys = (*SETTINGS, *(f"limits.{name}" for name in LIMITS), *(f"proxy.{name}" for name in PROXY))
+    rows = [(key, said[key]) for key in keys if key in said]
+    store = TrustStore()
+    trusted = {
+        "folder": str(store.folder),
+        "confirmed": len(store.confirmed()),
+        "pinned": len(store.sources()),
+    }
+    if as_json:
+        import orjson
+
+        told = {key: {"value": s.value, "from": s.origin} for key, s in rows}
+        whole = {
+            "files": [str(f.path) for f in settings.files],
+            "profile": settings.profile,
+            "settings": told,
+        }
+        whole |= {"unused": settings.unused, "trust": trusted}
+        return orjson.dumps(whole, option=orjson.OPT_INDENT_2, default=str).decode()
+    none = [] if settings.unused else [f"settings: no {NAME} here or above, no {user_file()}"]
+    held = (
+        "trust: {confirmed} confirmed, {pinned} with pinned definitions (callwright trust --list)"
+    )
+    notes = [*(settings.notes() or none), held.format(**trusted)]
+    lines, table = (
+        [f"# {line}" for note in (*notes, settings.unused) for line in note.splitlines()],
+        "",
+    )
+    for key, setting in rows:
+        head, _, name = key.rpartition(".")
+        if head != table:
+            lines, table = [*lines, "", f"[{head}]"], head
+        lines.append(f"{f'{name} = {_toml(setting.value)}':<32}  # {setting.origin}")
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    import orjson  # JSON's texts, numbers, booleans and lists are TOML's
+
+    return orjson.dumps(value, default=str).decode().replace('","', '", "')
+
+
+def effective(
+    given: Mapping[str, Any] | None = None,
+    *,
+    config: Path | None = None,
+    profile: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+    folder: Path | None = None,
+    say: bool = True,
+) -> Settings:
+    """The settings of a command. ``given`` is what its command line said: None and empty lists are
+    nothing said, a Setting was said elsewhere. A file that was only found counts when the user has
+    confirmed it as it is; that one is not used is said on stderr, unless ``say`` is false.
+
+    Raises ConfigError for a file, a variable or a profile that makes no sense, TrustError where the
+    store of what is trusted cannot be read.
+    """
+    files, unused = _files(config, environ, folder or Path.cwd())
+    if unused and say:
+        print(unused, file=sys.stderr)
+    said = {k: _said(v) for k, v in (given or {}).items() if v is not None and v != []}
+    told = {**_variables(environ), **said}
+    general: dict[str, Setting] = {}
+    for file in reversed(files):
+        general |= file.general
+    named = _named(profile, environ, files, unused)
+    name, chosen = named or _suitable(files, told.get("model"), general.get("model"))
+    if name:
+        for file in reversed(files):
+            general |= file.profiles.get(name, {})
+    return Settings(_one_upstream(general, told), files, name, chosen, unused)
+
+
+def _said(value: Any) -> Setting:
+    return value if isinstance(value, Setting) else Setting(value, "the command line")
+
+
+def _one_upstream(general: dict[str, Setting], told: dict[str, Setting]) -> dict[str, Setting]:
+    """The proxy has one of two: what is said nearer goes before the other that a file says."""
+    either = {"proxy.upstream", "proxy.model"}
+    if either & told.keys():
+        general = {k: v for k, v in general.items() if k not in either}
+    return {**general, **told}
+
+
+def _files(
+    config: Path | None, environ: Mapping[str, str], folder: Path
+) -> tuple[tuple[File, ...], str]:
+    """The nearest first, and what is to be said of one that is not used. A file that is named
+    stands in the project's place; one that was only found may have come with somebody's project.
+    """
+    named = config or (Path(environ[CONFIG]).expanduser() if environ.get(CONFIG) else None)
+    users = user_file(environ)
+    files = [read(users)] if users.is_file() else []
+    if named is not None:
+        return (read(named), *files) if named != users else tuple(files), ""
+    found = project_file(folder)
+    if found is None or found == users:
+        return tuple(files), ""
+    raw = content(found)
+    if TrustStore(environ.get(VARIABLE)).is_trusted("settings", location(found), digest_of(raw)):
+        return (checked(found, raw), *files), ""
+    return tuple(files), _not_used(found, keys_of(found, raw))
+
+
+def _not_used(path: Path, keys: tuple[str, ...]) -> str:
+    shown = min(str(path), os.path.relpath(path), key=len)
+    held = ", ".join(keys[:6]) + (", …" if len(keys) > 6 else "")
+    return (
+        f"not used: {printable(shown)}{f' ({printable(held)})' if held else ''}\n"
+        f"  It was only found. Read it, then: callwright trust {shlex.quote(printable(shown))}"
+    )
+
+
+def _variables(environ: Mapping[str, str]) -> dict[str, Setting]:
+    made = {}
+    for key in SETTINGS:
+        name = _NAMED.get(key, f"CALLWRIGHT_{key.upper()}")
+        if environ.get(name) and key not in _LISTS and key != "api_key_env":
+            value = (
+                _whole(name, environ[name])
+                if SETTINGS[key].kind == "a whole number"
+                else environ[name]
+            )
+            options = SETTINGS[key].options()
+            if options and value not in options:
+                raise ConfigError(f"{name} is {value!r}", hint=f"there are: {', '.join(options)}")
+            made[key] = Setting(value, name)
+    for name, limit in LIMITS.items():
+        variable = f"CALLWRIGHT_{name.upper()}"
+        if environ.get(variable):
+            made[f"limits.{name}"] = Setting(_number(variable, environ[variable], limit), variable)
+    return made
+
+
+def _whole(variable: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise ConfigError(
+            f"{variable} takes a whole number, not {text!r}", hint=f"or unset {variable}"
+        )
+    return int(text)
+
+
+def _number(variable: str, text: str, limit: Limit) -> float:
+    try:
+        value = limit.kind(text)
+    except ValueError:
+        wrong = limit.wrong(text)
+    else:
+        wrong = limit.wrong(value)
+        if not wrong:
+            return value
+    raise ConfigError(
+        f"{variable} {wrong}", hint=f"{limit.name}: {limit.about}; or unset {variable}"
+    ) from None
+
+
+def _named(
+    option: str | None, environ: Mapping[str, str], files: tuple[File, ...], unused: str
+) -> tuple[str, str] | None:
+    """The profile that the user named, and where. Raises ConfigError for one that is not there."""
+    name, by = (option, "--profile") if option else (environ.get(PROFILE), PROFILE)
+    if not name:
+        return None
+    known = list(dict.fromkeys(name for file in files for name in file.profiles))
+    if name not in known:
+        places = (
+            ", ".join(str(file.path) for file in files)
+            or f"there is no {NAME} here or above, and no {user_file()}"
+        )
+        hint = nearest(name, known) + (f"\n  {unused}" if unused else "")
+        raise ConfigError(f"{by}: there is no profile {name!r} ({places})", hint=hint)
+    return name, by
+
+
+def _suitable(
+    files: tuple[File, ...], asked: Setting | None, usual: Setting | None
+) -> tuple[str, str]:
+    """The profile where none was named, and why: that of the endpoint the user asks; else the
+    files' own choice; else that of the endpoint they ask in general.
+    """
+    chosen = next((file for file in files if file.profile), None)
+    if asked is None and chosen is not None:
+        return chosen.profile, f"{chosen.path}: profile"
+    model = asked or usual
+    models = _models(files)
+    name = _for_endpoint(str(model.value), models) if model is not None else ""
+    return name, f"its model is {models[name]}" if name else ""
+
+
+def _models(files: tuple[File, ...]) -> dict[str, str]:
+    """The model of each profile that has one; the nearer file's."""
+    made: dict[str, str] = {}
+    for file in reversed(files):
+        made |= {
+            name: str(said["model"].value)
+            for name, said in file.profiles.items()
+            if "model" in said
+        }
+    return made
+
+
+def _for_endpoint(model: str, models: Mapping[str, str]) -> str:
+    """The profile of the same model at the same address, else one of this address where either
+    names no model.
+    """
+    address, asked = _address(model)
+    here = {
+        name: served
+        for name, (base, served) in ((n, _address(m)) for n, m in models.items())
+        if base == address
+    }
+    exact = [name for name, served in here.items() if served == asked]
+    return next(
+        iter(exact or [name for name, served in here.items() if not (served and asked)]), ""
+    )
+
+
+def _address(model: str) -> tuple[str, str]:
+    base, _, name = model.partition("#")
+    return base.rstrip("/").lower() if "://" in base else base, name

@@ -1,0 +1,170 @@
+"""``callwright simulate``: a catalogue served over HTTP, answered from recordings, by a model, or
+by the tools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from collections.abc import Collection, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from callwright.agent.safety.approvals import OfferedTools, approved
+from callwright.cli.proxy import bound
+from callwright.cli.settings.options import EVERY_SOURCE
+from callwright.models import open_model
+from callwright.nouns.control_characters import one_line
+from callwright.nouns.errors import ConfigError, Failure, MissingExtra
+from callwright.nouns.trace import JsonlSink, Trace
+from callwright.nouns.types import Tool, ToolCall, ToolOutput
+from callwright.proxy.server.budget import Budget
+from callwright.repair.gate import Gate, Refusal
+from callwright.simulation.recording import Recording, record, start_recording
+from callwright.simulation.server import LOOPBACK, Answer, ToolServer
+from callwright.simulation.simulator import Simulator
+from callwright.tools.catalog import Catalog, open_catalog
+from callwright.tools.sources import SourceSpec
+from callwright.tools.trust import TrustStore
+
+if TYPE_CHECKING:
+    import uvicorn
+
+KEY = "CALLWRIGHT_SIMULATE_KEY"
+_SHORTEST_KEY = 16
+
+
+@dataclass(frozen=True)
+class Served:
+    """What is served, and who answers: recordings first, then ``live`` the tools themselves, else
+    the nearest call on record, else ``model``. ``allow``: tools that may write and are called live
+    all the same. ``record``: a file that keeps every answer, as a recording.
+    """
+
+    tools: Sequence[str] = ()
+    recorded: Sequence[Path] = ()
+    model: str | None = None
+    nearest: bool = False
+    live: bool = False
+    allow: Sequence[str] = ()
+    record: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not self.tools and not self.recorded:
+            raise ConfigError(
+                "there is nothing to serve", hint="--tools SOURCE, or --recorded FILE"
+            )
+        if self.live and (self.model or self.nearest or not self.tools):
+            said = "--live asks the tools themselves"
+            raise ConfigError(said, hint="give --tools SOURCE, and neither --model nor --nearest")
+
+
+def simulate(served: Served, host: str = "127.0.0.1", port: int = 8788) -> None:
+    """Serve until interrupted. Raises ConfigError, CatalogError, TraceError, MissingExtra."""
+    key = os.environ.get(KEY, "")
+    if host not in LOOPBACK and len(key) < _SHORTEST_KEY:
+        said = (
+            f"tools served on {host} can be called by others, so that needs a key of"
+            f" {_SHORTEST_KEY} characters"
+        )
+        raise ConfigError(said, hint=f"set {KEY}, or listen on 127.0.0.1")
+    recording = Recording.read(*served.recorded)
+    with bound(host, port, "simulator") as listening:
+        asyncio.run(_serve(served, recording, listening, key))
+
+
+async def _serve(served: Served, recording: Recording, listening: socket.socket, key: str) -> None:
+    async with AsyncExitStack() as stack:
+        sources: list[SourceSpec] = [*served.tools] or [*recording.tools.values()]
+        store = TrustStore()
+        opened = open_catalog(sources, strict=EVERY_SOURCE.get(), trust=store, pins=store)
+        catalog = await stack.enter_async_context(opened)
+        model = open_model(served.model) if served.model else None
+        if model is not None:
+            stack.push_async_callback(model.aclose)
+        simulated = _simulated(Simulator(recording, model, nearest=served.nearest))
+        allowed = approved(served.allow, OfferedTools(catalog))
+        answer = _live(catalog, recording, allowed) if served.live else simulated
+        if served.record is not None:
+            answer = _recorded(answer, catalog, stack.enter_context(JsonlSink(served.record)))
+        _announce(listening, catalog, recording)
+        await _server(ToolServer(catalog.tools, answer, key=key)).serve(sockets=[listening])
+
+
+def _simulated(simulator: Simulator) -> Answer:
+    async def answer(tool: Tool, call: ToolCall) -> ToolOutput:
+        result = await simulator.simulate(call, tool)
+        return ToolOutput(result.content, result.failure, result.simulated)
+
+    return answer
+
+
+def _live(catalog: Catalog, recording: Recording, allowed: Collection[str]) -> Answer:
+    """The tools themselves where nothing is on record; those that may write only where they are
+    allowed.
+    """
+
+    async def answer(tool: Tool, call: ToolCall) -> ToolOutput:
+        checked = Gate([tool]).check(call)
+        if isinstance(checked, Refusal):
+            return ToolOutput(failure=Failure("tool_error", checked.message))
+        if found := recording.find(tool, checked.arguments):
+            return found
+        if tool.effects.may_write and tool.name not in allowed:
+            said = (
+                f"{tool.name} may write, and is not called for others: start with --allow"
+                f" {tool.name}"
+            )
+            return ToolOutput(failure=Failure("auth", said, status=403))
+        return await catalog.call(tool.name, checked.arguments)
+
+    return answer
+
+
+def _recorded(answer: Answer, catalog: Catalog, sink: JsonlSink) -> Answer:
+    trace = Trace(sinks=(sink,), secrets=catalog.secrets)
+    start_recording(trace, catalog.tools)
+
+    async def kept(tool: Tool, call: ToolCall) -> ToolOutput:
+        began = time.monotonic()
+        output = await answer(tool, call)
+        checked = Gate([tool]).check(call)
+        if not isinstance(checked, Refusal):  # what no tool would take is no call
+            record(trace, tool, checked.arguments, output, time.monotonic() - began)
+        return output
+
+    return kept
+
+
+def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) -> None:
+    host, port = listening.getsockname()[:2]
+    shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
+    for problem in (*recording.problems, *catalog.problems):
+        print(f"note:     {one_line(problem)}", file=sys.stderr)
+    url = f"http://{shown}:{port}/openapi.json"
+    print(
+        f"tools:    {len(catalog.tools)}, with {len(recording)} recorded calls\ntrust:   "
+        f" callwright trust {url}, so that effects are believed and reads not asked about\nserving:"
+        f"  {url}  (callwright run --tools URL; StableToolBench: POST /virtual)",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _server(app: ToolServer) -> uvicorn.Server:
+    try:
+        import uvicorn
+
+        from callwright.proxy.server.connection import within
+    except ImportError:
+        raise MissingExtra("serving tools", "proxy") from None
+    limits = within(Budget())
+    config = uvicorn.Config(
+        app, http=limits, log_level="error", access_log=False, ws="none", server_header=False
+    )
+    return uvicorn.Server(config)

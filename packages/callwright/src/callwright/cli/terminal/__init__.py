@@ -1,0 +1,1 @@
+"""Output of commands: terminal, streams, live runs, JSON Lines, exit codes."""

@@ -1,0 +1,89 @@
+"""How every command ends that cannot go on: a sentence to stderr and an exit code. Loads no
+library.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
+
+from callwright.cli.terminal.streams import guard_streams
+from callwright.nouns.errors import CallwrightError
+
+_COLUMNS = re.compile(r"\s*\S(?:\S| (?! ))*\s{2,}(?=\S)")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+@contextmanager
+def report_errors() -> Iterator[None]:
+    """Our own errors become one message and exit code 1, output that does not fit too, an interrupt
+    130, a reader that has gone 0. Whatever the command prints, no text of a stranger steers the
+    terminal.
+    """
+    guard_streams()
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None and not sys.stdout.closed:
+                sys.stdout.flush()  # what does not fit must show while somebody can still say it
+    except CallwrightError as error:
+        print(
+            f"error: {_indented(str(error))}",
+            *getattr(error, "__notes__", ()),
+            sep="\n  ",
+            file=sys.stderr,
+        )
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader of our output has gone
+        sys.stderr.close()
+        raise SystemExit(0) from None
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        print(
+            f"error: the output cannot be written: {error.strerror}\n  make room, or write it"
+            " elsewhere; what was run is kept: callwright runs, callwright resume RUN",
+            file=sys.stderr,
+        )
+        _let_go()
+        raise SystemExit(1) from None
+
+
+def _indented(text: str) -> str:
+    """All lines but the first indented: none that a message of others brings along passes for one
+    of ours. In a terminal, lines end where words do.
+    """
+    first, *rest = text.splitlines() or [""]
+    lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in rest)]
+    if sys.stderr.isatty():
+        width = get_terminal_size().columns
+        lines = [_wrapped(line, "" if at else "error: ", width) for at, line in enumerate(lines)]
+    return "\n".join(lines)
+
+
+def _wrapped(line: str, before: str, width: int) -> str:
+    """The line in as many as it needs, the later ones under its second column if it has two."""
+    columns = _COLUMNS.match(line)
+    margin = len(line) - len(line.lstrip())
+    inner = len(columns[0]) if columns and len(columns[0]) < width // 2 else margin + 2
+    parts = textwrap.wrap(
+        before + line.lstrip(), width, initial_indent=" " * margin, subsequent_indent=" " * inner,
+        break_long_words=False, break_on_hyphens=False, replace_whitespace=False,
+    )  # fmt: skip
+    return "\n".join(parts).removeprefix(before)
+
+
+def _let_go() -> None:
+    """Nothing more is written to stdout, also not what it still holds."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,175 @@
+"""``callwright tools``: what sources offer, what is known of tools, and which of them work for a
+request.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from callwright.cli.settings.options import (
+    Config,
+    Evidence,
+    NoEvidence,
+    Overlay,
+    Profile,
+    Tools,
+    TrialModes,
+    strictly,
+)
+
+_OFFERED = "list"
+
+
+class _ListsByDefault(TyperGroup):
+    """``tools SOURCE…`` is ``tools list SOURCE…``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        named = next((a for a in args if not a.startswith("-")), None)
+        if named is not None and named not in self.commands:
+            near = get_close_matches(named, self.commands, 1, 0.75)
+            if (
+                near
+                and named.isidentifier()
+                and not Path(named).exists()
+                and find_spec(named) is None
+            ):
+                raise typer.BadParameter(
+                    f"there is no command and no source {named!r}. Did you mean {near[0]!r}?"
+                )
+            args = [_OFFERED, *args]
+        return super().parse_args(ctx, args)
+
+
+catalogue = typer.Typer(
+    cls=_ListsByDefault,
+    no_args_is_help=True,
+    help=(
+        "List the tools of sources (tools SOURCE…), what is known of them, and which work for a"
+        " request."
+    ),
+)
+
+
+@catalogue.command(_OFFERED)
+@strictly
+def list_command(
+    sources: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
+    overlay: Overlay = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print an OpenAI-style tool list.")
+    ] = False,
+) -> None:
+    """List the tools of one or more sources, with their effects and what could not be imported."""
+    from callwright.cli.offered import list_tools
+
+    list_tools([*sources, *([overlay] if overlay else [])], as_json)
+
+
+@catalogue.command("health")
+def health_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Only these tools, with examples; none: all.")
+    ] = None,
+    evidence: Evidence = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print it as JSON, examples included.")
+    ] = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Show what is known of tools from trials and runs: success rate, latency, failures."""
+    from callwright.cli.health import show_health
+    from callwright.cli.settings.settings import effective
+
+    kept = effective({"evidence": evidence}, config=config, profile=profile).evidence()
+    show_health(names or [], kept if isinstance(kept, Path) else None, as_json)
+
+
+class Simulate(StrEnum):
+    never = "never"
+    transient = "transient"
+    every = "every"
+
+
+class RankBy(StrEnum):
+    doubt = "doubt"
+    proof = "proof"
+    retrieved = "retrieved"
+
+
+@catalogue.command("try")
+@strictly
+def try_command(
+    query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
+    tools: Tools = None,
+    overlay: Overlay = None,
+    k: Annotated[
+        int,
+        typer.Option(
+            "--k", "-k", help="How many to show; trials end where they are settled.", min=1
+        ),
+    ] = 5,
+    candidates: Annotated[
+        int, typer.Option(help="How many tools that fit are looked at.", min=1)
+    ] = 20,
+    mode: Annotated[str, typer.Option(help="How they are found; see retrieve --mode.")] = "lexical",
+    trials: Annotated[
+        TrialModes,
+        typer.Option(
+            help="What may be called: read-only, or any tool as in a sandbox; off: nothing."
+        ),
+    ] = TrialModes.read_only,
+    thorough: Annotated[bool, typer.Option("--thorough", help="Try every candidate.")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", "-m", help="Plans the calls, ranks by the evidence, and may simulate."
+        ),
+    ] = None,
+    simulate: Annotated[
+        Simulate,
+        typer.Option(help="With --model: what it makes up a reply for; every is the paper's rule."),
+    ] = Simulate.transient,
+    order: Annotated[
+        RankBy,
+        typer.Option(
+            help="Successes first: where a tool failed (doubt), everywhere (proof), or nowhere."
+        ),
+    ] = RankBy.doubt,
+    evidence: Evidence = None,
+    no_evidence: NoEvidence = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the ranking and all observations as JSON.")
+    ] = False,
+    config: Config = None,
+    profile: Profile = None,
+) -> None:
+    """Find the tools that fit a request, try them, and rank them by what came back."""
+    from callwright.agent.probing import TrialPolicy
+    from callwright.cli.evidence import kept
+    from callwright.cli.settings.settings import effective
+    from callwright.cli.try_tools import Wanted, try_out
+    from callwright.retrieval import mode_named
+
+    given = {"tools": tools, "overlay": overlay, "evidence": False if no_evidence else evidence}
+    settings = effective(given, config=config, profile=profile)
+    policy = TrialPolicy(
+        k=k,
+        thorough=thorough,
+        calls=0 if trials is TrialModes.off else max(20, candidates),
+        sandbox=("*",) if trials is TrialModes.sandbox else (),
+        planning="model" if model else "said",
+        evaluation="model" if model else "evidence",
+        simulate=simulate.value if model else "never",
+        order=order.value,
+    )
+    wanted = Wanted(query, settings.sources(), candidates, mode_named(mode), policy, model)
+    with kept(settings.evidence()) as store:
+        raise typer.Exit(try_out(wanted, store, as_json))

@@ -1,0 +1,118 @@
+"""``callwright tools try``: which of the tools that fit a request also work (GRETEL, Table 5)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from callwright.agent.probing import Ranked, TrialPolicy, Trials, try_tools
+from callwright.cli.opened import opened
+from callwright.cli.terminal.console import print_table
+from callwright.models import open_model
+from callwright.models.encoders import open_encoder
+from callwright.nouns.control_characters import one_line
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.protocols import ChatModel
+from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
+from callwright.simulation.simulator import Simulator
+from callwright.tools.catalog import Catalog
+from callwright.tools.evidence import EvidenceStore, known
+
+_OUTCOMES = {
+    "functional_success": "success",
+    "parameter_mismatch": "parameter mismatch",
+    "semantic_mismatch": "semantic mismatch",
+    "execution_failure": "execution failure",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be tried: the ``candidates`` that fit best, until the first ``policy.k`` are
+    settled.
+    """
+
+    query: str
+    sources: Sequence[str]
+    candidates: int
+    mode: Mode
+    policy: TrialPolicy
+    model: str | None = None
+
+
+def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> int:
+    """Retrieve, try, print the ranking. 0 where a tool works, else 3. Raises ConfigError without
+    sources.
+    """
+    if not wanted.sources:
+        raise ConfigError(
+            "tools try needs tools to choose from", hint='callwright tools try "…" --tools SOURCE'
+        )
+    made = asyncio.run(_tried(wanted, evidence))
+    if as_json:
+        import orjson
+
+        told = {"query": wanted.query, **made.to_dict()}
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+    else:
+        _print(made, wanted.policy.k)
+    for problem in made.problems:
+        print(one_line(problem), file=sys.stderr)
+    return 0 if any(one.works for one in made.ranking) else 3
+
+
+async def _tried(wanted: Wanted, evidence: EvidenceStore | None) -> Trials:
+    async with AsyncExitStack() as stack:
+        catalog = await stack.enter_async_context(opened(list(wanted.sources), pinned=True))
+        model: ChatModel | None = None
+        if wanted.model:
+            model = open_model(wanted.model)
+            stack.push_async_callback(model.aclose)
+        return await try_tools(
+            wanted.query,
+            _hits(wanted, catalog, evidence),
+            catalog.tools,
+            invoker=catalog.call,
+            model=model,
+            simulator=(
+                Simulator(model=model)
+                if model is not None and wanted.policy.simulate != "never"
+                else None
+            ),
+            evidence=evidence,
+            policy=wanted.policy,
+            secrets=catalog.secrets,
+        )
+
+
+def _hits(wanted: Wanted, catalog: Catalog, evidence: EvidenceStore | None) -> tuple[Hit, ...]:
+    index = ToolIndex.build(catalog.tools, open_encoder() if needs_encoder(wanted.mode) else None)
+    rates = known(evidence.rates(), catalog.tools) if evidence is not None else {}
+    return index.search(wanted.query, wanted.candidates, mode=wanted.mode, known=rates)
+
+
+def _print(made: Trials, k: int) -> None:
+    """The first ``k``."""
+    if not made.ranking:
+        print("Nothing speaks for any tool here.")
+        return
+    rows = map(_row, made.ranking[:k])
+    print_table(("Initial", "Final", "Tool", "Outcome", "Latency", "Justification"), rows)
+    again = f", {made.remembered} remembered" if made.remembered else ""
+    rest = f"; --json lists all {len(made.ranking)}" if len(made.ranking) > k else ""
+    print(
+        f"{made.tried} of {len(made.ranking)} tried, {made.calls} calls{again}, {made.seconds:.1f}"
+        f" s{rest}"
+    )
+
+
+def _row(one: Ranked) -> tuple[str, ...]:
+    outcome = _OUTCOMES[one.outcome] if one.outcome else "untested"
+    head, _, said = one.justification.partition(": ")
+    why = said if head.isupper() else one.justification  # the outcome has a column of its own
+    seconds = "" if one.seconds is None else f"{one.seconds:.2f} s"
+    shown = "simulated" if one.simulated else outcome
+    return str(one.initial), str(one.final), one.name, shown, seconds, why

@@ -1,0 +1,35 @@
+"""``callwright view``: a trace becomes a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from callwright.nouns.errors import TraceError, boundary
+from callwright.nouns.trace import read_jsonl
+from callwright.viewer import page
+
+
+def write_page(trace: Path, html: Path | None) -> None:
+    """Write the page of a trace and print where it is. Raises TraceError, also for events that say
+    other things than a run's do.
+    """
+    target = html or trace.with_suffix(".html")
+    events = read_jsonl(trace)
+    with boundary(
+        TraceError, f"{trace} is not the trace of a run", hint="a trace is what --trace wrote"
+    ):
+        drawn = page(events)
+    write(drawn, target)
+    print(target)
+
+
+def write(text: str, target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(
+            text, encoding="utf-8", errors="replace"
+        )  # a reply may hold lone surrogates
+    except OSError as exc:
+        raise TraceError(
+            f"cannot write the page {target}: {exc.strerror}", hint="choose another --html"
+        ) from exc

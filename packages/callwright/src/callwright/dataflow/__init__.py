@@ -1,0 +1,1 @@
+"""Which tool's output can feed which tool's input, and what has to be called first."""

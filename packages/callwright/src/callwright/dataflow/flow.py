@@ -1,0 +1,434 @@
+"""Whose output can feed whose input: judged by names, places, descriptions and types, never by a
+bare type.
+
+A *field* is one leaf of a schema. What a field means is more than its own name: ``id`` below
+``movies[]`` of ``SearchMovie`` is a movie's id. :func:`links` scores every (output field -> input
+field) pair between two tools; :func:`link` is the best one. Tools that declare no output are judged
+by what their name says they return, at less than full score.
+
+Pure and deterministic; a :class:`Profile` is computed once per tool and kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rapidfuzz.fuzz import ratio
+
+from callwright.nouns.memo import remembered
+from callwright.nouns.types import JsonObject, Tool
+
+MAX_FIELDS = 160  # of one schema; what lies deeper says little and costs time
+MAX_DEPTH = 6
+
+_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+
+_SHORT = {
+    "identifier": "id", "ids": "id", "uid": "id", "uuid": "id", "guid": "id", "pk": "id",
+    "lat": "latitude", "lng": "longitude", "lon": "longitude", "long": "longitude", "coords": "coordinate",
+    "num": "number", "no": "number", "nr": "number", "qty": "quantity", "amt": "amount", "cnt": "count",
+    "dest": "destination", "loc": "location", "addr": "address", "org": "organization", "desc": "description",
+    "msg": "message", "img": "image", "pic": "image", "photo": "image", "tel": "phone", "temp": "temperature",
+    "lang": "language", "cat": "category", "dept": "department", "info": "information", "acct": "account",
+    "txn": "transaction", "tx": "transaction", "stats": "statistic", "auth": "authentication", "pwd": "password",
+    "usr": "user", "emp": "employee", "cust": "customer", "prod": "product", "inv": "invoice", "ref": "reference",
+    "people": "person", "persons": "person", "children": "child", "criteria": "criterion", "analyses": "analysis",
+    "results": "result", "data": "data", "news": "news", "movie": "movie", "movies": "movie", "film": "movie",
+    "tvshow": "tv", "show": "show", "shows": "show",
+}  # fmt: skip
+
+
+def bag(text: str) -> frozenset[str]:
+    """The words of a table written as one text."""
+    return frozenset(text.split())
+
+
+ID_WORDS = bag(
+    "id key code token slug uri url number reference handle symbol ticker isbn asin sku hash link"
+    " path uuid"
+)
+"""Words that make a field an identifier of something rather than a description of it."""
+
+GENERIC = bag("""
+        id name type date time value query data result list item status description text string number code key title
+    information detail count total page limit size format language currency unit sort order filter start end from to
+    user field object response output input param parameter option mode level category content message url link
+    output_0 result api key token of the a an for in on by and or is be with at as amount price rate year month day
+    location country city state region min max first last sample set new current url source target true false
+    """)
+"""Words that name a field without saying of what; they prove little when two fields share them."""
+
+STOP = bag("""
+        the a an of for to in on by and or is are be with at as from this that it its given used use using which will
+    can should must your you user users based about into specific specified particular provided etc any all each e g i
+    """)
+
+VERBS = {
+    "find": bag("search find lookup look discover query locate browse explore autocomplete suggest"),
+    "list": bag("list enumerate fetch all"),
+    "get": bag("get retrieve read show view fetch load obtain access return display details detail"),
+    "check": bag("check verify validate confirm test inspect monitor track detect ensure"),
+    "compute": bag("""
+        calculate compute analyze analyse evaluate estimate predict convert translate compare measure assess
+        determine count sum rank classify summarize recommend forecast identify process transform"""),
+    "make": bag("""
+        create generate make build design develop write compose plan draft prepare produce add insert
+        register"""),
+    "change": bag("update set edit modify change adjust rename move assign optimize manage apply implement resolve"),
+    "act": bag("""
+        book buy order purchase reserve pay transfer send post publish share submit schedule notify email message
+        deliver execute run start launch upload export print call invite enroll rent subscribe play watch listen
+        sell donate vote join follow like comment reply dispatch charge ship return"""),
+    "remove": bag("delete remove cancel stop close revoke unsubscribe archive drop end refund"),
+}  # fmt: skip
+_VERB_OF = {word: kind for kind, words in VERBS.items() for word in words}
+
+
+@remembered(most=65_536, longest=512)
+def words(text: str) -> tuple[str, ...]:
+    """The words of a name or sentence in order: camelCase, snake_case and digits split, singular,
+    lower case.
+    """
+    return tuple(_plain(w) for w in _WORD.findall(text.replace("'", "")))
+
+
+@lru_cache(maxsize=65_536)
+def _plain(word: str) -> str:
+    low = word.lower()
+    if low in _SHORT:
+        return _SHORT[low]
+    if len(low) > 4 and low.endswith("ies"):
+        return low[:-3] + "y"
+    if len(low) > 4 and low.endswith(("sses", "shes", "ches", "xes")):
+        return low[:-2]
+    if len(low) > 3 and low.endswith("s") and not low.endswith(("ss", "us", "is")):
+        return low[:-1]
+    return low
+
+
+@remembered(most=4_096, longest=2_048)
+def content_words(text: str) -> frozenset[str]:
+    """The words of a sentence that carry meaning."""
+    return frozenset(w for w in words(text) if w not in STOP and len(w) > 1)
+
+
+STAGES = {
+    "find": 0,
+    "list": 0,
+    "get": 1,
+    "check": 2,
+    "compute": 2,
+    "make": 3,
+    "change": 4,
+    "act": 5,
+    "remove": 5,
+}
+"""How late in a task a kind of verb usually comes."""
+
+
+def verb(tool_name: str) -> str:
+    """Which kind of verb a tool's name holds: a key of :data:`VERBS`, or ""."""
+    return next((_VERB_OF[w] for w in words(tool_name) if w in _VERB_OF), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One leaf of an input or output schema. ``owner`` are words of what it belongs to (parents,
+    tool).
+    """
+
+    path: tuple[str, ...]
+    name: tuple[str, ...]
+    owner: frozenset[str]
+    about: frozenset[str]  # words of its description
+    type: str = ""
+    required: bool = False
+    declared: bool = True  # False: only guessed from the tool's name
+    enum: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def identifies(self) -> bool:
+        """Whether the field holds an identifier rather than a fact."""
+        return bool(self.name) and self.name[-1] in ID_WORDS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """What matters of one tool for flow."""
+
+    name: str
+    called: frozenset[str]  # all words of its name
+    subject: frozenset[str]  # what it is about: words of its name without verbs
+    about: frozenset[str]  # words of its description
+    verb: str
+    inputs: tuple[Field, ...]
+    outputs: tuple[Field, ...]
+    echoed: frozenset[
+        tuple[str, ...]
+    ]  # names of outputs that repeat what the tool must be given itself
+    index: dict[str, tuple[int, ...]]  # word -> outputs whose name or owner has it
+
+    @property
+    def declares_output(self) -> bool:
+        return any(f.declared for f in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An output field that can feed an input field. ``score`` is in 0..1."""
+
+    producer: str
+    consumer: str
+    output: Field
+    input: Field
+    score: float
+    told: bool = False  # the input's description names the producer
+
+    @property
+    def reason(self) -> str:
+        """One sentence for people."""
+        if self.told:
+            return (
+                f"needs {self.input.text!r}, which its description says comes from {self.producer}"
+            )
+        source = (
+            f"{self.output.text!r} of {self.producer}"
+            if self.output.declared
+            else f"what {self.producer} returns"
+        )
+        return f"needs {self.input.text!r}, which {source} provides"
+
+
+def profile(tool: Tool) -> Profile:
+    """The profile of a tool, kept by the tool's digest."""
+    key = tool.digest
+    found = _PROFILES.get(key)
+    if found is None:
+        if len(_PROFILES) > 8_192:
+            _PROFILES.clear()
+        found = _PROFILES[key] = _profile(tool)
+    return found
+
+
+_PROFILES: dict[str, Profile] = {}
+
+
+def _profile(tool: Tool) -> Profile:
+    named = words(tool.name)
+    subject = frozenset(w for w in named if w not in _VERB_OF and w not in STOP and not w.isdigit())
+    inputs = tuple(_leaves(tool.input_schema, frozenset(), required=True))[:MAX_FIELDS]
+    outputs = (
+        tuple(_leaves(tool.output_schema, subject, required=False))[:MAX_FIELDS]
+        if tool.output_schema
+        else ()
+    )
+    if not outputs:
+        outputs = _guessed(tool.name, subject)
+    index: dict[str, list[int]] = {}
+    for i, f in enumerate(outputs):
+        for word in {*f.name, *f.owner}:
+            index.setdefault(word, []).append(i)
+    return Profile(
+        name=tool.name,
+        called=frozenset(w for w in named if w not in STOP and not w.isdigit()),
+        subject=subject,
+        about=content_words(tool.description),
+        verb=verb(tool.name),
+        inputs=inputs,
+        outputs=outputs,
+        echoed=frozenset(f.name for f in inputs if f.required),
+        index={w: tuple(where) for w, where in index.items()},
+    )
+
+
+def _guessed(tool_name: str, subject: frozenset[str]) -> tuple[Field, ...]:
+    """Outputs of a tool that declares none: the thing it is named after, and that thing's
+    identifier.
+    """
+    if not subject - GENERIC:
+        return ()
+    thing = tuple(w for w in words(tool_name) if w in subject)
+    made = Field(path=("result",), name=thing, owner=subject, about=frozenset(), declared=False)
+    ident = Field(path=("id",), name=("id",), owner=subject, about=frozenset(), declared=False)
+    return (made, ident)
+
+
+def _leaves(
+    schema: Any, owner: frozenset[str], required: bool, path: tuple[str, ...] = (), depth: int = 0
+) -> Iterator[Field]:
+    """The leaves of a schema; arrays are walked through, objects without properties are leaves
+    themselves.
+    """
+    if not isinstance(schema, dict) or depth > MAX_DEPTH:
+        return
+    items = schema.get("items")
+    if isinstance(items, dict) and isinstance(items.get("properties") or items.get("items"), dict):
+        yield from _leaves(items, owner, required, path, depth + 1)
+        return
+    inner = schema.get("properties")
+    if not isinstance(inner, dict) or not inner:
+        if path:
+            yield _field(schema, owner, required, path)
+        return
+    names = schema.get("required")
+    must = set(map(str, names)) if isinstance(names, list) else set()
+    below = owner | {w for part in path[-1:] for w in words(part)}
+    for key, part in inner.items():
+        yield from _leaves(
+            part if isinstance(part, dict) else {},
+            below,
+            required and key in must,
+            (*path, str(key)),
+            depth + 1,
+        )
+
+
+def _field(
+    schema: JsonObject, owner: frozenset[str], required: bool, path: tuple[str, ...]
+) -> Field:
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next((k for k in kind if k != "null"), "")
+    values = schema.get("enum")
+    text = schema.get("description")
+    return Field(
+        path=path,
+        name=words(path[-1]),
+        owner=owner,
+        about=content_words(text) if isinstance(text, str) else frozenset(),
+        type=kind if isinstance(kind, str) else "",
+        required=required,
+        enum=tuple(map(str, values)) if isinstance(values, list) else (),
+    )
+
+
+def links(producer: Tool, consumer: Tool, floor: float = 0.3) -> list[Link]:
+    """For every input of ``consumer`` the best output of ``producer`` that feeds it, best first.
+
+    Only pairs that share a telling word are considered, and only scores of at least ``floor`` are
+    kept.
+    """
+    made = links_between(profile(producer), profile(consumer))
+    return [x for x in made if x.score >= floor]
+
+
+def link(producer: Tool, consumer: Tool, required: bool = False, floor: float = 0.3) -> Link | None:
+    """The best link, of required inputs only if asked; None where nothing fits."""
+    return next(
+        (x for x in links(producer, consumer, floor) if x.input.required or not required), None
+    )
+
+
+def links_between(a: Profile, b: Profile, required: bool = False) -> list[Link]:
+    """All links from ``a`` to ``b`` with any score, one per (required) input, best first (ties by
+    input order).
+
+    An output that merely repeats one of the producer's own required inputs provides nothing.
+    """
+    found: list[Link] = []
+    for wanted in b.inputs:
+        if required and not wanted.required:
+            continue
+        best, score, told = None, 0.0, False
+        if a.outputs and named_in(a, wanted) >= 0.99 and len(a.called) > 1:
+            best, score, told = a.outputs[0], TOLD, True
+        for i in _candidates(a, wanted):
+            if a.outputs[i].name in a.echoed and a.outputs[i].declared:
+                continue
+            s = similarity(a.outputs[i], wanted, b)
+            if s > score:
+                best, score, told = a.outputs[i], s, False
+        if best is not None:
+            found.append(Link(a.name, b.name, best, wanted, score, told))
+    return sorted(found, key=lambda x: -x.score)
+
+
+TOLD = 0.85  # score of a link that the input's own description states
+
+
+def named_in(producer: Profile, wanted: Field) -> float:
+    """Share of the words of the producer's name that the input's description holds: "id from
+    searchLocation".
+    """
+    return len(producer.called & wanted.about) / len(producer.called) if producer.called else 0.0
+
+
+def _candidates(a: Profile, wanted: Field) -> Sequence[int]:
+    return sorted({i for w in (*wanted.name, *wanted.about) if w in a.index for i in a.index[w]})
+
+
+def similarity(given: Field, wanted: Field, consumer: Profile) -> float:
+    """How well an output field answers an input field, 0..1. Same type alone is 0."""
+    entity = _entity(wanted, consumer)
+    base = _named_alike(given, wanted, entity)
+    if base <= 0.0:
+        return 0.0
+    if given.about and wanted.about:
+        shared = len(given.about & wanted.about) / max(1, min(len(given.about), len(wanted.about)))
+        base += 0.15 * shared * (1.0 - base)
+    if not compatible(given.type, wanted.type):
+        base *= 0.6
+    if wanted.enum:
+        base *= 0.5  # a choice among fixed values comes from the query, hardly from a result
+    return base if given.declared else 0.7 * base
+
+
+def _entity(wanted: Field, consumer: Profile) -> frozenset[str]:
+    """Words that say what the input is a property of: its own name and parents; for a bare ``id``
+    the tool too.
+    """
+    own = frozenset(wanted.name) | wanted.owner
+    telling = own - GENERIC
+    if telling:
+        return telling
+    return frozenset(w for w in (*wanted.about, *consumer.subject) if w not in GENERIC)
+
+
+def _named_alike(given: Field, wanted: Field, entity: frozenset[str]) -> float:
+    a, b = set(given.name), set(wanted.name)
+    telling_a, telling_b = a - GENERIC, b - GENERIC
+    whole = a | given.owner
+    if a == b and telling_b:
+        return 1.0
+    if telling_b and b <= whole and given.name[-1:] == wanted.name[-1:]:
+        return 0.9  # movie_id <- id of a movie
+    if telling_b and telling_a == telling_b:
+        both_id = given.identifies and wanted.identifies
+        return 0.75 if both_id or not (given.identifies or wanted.identifies) else 0.6
+    if a == b and entity & whole:
+        return 0.8  # id of a movie <- id of SearchMovie
+    if telling_b and telling_a:
+        shared = len(telling_a & telling_b)
+        if shared:
+            return 0.35 + 0.3 * shared / max(len(telling_a), len(telling_b))
+        if ratio(" ".join(given.name), " ".join(wanted.name)) >= 88:
+            return 0.5
+    if telling_b and telling_b <= whole:
+        return 0.4 if wanted.identifies == given.identifies else 0.25
+    if wanted.identifies and given.identifies and entity & whole:
+        return 0.45
+    if a == b:
+        return 0.2
+    return 0.0
+
+
+_NUMBERS = frozenset({"integer", "number"})
+
+
+def compatible(given: str, wanted: str) -> bool:
+    """Whether a value of one JSON Schema type can stand for the other; unknown types fit
+    everything.
+    """
+    if not given or not wanted or given == wanted or {given, wanted} <= _NUMBERS:
+        return True
+    if "string" in (given, wanted):
+        return not {given, wanted} & {"object", "boolean"}
+    return "array" in (given, wanted)  # one of several

@@ -1,0 +1,231 @@
+"""Prerequisites: which tool has to be called first, so that an identifier another tool requires is
+known.
+
+Only inputs that nobody can write down without having looked them up count (identifiers, codes,
+coordinates), and only where the request holds no value for them. Whose output feeds them is judged
+by :mod:`callwright.dataflow.flow`; a source's identifiers come from the same source, only codes and
+coordinates mean the same everywhere.
+
+The relation is never circular, whoever asks and in whatever order. A tool has a *depth*: 0 where
+the request gives all that it needs, otherwise one more than the deepest of its needs, a need being
+as deep as its nearest provider. Only a tool of a smaller depth is a prerequisite: one that can be
+called before, without the tool that it is to feed. So ``get_role`` and ``get_user_role``, which
+each return what the other requires, are no prerequisites of each other; ``list_roles``, which
+requires nothing, is one of both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from callwright.dataflow.flow import Field, Link, links_between, profile, verb
+from callwright.nouns.types import Tool
+
+LEAST = 0.6  # of a link's score; an identifier of the thing that a search is named after has 0.63
+SAME = 0.9  # score of an output of the very same name, of several words
+DEPTH = 4  # prerequisites of prerequisites that are looked at; what is deeper cannot be had
+
+_LOOKED_UP = re.compile(
+    r"(?:^|_|(?<=[a-z]))(?:id|ids|uuid|code|key|token|slug|latitude|longitude)$", re.IGNORECASE
+)
+_EVERYWHERE = frozenset({"code", "latitude", "longitude"})
+_SAID_OF_ONE = frozenset({"id", "identifier"})  # "iata: identifier of an airport"
+_READING = frozenset({"find", "list", "get", "check", "compute"})
+
+_VALUE = re.compile(
+    r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{4,}\b"  # letters and digits: X7Q-90, tt0137523
+    r"|\b\d{4,}\b|-?\d+\.\d+|https?://\S+|\S+@\S+\.\w+"
+    r"|(?<!\w)[\"“‘'`][^\"”’'`\s]{2,60}[\"”’'`](?!\w)"  # quoted, one word
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A required input of a found tool for which the request holds no value."""
+
+    consumer: Tool
+    field: Field
+
+    @property
+    def words(self) -> str:
+        """What to look for a provider by: the input's name and what is said of it, and whose input
+        it is.
+        """
+        return " ".join([self.consumer.name, *self.field.path, *sorted(self.field.about)])
+
+
+def needs(tool: Tool, request: str) -> tuple[Need, ...]:
+    """The inputs of a tool that have to be looked up first."""
+    open_inputs = [f for f in profile(tool).inputs if f.required and _looked_up(f) and not f.enum]
+    if not open_inputs or len(_values(request)) >= len(open_inputs):
+        return ()
+    return tuple(Need(tool, f) for f in open_inputs if not _numbered(f, request))
+
+
+Pool: TypeAlias = Callable[[Need], Iterable[Tool]]
+"""The tools that may provide an input. The same for every need of the same name and consumer."""
+
+
+class Prerequisites:
+    """The prerequisites of tools for one request, among the tools that ``pool`` gives for each
+    need.
+
+    Never circular: see the module. Tools are known by their names. Nothing is computed before it is
+    asked for.
+    """
+
+    def __init__(self, pool: Pool, request: str = "") -> None:
+        self._pool, self._request = pool, request
+        self._needs: dict[str, tuple[Need, ...]] = {}
+        self._links: dict[tuple[str, tuple[str, ...]], list[tuple[Link, Tool]]] = {}
+        self._within: dict[tuple[str, int], bool] = {}
+
+    @classmethod
+    def among(cls, tools: Sequence[Tool], request: str = "") -> Prerequisites:
+        """The prerequisites that hold among these tools."""
+        return cls(lambda _: tools, request)
+
+    def needs(self, tool: Tool) -> tuple[Need, ...]:
+        """The inputs of a tool that have to be looked up first."""
+        if tool.name not in self._needs:
+            self._needs[tool.name] = needs(tool, self._request)
+        return self._needs[tool.name]
+
+    def providers(self, need: Need) -> tuple[Link, ...]:
+        """The links from the tools that provide an input and can be called before its consumer;
+        best first.
+
+        What is known to write is never taken, and of what nobody said so only tools whose name says
+        that they read. What a name or a text provides is no identifier.
+        """
+        depth = self.depth(need.consumer)
+        return tuple(link for link, tool in self._linked(need) if self._is_within(tool, depth - 1))
+
+    def of(self, tool: Tool) -> tuple[Link, ...]:
+        """A tool's prerequisites: the best provider of each of its needs that has one."""
+        return tuple(found[0] for need in self.needs(tool) if (found := self.providers(need)))
+
+    def depth(self, tool: Tool) -> int:
+        """How many tools have to be called one after the other before this one, at least; ``DEPTH +
+        1`` where that cannot be done, or would take more.
+        """
+        return next(
+            (depth for depth in range(DEPTH + 1) if self._is_within(tool, depth)), DEPTH + 1
+        )
+
+    def _is_within(self, tool: Tool, depth: int) -> bool:
+        """Whether a tool's depth is at most so many. Each answer rests on those for smaller depths
+        alone, so that it does not depend on which tool was asked for first.
+        """
+        key = (tool.name, depth)
+        if depth >= 0 and key not in self._within:
+            self._within[key] = all(
+                any(self._is_within(other, depth - 1) for _, other in self._linked(need))
+                for need in self.needs(tool)
+            )
+        return depth >= 0 and self._within[key]
+
+    def _linked(self, need: Need) -> list[tuple[Link, Tool]]:
+        """All links to an input, best first (ties by name), each with its producer."""
+        key = (need.consumer.name, need.field.path)
+        if key not in self._links:
+            found = [
+                (link, tool)
+                for tool in self._pool(need)
+                if tool.name != need.consumer.name and _may_be_brought(tool) and _shares(need, tool)
+                for link in _links(tool, need)
+                if link.score >= LEAST and (link.told or _looked_up(link.output))
+            ]
+            self._links[key] = sorted(found, key=lambda one: (-one[0].score, one[0].producer))
+        return self._links[key]
+
+
+def _links(tool: Tool, need: Need) -> Iterator[Link]:
+    """How a tool may provide an input. An output of the very same name does: ``order_id`` is one,
+    however general its words are.
+    """
+    given = profile(tool)
+    if len(need.field.name) > 1 and need.field.name in given.echoed:
+        return  # it needs the very same itself
+    same = next((f for f in given.outputs if f.declared and f.name == need.field.name), None)
+    if same is not None and len(same.name) > 1:
+        yield Link(tool.name, need.consumer.name, same, need.field, SAME)
+    yield from (
+        x
+        for x in links_between(given, profile(need.consumer), required=True)
+        if x.input == need.field
+    )
+
+
+def brought(found: Sequence[Tool], request: str, pool: Pool, most: int) -> tuple[Link, ...]:
+    """What the found tools bring along: at most ``most`` links, from producers that were not found
+    themselves.
+
+    ``pool`` gives the tools that may provide an input. The best found tools come first; a producer
+    is brought once. What a producer itself needs is not brought: the request speaks too little of
+    it.
+    """
+    prerequisites = Prerequisites(pool, request)
+    here = {tool.name for tool in found}
+    links: list[Link] = []
+    for tool in found if most > 0 else ():
+        for link in prerequisites.of(tool):
+            if link.producer not in here:
+                here.add(link.producer)
+                links.append(link)
+            if len(links) >= most:
+                return tuple(links)
+    return tuple(links)
+
+
+def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """``chosen`` in their order, then what it takes to feed them in the order of ``tools``.
+
+    A required identifier or coordinate that other tools provide gets its likeliest provider, unless
+    one of its providers is chosen already; so do the providers' own inputs.
+    """
+    by_name = {tool.name: tool for tool in (*chosen, *tools)}
+    prerequisites = Prerequisites.among([*by_name.values()])
+    kept = {tool.name for tool in chosen}
+    open_ = [*chosen]
+    while open_:
+        for need in prerequisites.needs(open_.pop(0)):
+            links = prerequisites.providers(need)
+            if links and kept.isdisjoint(link.producer for link in links):
+                kept.add(links[0].producer)
+                open_.append(by_name[links[0].producer])
+    given = {tool.name for tool in chosen}
+    return (*chosen, *(tool for tool in tools if tool.name in kept - given))
+
+
+def _looked_up(field: Field) -> bool:
+    return bool(_LOOKED_UP.search(field.text) or field.about & _SAID_OF_ONE)
+
+
+def _shares(need: Need, tool: Tool) -> bool:
+    return tool.source == need.consumer.source or not _EVERYWHERE.isdisjoint(need.field.name)
+
+
+def _values(request: str) -> list[str]:
+    """What could be an identifier in a request; years and dates are none."""
+    return [value for value in _VALUE.findall(request) if not _YEAR.match(value)]
+
+
+def _numbered(field: Field, request: str) -> bool:
+    """Whether the request says the input's last word and a value right after it: "order 42", "ID:
+    7".
+    """
+    named = "|".join(re.escape(word) for word in field.name[-2:])
+    said = (
+        rf"\b(?:{named})s?\b(?:\s+(?:is|of|number|no\.?))?\s*[:#=]?\s*[\"']?(?!{_YEAR.pattern}\b)\d"
+    )
+    return bool(named) and bool(re.search(said, request, re.IGNORECASE))
+
+
+def _may_be_brought(tool: Tool) -> bool:
+    effects = tool.effects
+    return effects.read_only or (not effects.declared and verb(tool.name) in _READING)

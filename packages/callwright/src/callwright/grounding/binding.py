@@ -1,0 +1,241 @@
+"""Whose value is it, and of what? The right number of the wrong record is as false as a wrong
+number.
+
+A statement's anchors are the names it mentions near the value (which records) and the words around
+it (which fields). A figure with the stated value holds only if no other figure fits the anchors
+strictly better and says otherwise, and if the names it stands under are not of the kind that the
+statement fills with another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from callwright.grounding.claims import Claims, Mention, overlap
+from callwright.grounding.facts import Facts, Figure, Leaf
+from callwright.grounding.matching import same_moment, same_number
+from callwright.grounding.quantity import Moment, Number
+from callwright.grounding.units import UNITS, conversions
+from callwright.grounding.words import all_concepts, key_tokens
+
+_CANDIDATES = 24
+_RIVALS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """``figure`` holds; or ``rival`` is what the anchors point at instead, and ``taken`` whose
+    value was stated.
+    """
+
+    figure: Figure | None = None
+    rival: Figure | None = None
+    taken: Figure | None = None
+    only: bool = False  # the rival is the only one
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """What stands around a claim: the names it may belong to, the words that may name its field."""
+
+    mentions: tuple[Mention, ...]
+    near: frozenset[str]
+    all: frozenset[str]
+    said: frozenset[str]  # labels of every mention of the sentence
+
+    def entities(self, leaf: Leaf) -> frozenset[int]:
+        return frozenset(i for i, m in enumerate(self.mentions) if m.labels & leaf.labels)
+
+    def attributes(self, leaf: Leaf) -> frozenset[str]:
+        return self.near & leaf.attributes
+
+
+def anchors_of(claims: Claims, span: tuple[int, int], *, dated: bool = True) -> Anchors:
+    """The anchors of what stands at ``span``; ``dated=False`` leaves the days out."""
+    mentions = [m for m in claims.near(span) if dated or not _day(m)]
+    said = frozenset(
+        label for m in claims.mentions if not overlap(m.span, span) for label in m.labels
+    )
+    return Anchors(tuple(mentions), claims.words_near(span), claims.attributes, said)
+
+
+def _day(mention: Mention) -> bool:
+    return any(label.startswith("@") for label in mention.labels)
+
+
+def bind(
+    candidates: Sequence[Figure],
+    claim: Number | Moment,
+    claims: Claims,
+    facts: Facts,
+    cited: Sequence[str],
+) -> Bound:
+    """Choose the figure that a stated value rests on, or say which one it should have been."""
+    anchors = anchors_of(
+        claims, claim.span, dated=not (isinstance(claim, Moment) and claim.has_date)
+    )
+    ranked = sorted(candidates[:2000], key=lambda f: _rank(f.leaf, anchors, cited))[:_CANDIDATES]
+    beaten: Figure | None = None
+    first: Figure | None = None
+    for figure in ranked:
+        rival = _rival(figure, claim, anchors, facts)
+        if rival is None and not conflicts(figure.leaf, anchors, facts):
+            return Bound(figure)
+        first = first or figure
+        beaten = beaten or rival
+    expected = _expected(claim, anchors, facts, cited)
+    if first is not None:
+        return Bound(
+            None, beaten or expected.rival, first, only=beaten is not None or expected.only
+        )
+    return expected
+
+
+def _rank(leaf: Leaf, anchors: Anchors, cited: Sequence[str]) -> tuple[int, int, bool, bool]:
+    return (
+        -len(anchors.entities(leaf)),
+        -len(anchors.attributes(leaf)),
+        leaf.result not in cited,
+        bool(leaf.part),
+    )
+
+
+def conflicts(leaf: Leaf, anchors: Anchors, facts: Facts) -> bool:
+    """Whether the leaf stands under names of the very kind that the statement fills otherwise.
+
+    A leaf of the record ``title: Monte Olvera`` cannot carry a statement about ``title:
+    Skarvtind``; that both are of the same day does not help.
+    """
+    named = [m for m in anchors.mentions if not _day(m)]
+    if (
+        not named
+        or any(m.labels & leaf.labels for m in named)
+        or _names(leaf.labels & anchors.said)
+    ):
+        return False
+    kinds = {kind for label in leaf.labels for kind in facts.origins.get(label, ())}
+    return any(kinds & facts.origins.get(label, set()) for m in named for label in m.labels)
+
+
+def _names(labels: frozenset[str]) -> bool:
+    """Whether there is a name among labels that may all be days."""
+    return any(not label.startswith("@") for label in labels)
+
+
+def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Facts) -> Figure | None:
+    """A figure that fits the anchors strictly better and says otherwise."""
+    leaf = figure.leaf
+    entities, attributes = anchors.entities(leaf), anchors.attributes(leaf)
+    for other in facts.keys.get(leaf.key, ())[:_RIVALS]:
+        fits = bool(other.leaf.part) or anchors.attributes(other.leaf) >= attributes
+        if (
+            fits
+            and anchors.entities(other.leaf) > entities
+            and _otherwise(figure, other, claim, facts)
+        ):
+            return other
+    if leaf.part or not _unsaid(leaf, anchors):
+        return None
+    for other in _neighbours(figure, facts):
+        fits = anchors.entities(other.leaf) >= entities
+        if (
+            fits
+            and anchors.attributes(other.leaf) > attributes
+            and _otherwise(figure, other, claim, facts)
+        ):
+            return other
+    if attributes & key_concepts(leaf.key) or isinstance(claim, Moment):
+        return None
+    for other in facts.of_result(leaf.result):
+        if (
+            not isinstance(other.leaf.value, int | float)
+            or not anchors.entities(other.leaf) >= entities
+        ):
+            continue
+        named = any(n.startswith("=") for n in anchors.near & key_concepts(other.leaf.key))
+        if named and not other.leaf.part and _otherwise(figure, other, claim, facts):
+            return other
+    return None
+
+
+def _otherwise(figure: Figure, other: Figure, claim: Number | Moment, facts: Facts) -> bool:
+    if other.leaf is figure.leaf or not _comparable(claim, other, figure) or _says(claim, other):
+        return False
+    return not _turned_into(other, figure, facts)
+
+
+def _turned_into(other: Figure, figure: Figure, facts: Facts) -> bool:
+    """Whether the figure is the other one in another unit: its call was given that number."""
+    if other.number is None or not figure.unit or not other.unit or figure.unit == other.unit:
+        return False
+    return other.number.value in facts.given_to.get(figure.leaf.result, ())
+
+
+@lru_cache(maxsize=4096)
+def key_concepts(key: str) -> frozenset[str]:
+    """What a field's own key says it is."""
+    return all_concepts(key_tokens(key[:80]))
+
+
+def _unsaid(leaf: Leaf, anchors: Anchors) -> bool:
+    """Whether the field's own key has a word that the sentence does not use."""
+    return any(not all_concepts([w]) & anchors.all for w in key_tokens(leaf.key))
+
+
+def _neighbours(figure: Figure, facts: Facts) -> Iterable[Figure]:
+    return facts.fields.get((figure.leaf.result, figure.leaf.record), ())[:200]
+
+
+def _comparable(claim: Number | Moment, other: Figure, figure: Figure | None = None) -> bool:
+    if isinstance(claim, Moment):
+        return other.moment is not None and _same_part(claim, other.moment)
+    if other.number is None:
+        return False
+    if figure is not None and _year(figure) and not claim.unit and not _year(other):
+        return False
+    if not claim.unit or not other.unit or claim.unit == other.unit:
+        return not (other.leaf.part and claim.unit and not other.unit)
+    a, b = UNITS[claim.unit], UNITS[other.unit]
+    return a.dimension == b.dimension or bool(conversions(1.0, claim.unit, other.unit))
+
+
+def _same_part(claim: Moment, other: Moment) -> bool:
+    """Whether both say a time, or both a day; a weekday alone cannot stand for a date."""
+    if claim.has_time:
+        return other.has_time
+    return other.month is not None if claim.month is not None else other.has_date
+
+
+def _year(figure: Figure) -> bool:
+    return figure.number is not None and not figure.unit and 1000 <= figure.number.value <= 2100
+
+
+def _says(claim: Number | Moment, other: Figure) -> bool:
+    return bool(
+        same_moment(claim, other) if isinstance(claim, Moment) else same_number(claim, other)
+    )
+
+
+def _expected(
+    claim: Number | Moment, anchors: Anchors, facts: Facts, cited: Sequence[str]
+) -> Bound:
+    """The stated value does not hold: which figure do the anchors mean?"""
+    scored: list[tuple[tuple[int, int, int], Figure]] = []
+    for figure in facts.figures[:4000]:
+        if not _comparable(claim, figure):
+            continue
+        attributes = anchors.attributes(figure.leaf) & key_concepts(figure.leaf.key)
+        if attributes:
+            entities = anchors.entities(figure.leaf)
+            scored.append(
+                ((len(entities), len(attributes), int(figure.leaf.result in cited)), figure)
+            )
+    if not scored:
+        return Bound()
+    best = max(score for score, _ in scored)
+    if anchors.mentions and best[0] == 0:
+        return Bound()
+    top = [figure for score, figure in scored if score == best]
+    return Bound(None, top[0], None, only=len({(f.leaf.result, f.leaf.path) for f in top}) == 1)

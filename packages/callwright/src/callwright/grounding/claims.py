@@ -1,0 +1,309 @@
+"""A statement taken apart: the numbers, moments, identifiers and names it claims, and the words
+around them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from callwright.grounding.facts import Facts
+from callwright.grounding.labels import moment_labels
+from callwright.grounding.lexicon import GLUE, NOT_NAMES
+from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
+from callwright.grounding.words import concepts, fold, stem, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name in the statement that belongs to records of the results."""
+
+    span: Span
+    labels: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    span: Span
+    attributes: frozenset[str]
+    negated: bool = False
+
+
+@dataclass
+class Claims:
+    """Everything a statement says that can be looked up."""
+
+    text: str
+    numbers: list[Number] = field(default_factory=list)
+    moments: list[Moment] = field(default_factory=list)
+    identifiers: list[tuple[Span, str]] = field(default_factory=list)
+    names: list[tuple[Span, str]] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    clauses: list[Clause] = field(default_factory=list)
+    attributes: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()  # the attribute words that any result uses
+
+    def clause_of(self, span: Span) -> Clause:
+        return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
+
+    def words_near(self, span: Span) -> frozenset[str]:
+        """The attribute words that may speak for a value: its clause without its neighbours' own
+        words.
+
+        A day between a word and a value parts them only where the value is a day too: "sunset on 24
+        June is at …".
+        """
+        clause = self.clause_of(span)
+        days = {m.span for m in self.moments if not m.has_time}
+        fences = self.values if span in days else [s for s in self.values if s not in days]
+        inside = [
+            s
+            for s in fences
+            if clause.span[0] <= s[0] < clause.span[1] and not _same_place(s, span)
+        ]
+        start = max(
+            (_after(self.text, s) for s in inside if s[1] <= span[0]), default=clause.span[0]
+        )
+        end = min((s[0] for s in inside if s[0] >= span[1]), default=clause.span[1])
+        found = frozenset(
+            _words_outside(self.text, min(start, span[0]), min(end, len(self.text)), self)
+        )
+        if not found & self.known and (len(self.values) < 2 or not inside):
+            return found | (self.attributes if len(self.values) < 2 else clause.attributes)
+        return found
+
+    @property
+    def values(self) -> list[Span]:
+        return sorted([n.span for n in self.numbers if not n.word] + [m.span for m in self.moments])
+
+    def near(self, span: Span) -> list[Mention]:
+        """The mentions that speak for what stands at ``span``: its clause's, else the last before,
+        else the next.
+        """
+        others = [m for m in self.mentions if not _same_place(m.span, span)]
+        clause = self.clause_of(span)
+        here = [m for m in others if clause.span[0] <= m.span[0] < clause.span[1]]
+        if here:
+            return here
+        before = [m for m in others if m.span[0] < clause.span[0]]
+        if before:
+            home = self.clause_of(before[-1].span)
+            return [m for m in before if home.span[0] <= m.span[0] < home.span[1]]
+        return others[:1]
+
+
+_URLS = re.compile(
+    r"https?://[^\s<>\"')\]]+|www\.[^\s<>\"')\]]+|(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.\w+)+"
+)
+_CODE = re.compile(
+    r"(?<![\w])(?=[\w./:+-]{0,200}\d)(?:(?=[\w./:+-]{0,200}[A-Za-z_])\w+(?:[-./:+]\w+)*|\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}"
+    r"|\d{3,}-\d{3,}|\+\d[\d .-]{6,}\d)"
+    r"(?![\w])"
+)
+_JOINT = re.compile(  # names of files, paths and hosts: "a.txt", "src/app.py", ".env"; not "e.g." or "and/or"
+    r"(?<![\w./])\.?(?:[\w-]+[./\\])*[\w-]+\.(?=[\w-]*[A-Za-z]{2})(?:[a-z][a-z\d]*|[A-Z][A-Z\d]*)(?![\w])"
+    r"|(?<![\w./])\.[a-z]{2,}\w*(?!\w|\.\w)"
+)
+_PLAIN = re.compile(
+    r"^[-+]?\d[\d.,]*(?:st|nd|rd|th|s|x|%|k|m|b|bn|mn|°?[cf]|km/h|[a-z]{1,4}[²³]?|h\d{0,2}m?|km2|m2|m3)?$",
+    re.IGNORECASE,
+)
+_DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
+_JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
+_CLAUSE = re.compile(
+    r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared"
+    r" (?:to|with)|versus|vs|followed by"
+    r"|then|whose|"
+    r"which|where|as for|although|though)\b)",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:not|no|false|never|without|neither|nor|none|cannot|closed|unavailable|lacks?|isn['’]t|aren['’]t|doesn['’]t|"
+    r"don['’]t|wasn['’]t|won['’]t|can['’]t|hasn['’]t|haven['’]t|didn['’]t|non)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"(?<![\w.])(?:[A-ZÀ-Þ][\w'’&-]*)(?:\s+(?:(?:of|de|du|la|le|von|van|the|and|del|di|da)\s+)?[A-ZÀ-Þ][\w'’&-]*)*"
+)
+_NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:\(?\d{1,2}[.)]|[-*•])\s+")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def claims_of(text: str, facts: Facts) -> Claims:
+    """Read one statement against the names that the results know."""
+    claims = Claims(text)
+    lead = _NUMBERED.match(text)
+    taken: list[Span] = [lead.span()] if lead else []
+    taken += _identifiers(claims, taken)
+    claims.moments = [m for m in moments(text) if not _overlaps(m.span, taken)]
+    taken += [m.span for m in claims.moments]
+    claims.numbers = [n for n in numbers(text, taken) if not _OUT_OF.search(text[: n.span[0]])]
+    _names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
+    _mentions(claims, facts)
+    claims.numbers = [n for n in claims.numbers if not _inside(n.span, claims.mentions)]
+    _clauses(claims, facts, taken)
+    return claims
+
+
+_OUT_OF = re.compile(
+    r"(?:out of(?: a (?:possible|maximum))?|on a scale of|\d\s?/)\s*$", re.IGNORECASE
+)
+
+
+def overlap(a: Span, b: Span) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def _same_place(a: Span, b: Span) -> bool:
+    """Whether two spans overlap, unless the first goes on: "1 kg apples" names more than "1 kg"."""
+    return overlap(a, b) and not (a[0] <= b[0] and b[1] < a[1])
+
+
+def _inside(span: Span, mentions: list[Mention]) -> bool:
+    """A number that is part of a name: "Estate 220"."""
+    return any(m.span[0] < span[0] and span[1] <= m.span[1] for m in mentions)
+
+
+def _overlaps(span: Span, taken: list[Span]) -> bool:
+    return any(a < span[1] and span[0] < b for a, b in taken)
+
+
+def _identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
+    found = [(m.span(), m.group().rstrip(".,;:!?")) for m in _URLS.finditer(claims.text)]
+    spans = [s for s, _ in found]
+    dates = [m.span for m in moments(claims.text)]
+    for m in _CODE.finditer(claims.text):
+        word = m.group()
+        if (
+            (_PLAIN.match(word) and not _DOTTED.match(word))
+            or _JOINED.match(word)
+            or _overlaps(m.span(), [*spans, *dates, *taken])
+        ):
+            continue
+        found.append((m.span(), word))
+        spans.append(m.span())
+    for m in _JOINT.finditer(claims.text):
+        if not _overlaps(m.span(), [*spans, *dates, *taken]):
+            found.append((m.span(), m.group()))
+            spans.append(m.span())
+    claims.identifiers = found
+    return spans
+
+
+def _names(claims: Claims, taken: list[Span]) -> None:
+    for m in _NAME.finditer(claims.text):
+        span, name = m.span(), m.group()
+        if _overlaps(span, taken):
+            continue
+        words = [w for w in _WORD.finditer(name) if w.group()[0].isupper()]
+        starts = (
+            not claims.text[: span[0]].strip(" \"'“‘*-•#([")
+            or claims.text[: span[0]].rstrip()[-1:] in ".!?:\n"
+        )
+        if starts and words:
+            first = fold(words[0].group())
+            alone = len(words) == 1 and words[0].group()[1:].islower()
+            if first in GLUE or stem(first) in GLUE or first in NOT_NAMES or alone:
+                words = words[1:]
+        kept = [w.group() for w in words if fold(w.group()) not in NOT_NAMES and len(w.group()) > 1]
+        if kept:
+            claims.names.append((span, " ".join(kept)))
+
+
+def _mentions(claims: Claims, facts: Facts) -> None:
+    words = [(m.start(), m.end(), fold(m.group())) for m in _WORD.finditer(claims.text)]
+    position = 0
+    while position < len(words):
+        size, labels = _longest(words, position, facts, claims.text)
+        if labels:
+            claims.mentions.append(
+                Mention((words[position][0], words[position + size - 1][1]), labels)
+            )
+        position += max(1, size)
+    for moment in claims.moments:
+        labels = frozenset(moment_labels(moment)) or facts.weekdays.get(
+            -1 if moment.weekday is None else moment.weekday, frozenset()
+        )
+        if labels & facts.labels:
+            claims.mentions.append(Mention(moment.span, labels))
+    for number in claims.numbers:
+        label = f"#{number.value:.0f}"
+        if label in facts.labels and not number.unit:
+            claims.mentions.append(Mention(number.span, frozenset((label,))))
+    claims.mentions.sort(key=lambda m: m.span)
+
+
+def _longest(
+    words: list[tuple[int, int, str]], position: int, facts: Facts, text: str
+) -> tuple[int, frozenset[str]]:
+    for size in range(min(8, len(words) - position), 0, -1):
+        alias = " ".join(w[2] for w in words[position : position + size])
+        labels = facts.aliases.get(alias) or facts.aliases.get(alias.removesuffix("s"))
+        if not labels:
+            continue
+        start = words[position][0]
+        plain = size == 1 and not text[start].isupper() and not text[start].isdigit()
+        if plain and (alias in GLUE or not {alias, alias[:-1]} & labels or _names_a_field(alias)):
+            continue
+        if size == 1 and alias in GLUE and alias not in labels:
+            continue
+        return size, labels
+    return 1, frozenset()
+
+
+def _names_a_field(word: str) -> bool:
+    return any(c.startswith("=") for c in concepts(word))
+
+
+def _clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
+    text = claims.text
+    solid = [*taken, *(n.span for n in claims.numbers), *(m.span for m in claims.mentions)]
+    cuts = [0]
+    for m in _CLAUSE.finditer(text):
+        if not _overlaps(m.span(), solid):
+            cuts.append(m.start())
+    cuts.append(len(text) + 1)
+    for start, end in itertools.pairwise(cuts):
+        words = _words_outside(text, start, min(end, len(text)), claims)
+        claims.clauses.append(
+            Clause((start, end), frozenset(words), bool(_NEGATED.search(text[start:end])))
+        )
+    claims.attributes = frozenset().union(*(c.attributes for c in claims.clauses))
+    claims.known = facts.field_words
+
+
+_NOUN = re.compile(r"\s*[\w%°²]+(?=\W|$)")
+
+
+def _after(text: str, span: Span) -> int:
+    """Behind a value and the word that it counts: "33 points|"."""
+    found = _NOUN.match(text, span[1])
+    return found.end() if found else span[1]
+
+
+def _words_outside(text: str, start: int, end: int, claims: Claims) -> Iterator[str]:
+    inside = [m.span for m in claims.mentions]
+    for m in _WORD.finditer(text, start, end):
+        if not _overlaps(m.span(), inside):
+            yield from concepts(fold(m.group()))
+    for number in claims.numbers:
+        if start <= number.span[0] < end and number.unit:
+            yield from concepts(number.unit.lower())
+
+
+def content_words(claims: Claims, facts: Facts) -> tuple[list[str], list[str]]:
+    """The words of a statement that carry meaning, names aside, and those of them that nothing
+    known contains.
+    """
+    text = claims.text
+    for start, end in [s for s, _ in claims.names] + [m.span for m in claims.mentions]:
+        text = text[:start] + " " * (end - start) + text[end:]
+    carried = [
+        w
+        for w in tokens(text)
+        if w not in GLUE and stem(w) not in GLUE and not w.isdigit() and len(w) > 2
+    ]
+    unknown = [w for w in carried if not facts.knows(w)]
+    return carried, unknown

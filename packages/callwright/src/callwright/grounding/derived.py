@@ -1,0 +1,325 @@
+"""Numbers that stand in no result but follow from them: sums, differences, averages, ratios,
+counts, products.
+
+Any number can be had by combining enough others, so a combination counts only where the sentence
+announces it (total, longer than, on average, …) and over fields of one kind.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from callwright.grounding.binding import key_concepts
+from callwright.grounding.claims import Claims, Mention, content_words
+from callwright.grounding.facts import Facts, Figure, Leaf
+from callwright.grounding.lexicon import DIFFERENCE, EACH, PRODUCT, RATIO, SUM, TWICE
+from callwright.grounding.matching import close
+from callwright.grounding.parts import parts
+from callwright.grounding.quantity import Moment, Number
+from callwright.grounding.totals import COLUMN, announced, beside, totals
+from callwright.grounding.units import UNITS, conversions, same
+from callwright.grounding.words import tokens
+
+_POOL = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    text: str
+    leaves: tuple[Leaf, ...]
+
+
+def derive(claim: Number | Moment, claims: Claims, facts: Facts) -> Derivation | None:
+    """How the stated value follows from the results, or None."""
+    if isinstance(claim, Moment):
+        return _later(claim, claims, facts)
+    for ways in (_counts, _totals, parts, _pairs, _spans, _products, beside):
+        for text, value, leaves in ways(claim, claims, facts):
+            if close(claim, value, 0.0005) and (
+                claim.hedge or abs(value - claim.value) <= 0.02 * abs(value)
+            ):
+                return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
+    return None
+
+
+def _later(claim: Moment, claims: Claims, facts: Facts) -> Derivation | None:
+    """A time that is another one of the sentence and a duration of the results apart."""
+    if claim.hour is None or claim.has_date:
+        return None
+    told = [m for m in claims.moments if m is not claim and m.hour is not None]
+    lasting = [f for f in facts.figures[:COLUMN] if f.unit and UNITS[f.unit].dimension == "time"][
+        :_POOL
+    ]
+    for start in told[:4]:
+        gap = (
+            (claim.hour - (start.hour or 0)) * 60 + (claim.minute or 0) - (start.minute or 0)
+        ) % 1440
+        for figure in lasting:
+            if figure.number is not None and figure.number.value * UNITS[
+                figure.unit
+            ].factor / 60 in (
+                gap,
+                1440 - gap,
+            ):
+                text = (
+                    f"{claims.text[slice(*claim.span)]} is {figure.leaf.where} away from the other"
+                    " time"
+                )
+                return Derivation(text, (figure.leaf,))
+    return None
+
+
+_Way = tuple[str, float, list[Leaf]]
+
+
+def _counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    if not 0 <= n.value < 1e9 or n.value != int(n.value) or n.unit:
+        return
+    for length, leaf in facts.lists[:2000]:
+        if length == n.value:
+            yield f"the number of entries of {leaf.where or leaf.result}", float(length), [leaf]
+    said = " " + " ".join(tokens(claims.text)) + " "
+    tally: dict[tuple[tuple[str, ...], str], list[Leaf]] = {}
+    for key, switches in facts.switches.items():
+        for leaf in switches if key_concepts(key) & claims.attributes else ():
+            tally.setdefault((leaf.shape, str(leaf.value)), []).append(leaf)
+    for leaf, words in facts.short_texts:
+        if (words and f" {words} " in said) or f" {words.removesuffix('s')}s " in said:
+            tally.setdefault((leaf.shape, words), []).append(leaf)
+    for (shape, word), leaves in tally.items():
+        if len(leaves) == n.value:
+            yield f"the number of {shape[-1]} = {word}", float(len(leaves)), leaves
+    groups: dict[tuple[str, ...], set[str]] = {}
+    for leaf, words in facts.short_texts:
+        groups.setdefault(leaf.shape, set()).add(words)
+    carried, unknown = content_words(claims, facts)
+    if carried and len(unknown) * 2 > len(carried):
+        return  # counting what nothing known speaks of
+    for shape, distinct in groups.items():
+        if len(distinct) == n.value and len(shape) > 1:
+            yield f"the number of different {shape[-1]}", float(len(distinct)), []
+    yield "the number of calls that were made", float(len(facts.results)), []
+    yield from _thresholds(n, claims, facts)
+
+
+def _thresholds(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    """ "Three of them cost less than 100"."""
+    limits = [m for m in claims.numbers if m is not n]
+    for limit in limits[:3]:
+        for shape, column in list(facts.columns.items())[:40]:
+            values = [f.number.value for f in column[:COLUMN] if f.number is not None]
+            if len(values) > 1:
+                for test, count in (("above", sum(v > limit.value for v in values)),
+                                    ("below", sum(v < limit.value for v in values))):  # fmt: skip
+                    if count == n.value and count:
+                        yield f"the number of {shape[-1]} {test} {limit.value:g}", float(count), []
+
+
+def _totals(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    for total in totals(n.unit, claims, facts):
+        if announced(total, n, claims):
+            yield total.name, total.value, list(total.leaves)
+
+
+def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]:
+    """The figures a calculation may rest on: those the sentence speaks of, of the claim's own kind
+    first.
+    """
+    words = claims.attributes
+    scored: list[tuple[int, int, Figure]] = []
+    for figure in facts.figures[:COLUMN]:
+        if figure.number is None:
+            continue
+        score = 2 * sum(bool(m.labels & figure.leaf.labels) for m in claims.mentions) + len(
+            words & figure.leaf.attributes
+        )
+        stated = any(close(m, figure.number.value) for m in claims.numbers if m is not n)
+        if score or stated:
+            scored.append((-(score + 4 * stated), len(scored), figure))
+    if not scored and len(facts.figures) <= _POOL:
+        scored = [(0, i, f) for i, f in enumerate(facts.figures) if f.number is not None]
+    scored.sort(key=lambda s: s[:2])
+    return [(f.number.value, f) for _, _, f in scored[:_POOL] if f.number is not None]
+
+
+def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    gap, total = DIFFERENCE.search(claims.text), SUM.search(claims.text)
+    share = RATIO.search(claims.text) or EACH.search(claims.text)
+    listed = _AND.search(claims.text)
+    if not (gap or share or total or listed):
+        return
+    pool = _pool(n, claims, facts)
+    for (_, f), (_, g) in itertools.combinations(pool, 2):
+        alike = f.leaf.key == g.leaf.key or (f.unit and f.unit == g.unit)
+        alike = alike or all(own_words(x.leaf) & claims.attributes for x in (f, g))
+        if not alike or f is g or f.number == g.number or _astray(f, g, claims, facts):
+            continue
+        for a, b in _in_unit(f, g, n.unit):
+            if gap:
+                yield f"{f.leaf.where} minus {g.leaf.where}", abs(a - b), [f.leaf, g.leaf]
+            if (total and (f.leaf.key == g.leaf.key or f.unit)) or (listed and _both(f, g, claims)):
+                yield f"{f.leaf.where} plus {g.leaf.where}", a + b, [f.leaf, g.leaf]
+        each = n.unit != "%" and f.leaf.record == g.leaf.record and EACH.search(claims.text)
+        spoken = (
+            f.leaf.key == g.leaf.key
+            or each
+            or all(own_words(x.leaf) & claims.attributes for x in (f, g))
+        )
+        if share and spoken:
+            yield from _shares(n, f, g)
+
+
+def _both(f: Figure, g: Figure, claims: Claims) -> bool:
+    """Two fields of one record that the sentence lists: "an adult and a child pay"."""
+    one, two = own_words(f.leaf) & claims.attributes, own_words(g.leaf) & claims.attributes
+    home = (f.leaf.result, f.leaf.record) == (g.leaf.result, g.leaf.record)
+    return home and f.leaf.key != g.leaf.key and bool(one - two) and bool(two - one)
+
+
+_AND = re.compile(r"\b(?:and|plus|with)\b", re.IGNORECASE)
+
+
+def _astray(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:
+    """Two different fields belong to one record, and to one that nothing else in the sentence
+    stands against.
+
+    "Rita won six races more than Ines" is no difference within Rita's record, nor one of her wins
+    and Ines' races.
+    """
+    if f.leaf.key == g.leaf.key or f.leaf.shape[:-1] != g.leaf.shape[:-1]:
+        return False
+    if (f.leaf.result, f.leaf.record) != (g.leaf.result, g.leaf.record):
+        return True
+    home = (f.leaf.result, f.leaf.record)
+    others = [
+        h.leaf
+        for h in facts.keys.get(f.leaf.key, ())[:300]
+        if (h.leaf.result, h.leaf.record) != home
+    ]
+    against = [m for m in claims.mentions if not m.labels & f.leaf.labels]
+    return any(m.labels & leaf.labels for m in against for leaf in others)
+
+
+def own_words(leaf: Leaf) -> frozenset[str]:
+    """What a leaf's own key says it is."""
+    return key_concepts(leaf.key)
+
+
+def _in_unit(f: Figure, g: Figure, unit: str) -> list[tuple[float, float]]:
+    if f.number is None or g.number is None:
+        return []
+    if same(unit, f.unit) and same(unit, g.unit):
+        return [(f.number.value, g.number.value)]
+    if unit in ("C", "F", "K"):
+        return []
+    one, two = conversions(f.number.value, f.unit, unit), conversions(g.number.value, g.unit, unit)
+    return [(one[0], two[0])] if one and two else []
+
+
+def _shares(n: Number, f: Figure, g: Figure) -> Iterator[_Way]:
+    a, b = (f.number.value, g.number.value) if f.number and g.number else (0.0, 0.0)
+    for x, y, p, q in ((a, b, f, g), (b, a, g, f)):
+        if not y:
+            continue
+        leaves = [p.leaf, q.leaf]
+        name = f"{p.leaf.where} over {q.leaf.where}"
+        if n.unit == "%":
+            yield name, 100 * x / y, leaves
+            yield name, 100 * abs(x - y) / abs(y), leaves
+        elif abs(x / y) < 1e9:
+            yield name, x / y, leaves
+            if p.unit and n.unit and p.unit == n.unit:
+                yield name, x / y, leaves
+
+
+def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    """The time between two moments of the same record, or of two that the sentence speaks of."""
+    if not n.unit or UNITS[n.unit].dimension not in ("time", "years"):
+        return
+    near = [m for m in claims.mentions if not all(label.startswith("@") for label in m.labels)]
+    timed = [
+        f for f in facts.moment_figures if not near or any(m.labels & f.leaf.labels for m in near)
+    ][:40]
+    named = [m for m in near if any(m.labels & f.leaf.labels for f in timed)]
+    for f, g in (*itertools.combinations(timed, 2), *_apart(timed, near, claims, facts)):
+        if not all(m.labels & (f.leaf.labels | g.leaf.labels) for m in named):
+            continue  # "A is two hours ahead of B" is no span within A
+        if f.moment is None or g.moment is None:
+            continue
+        seconds = _between(f.moment, g.moment)
+        if seconds is None:
+            continue
+        for value in {abs(seconds), 86400 - abs(seconds) if abs(seconds) < 86400 else abs(seconds)}:
+            if UNITS[n.unit].dimension == "years":
+                yield "the time between two dates", float(int(value / 31556952)), [f.leaf, g.leaf]
+            else:
+                told = value / UNITS[n.unit].factor
+                yield f"{f.leaf.where} to {g.leaf.where}", told, [f.leaf, g.leaf]
+                if n.unit == "day":
+                    yield (
+                        f"{f.leaf.where} to {g.leaf.where}, both counted",
+                        told + 1,
+                        [f.leaf, g.leaf],
+                    )
+
+
+def _apart(
+    timed: Sequence[Figure], near: Sequence[Mention], claims: Claims, facts: Facts
+) -> Iterator[tuple[Figure, Figure]]:
+    """ "B opens an hour later": the one that is named against the same field of the one that is
+    not.
+    """
+    if len(near) != 1 or not DIFFERENCE.search(claims.text):
+        return
+    spoken = [f for f in timed if key_concepts(f.leaf.key) & claims.attributes]
+    for figure in spoken[:4]:
+        rows = [f for f in facts.keys.get(figure.leaf.key, ())[:8] if f.moment is not None]
+        yield from ((figure, other) for other in rows if other.leaf is not figure.leaf)
+
+
+def _between(a: Moment, b: Moment) -> float | None:
+    try:
+        if a.has_time and b.has_time and (a.day is None or b.day is None):
+            return (
+                (b.hour or 0) * 60 + (b.minute or 0) - (a.hour or 0) * 60 - (a.minute or 0)
+            ) * 60.0
+        if None in (a.year, a.month, a.day, b.year, b.month, b.day):
+            return None
+        one = dt.datetime(a.year or 1, a.month or 1, a.day or 1, (a.hour or 0) % 24, a.minute or 0)
+        two = dt.datetime(b.year or 1, b.month or 1, b.day or 1, (b.hour or 0) % 24, b.minute or 0)
+    except ValueError:
+        return None
+    shift = (
+        (a.offset or 0) - (b.offset or 0) if a.offset is not None and b.offset is not None else 0
+    )
+    return (two - one).total_seconds() + shift * 60
+
+
+def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    """An amount of the question or the sentence times a figure: exchange, nights at a price,
+    several of a kind.
+    """
+    if (
+        not PRODUCT.search(claims.text)
+        and not EACH.search(claims.text)
+        and not (n.unit and UNITS[n.unit].dimension == "money")
+    ):
+        return
+    amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
+    amounts.update(v for v in facts.argument_numbers if v)
+    if TWICE.search(claims.text):
+        amounts.add(2.0)
+    for amount in sorted(amounts)[:12]:
+        for value, figure in _pool(n, claims, facts):
+            if not value or value == 1 or amount == 1:
+                continue
+            where = figure.leaf.where
+            yield f"{amount:g} times {where}", amount * value, [figure.leaf]
+            if EACH.search(claims.text):
+                yield f"{where} divided by {amount:g}", value / amount, [figure.leaf]
+            if n.unit and UNITS[n.unit].dimension == "money":
+                yield f"{amount:g} divided by {where}", amount / value, [figure.leaf]

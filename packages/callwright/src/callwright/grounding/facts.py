@@ -1,0 +1,309 @@
+"""What the results say, indexed once per answer: every scalar with its key, its record and the
+names around it.
+
+Hostile or huge results are bounded (see ``index``): ``Facts.cut`` says so, and values beyond what
+was indexed are still found as text.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from callwright.grounding.labels import moment_labels
+from callwright.grounding.quantity import Moment, Number, moments, numbers, weekday_of
+from callwright.grounding.words import concepts, tokens
+from callwright.nouns.types import Json, Skip, ToolResult, canonical, scalars
+
+_DECIMAL = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+", re.ASCII)
+# characters of the results whose words are listed; the rest is searched as it stands
+_FOLDED = 120_000
+Path: TypeAlias = tuple[str | int | tuple[str], ...]  # (key,) names a record in a map of records
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One scalar of one result. ``labels`` are the names it belongs to, ``attributes`` what its
+    keys say it is.
+    """
+
+    result: str
+    path: Path
+    value: Any
+    shape: tuple[
+        str, ...
+    ]  # the path without list positions, and the tool: equal for the same field of siblings
+    labels: frozenset[str]
+    attributes: frozenset[str]
+    unit: str = ""
+    part: str = ""  # the sentence of a longer text that this leaf stands for
+    record: int = 0
+
+    @property
+    def key(self) -> str:
+        return next((p for p in reversed(self.path) if isinstance(p, str)), "")
+
+    @property
+    def where(self) -> str:
+        return "/".join(str(p) for p in self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number or moment that stands in a leaf."""
+
+    leaf: Leaf
+    number: Number | None = None
+    moment: Moment | None = None
+
+    @property
+    def unit(self) -> str:
+        return (self.number.unit if self.number else "") or self.leaf.unit
+
+
+@dataclass
+class Facts:
+    """The index. Made by :func:`facts_of`."""
+
+    query: str
+    results: tuple[ToolResult, ...]
+    skips: tuple[Skip, ...] = ()
+    figures: list[Figure] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    lists: list[tuple[int, Leaf]] = field(
+        default_factory=list
+    )  # length of every array, with a leaf that stands for it
+    origins: dict[str, set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )  # label -> the keys it stood under
+    aliases: dict[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # what a statement may say -> labels
+    records: dict[tuple[str, int], list[Leaf]] = field(default_factory=lambda: defaultdict(list))
+    vocabulary: set[str] = field(default_factory=set)
+    cut: bool = False
+    offsets: tuple[int, ...] | None = None  # from UTC, in minutes, once asked for
+    read: dict[str, str] = field(
+        default_factory=dict
+    )  # result id -> its content unpacked, as text: what names stand in
+    texts: dict[str, str] = field(default_factory=dict)  # result id -> what a quote must occur in
+
+    @cached_property
+    def folded(self) -> str:
+        """Everything known, as one folded text of single-spaced words, for the search of names."""
+        room = _FOLDED // max(1, len(self.texts))
+        parts = [self.query, *(text[:room] for text in self.read.values())]
+        for result in self.results:
+            parts += [result.tool, canonical(result.arguments)]
+            if result.failure is not None:
+                parts.append(result.failure.message)
+        parts += [f"{s.tool} {s.reason}" for s in self.skips]
+        return (
+            " " + " ".join(" ".join(tokens(form)) for p in parts for form in {p, _decamel(p)}) + " "
+        )
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The same without spaces: for identifiers, which people space as they like."""
+        return self.folded.replace(" ", "")
+
+    @cached_property
+    def query_numbers(self) -> tuple[Number, ...]:
+        found = moments(self.query)
+        return tuple(numbers(self.query, [m.span for m in found]))
+
+    @cached_property
+    def argument_numbers(self) -> tuple[float, ...]:
+        """The numbers that the calls were made with, also those sent as text."""
+        sent = [value for result in self.results for value in result.arguments.values()]
+        found = [
+            float(v)
+            for v in sent
+            if isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < 1e300
+        ]
+        found += [
+            float(v) for v in sent if isinstance(v, str) and len(v) < 300 and _DECIMAL.fullmatch(v)
+        ]
+        return tuple(found)
+
+    @cached_property
+    def given_to(self) -> dict[str, frozenset[float]]:
+        """Result -> the numbers that its call was made with."""
+        return {
+            r.id: frozenset(
+                float(v) for v in scalars(r.arguments) if type(v) in (int, float) and abs(v) < 1e300
+            )
+            for r in self.results
+        }
+
+    @cached_property
+    def query_moments(self) -> tuple[Moment, ...]:
+        return tuple(moments(self.query))
+
+    @cached_property
+    def sorted_numbers(self) -> tuple[list[float], list[Figure]]:
+        pairs = sorted(
+            (f.number.value, i) for i, f in enumerate(self.figures) if f.number is not None
+        )
+        return [p[0] for p in pairs], [self.figures[p[1]] for p in pairs]
+
+    @cached_property
+    def moment_figures(self) -> tuple[Figure, ...]:
+        return tuple(f for f in self.figures if f.moment is not None)
+
+    @cached_property
+    def columns(self) -> dict[tuple[str, ...], list[Figure]]:
+        """The figures of the same field over sibling records."""
+        found: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
+        for figure in self.figures:
+            found[figure.leaf.shape].append(figure)
+        return found
+
+    @cached_property
+    def keys(self) -> dict[str, list[Figure]]:
+        """The figures under the same last key, in whatever result."""
+        found: dict[str, list[Figure]] = defaultdict(list)
+        for figure in self.figures:
+            found[figure.leaf.key].append(figure)
+        return found
+
+    @cached_property
+    def fields(self) -> dict[tuple[str, int], list[Figure]]:
+        """The figures of one record."""
+        found: dict[tuple[str, int], list[Figure]] = defaultdict(list)
+        for figure in self.figures:
+            found[figure.leaf.result, figure.leaf.record].append(figure)
+        return found
+
+    def knows(self, word: str) -> bool:
+        """Whether a word, or one of its family, stands in a result or in the question."""
+        if word in self.vocabulary or concepts(word) & self.vocabulary or self.stands(word):
+            return True
+        if any(word[:size] in self.vocabulary for size in range(5, len(word))):
+            return True
+        place = bisect.bisect_left(self._sorted_words, word)
+        return (
+            len(word) >= 5
+            and place < len(self._sorted_words)
+            and self._sorted_words[place].startswith(word)
+        )
+
+    @cached_property
+    def _sorted_words(self) -> list[str]:
+        return sorted(self.vocabulary)
+
+    @cached_property
+    def switches(self) -> dict[str, list[Leaf]]:
+        """The fields that are true or false, by key."""
+        found: dict[str, list[Leaf]] = defaultdict(list)
+        for leaf in self.leaves:
+            if isinstance(leaf.value, bool):
+                found[leaf.key].append(leaf)
+        return found
+
+    def kinds(self, labels: frozenset[str]) -> frozenset[str]:
+        """Under which keys these names stand."""
+        return frozenset(kind for label in labels for kind in self.origins.get(label, ()))
+
+    @cached_property
+    def texts_by_value(self) -> dict[str, list[Leaf]]:
+        """Short texts, squeezed -> where they stand."""
+        found: dict[str, list[Leaf]] = defaultdict(list)
+        for leaf in self.leaves:
+            if isinstance(leaf.value, str) and len(leaf.value) <= 80 and not leaf.part:
+                found["".join(tokens(leaf.value))].append(leaf)
+        return found
+
+    @cached_property
+    def field_words(self) -> frozenset[str]:
+        """What any field is called."""
+        return frozenset().union(
+            *(leaf.attributes for leaf in {f.leaf.shape: f.leaf for f in self.figures}.values())
+        )
+
+    def of_result(self, result: str) -> list[Figure]:
+        """The figures of one result, of small ones only: a large one has a field of any name."""
+        found = [f for f in self.figures[:400] if f.leaf.result == result]
+        return found if len(found) <= 60 else []
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        return frozenset(label for leaf in self.leaves for label in leaf.labels)
+
+    @cached_property
+    def weekdays(self) -> dict[int, frozenset[str]]:
+        """Weekday -> the labels of the days in the results that fall on it."""
+        found: dict[int, set[str]] = defaultdict(set)
+        for figure in self.moment_figures[:2000]:
+            day = weekday_of(figure.moment)
+            if day is not None and figure.moment is not None:
+                found[day].update(moment_labels(figure.moment))
+        return {d: frozenset(v) for d, v in found.items()}
+
+    def between(self, low: float, high: float) -> list[Figure]:
+        """The figures whose number lies in [low, high]."""
+        values, figures = self.sorted_numbers
+        return figures[bisect.bisect_left(values, low) : bisect.bisect_right(values, high)]
+
+    @cached_property
+    def unlisted(self) -> str:
+        """The lower-case text of results too long to be listed word by word; "" where all were."""
+        room = _FOLDED // max(1, len(self.texts))
+        return "\n".join(
+            text.lower() for text in self.read.values() if self.cut or len(text) > room
+        )
+
+    def stands(self, word: str) -> bool:
+        """Whether a word or a number stands in the part of a huge result that was not indexed."""
+        text = self.unlisted
+        if not text:
+            return False
+        place = text.find(word)
+        while place >= 0:
+            around = text[place - 1 : place] + text[place + len(word) : place + len(word) + 1]
+            if not any(c.isalnum() for c in around):
+                return True
+            place = text.find(word, place + max(1, len(word)))
+        return False
+
+    @cached_property
+    def short_texts(self) -> list[tuple[Leaf, str]]:
+        """The short texts of the results, folded."""
+        return [
+            (leaf, " ".join(tokens(leaf.value)))
+            for leaf in self.leaves
+            if isinstance(leaf.value, str) and 0 < len(leaf.value) < 60
+        ]
+
+    def quote(self, leaf: Leaf) -> str:
+        """The piece of the result that holds this leaf, exactly as it stands there; "" if it cannot
+        be pointed at.
+        """
+        text = self.texts.get(leaf.result, "")
+        if leaf.key == "" and not leaf.path and not isinstance(leaf.value, str):
+            return text[:240]
+        value = leaf.part or leaf.value
+        key = leaf.path[-1] if leaf.path and isinstance(leaf.path[-1], str) else None
+        tries = [] if key is None or leaf.part else [f"{canonical(key)}:{canonical(value)}"]
+        tries += [value if isinstance(value, str) else "", canonical(value)]
+        return next((t[:240] for t in tries if t and t[:240] in text), "")
+
+
+def _decamel(text: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+
+
+def rendered(content: Json) -> str:
+    """A result's content as text: what quotes are taken from. The same as ``types.canonical``, for
+    plain JSON.
+    """
+    if isinstance(content, str):
+        return content
+    return json.dumps(
+        content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str
+    )

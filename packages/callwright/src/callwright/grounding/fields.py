@@ -1,0 +1,138 @@
+"""What a field's key says of its value: its unit, its magnitude, what it measures."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from callwright.grounding.units import ALIASES, KEY_UNITS, TAIL_UNITS, UNITS
+from callwright.grounding.words import all_concepts, concepts, fold, key_tokens, stem
+
+_UNIT_KEYS = {
+    "unit",
+    "units",
+    "currency",
+    "currencycode",
+    "unitofmeasure",
+    "uom",
+    "base",
+    "measurement",
+}
+
+
+def names_a_unit(key: str) -> bool:
+    """Whether a field holds the unit of the fields beside it."""
+    return fold(key).replace("_", "") in _UNIT_KEYS
+
+
+def unit_beside(value: Any) -> str:
+    """The unit that a field beside the others names; "time:min" where it names it for one of them
+    (``timeUnit``).
+    """
+    if not isinstance(value, dict):
+        return ""
+    for key, item in list(value.items())[:40]:
+        if not isinstance(item, str) or len(item) >= 24:
+            continue
+        words = key_tokens(key)
+        plain = "".join(words) in _UNIT_KEYS
+        if plain or words[-1:] in (["unit"], ["units"], ["uom"], ["currency"]):
+            unit = ALIASES.get(fold(item), "")
+            if unit:
+                return unit if plain or words[-1] == "currency" else f"{words[0]}:{unit}"
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def concepts_of_keys(keys: tuple[str, ...]) -> frozenset[str]:
+    return all_concepts(w for k in keys for w in key_tokens(k[:80]))
+
+
+@lru_cache(maxsize=4096)
+def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
+    for depth, key in enumerate(reversed(keys[-2:])):
+        words = key_tokens(key)
+        if not words:
+            continue
+        pair = " ".join(words[-2:])
+        if pair in ("sq km", "sq mi", "sq ft", "sq m"):
+            return ALIASES[pair]
+        if len(words) > 2 and words[-2:] in (["per", "hour"], ["per", "second"]):
+            continue
+        if len(words) > 1 and words[-1] in ("h", "s", "hour") and words[-2] in ("km", "m", "mi"):
+            return {"km": "km/h", "m": "m/s", "mi": "mph"}[words[-2]]
+        if scaled := _SCALED.match(words[-1]):
+            return ALIASES[scaled["c"]]
+        if len(words) > 1 and words[-1] == "ms" and all_concepts(words[:-1]) & {"=wind", "=speed"}:
+            return "m/s"  # elsewhere milliseconds
+        if words == ["runtime"]:
+            return "min"  # the film databases' custom
+        if words[-1] in KEY_UNITS:
+            return KEY_UNITS[words[-1]]
+        if len(words) > 1 and words[-1] in TAIL_UNITS and depth == 0:
+            return TAIL_UNITS[words[-1]]
+        if words[-1] in ("min", "mins") and len(words) > 1 and concepts(words[-2]) & _TIMED:
+            return "min"
+        if depth == 0 and words[0] in KEY_UNITS and len(words) == 1:
+            return KEY_UNITS[words[0]]
+    for_key, _, unit = beside.rpartition(":")
+    if not keys or (for_key and for_key not in key_tokens(keys[-1])):
+        return ""
+    return unit if _takes(keys[-1], unit) else ""
+
+
+_TIMED = frozenset({"=duration", "time"}) | all_concepts(
+    (
+        "travel",
+        "crossing",
+        "flight",
+        "ride",
+        "walk",
+        "drive",
+        "delay",
+        "wait",
+        "journey",
+        "prep",
+        "cooking",
+    )
+)
+_SCALED = re.compile(r"^(?P<s>k|m|mn|mio|bn|b)(?P<c>usd|eur|gbp|chf|jpy|inr|cny)$")
+_SCALE_WORDS = {"k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6,
+                "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9}  # fmt: skip
+
+
+def scale_of_field(key: str) -> float:
+    """What a field's key says of its magnitude: ``revenue_musd``, ``population_millions``."""
+    words = key_tokens(key)
+    if not words:
+        return 1.0
+    found = _SCALED.match(words[-1])
+    if found:
+        return _SCALE_WORDS[found["s"]]
+    return next((_SCALE_WORDS[w] for w in words[1:] if w in _SCALE_WORDS and len(w) > 2), 1.0)
+
+
+def _takes(key: str, unit: str) -> bool:
+    """Whether a unit that stands beside a field (currency, unit) is about that field."""
+    words = {stem(w) for w in key_tokens(key)}
+    if not unit or words & _COUNTS:
+        return False
+    return UNITS[unit].dimension != "money" or bool(words & _MONETARY)
+
+
+_MONETARY = {stem(w) for w in (
+    "price", "cost", "amount", "total", "subtotal", "fee", "fare", "value", "charge", "salary", "wage", "revenue",
+    "income",
+    "balance", "cap", "high", "low", "open", "close", "rate", "tax", "sum", "budget", "profit", "net", "gross",
+    "payment",
+    "adult", "child", "rent", "discount", "tip", "deposit", "spend", "spent", "due", "paid", "min", "max",
+    "average", "avg",
+    "bid", "ask", "last", "volume", "sales", "turnover", "expense", "expenses", "single", "return", "night", "day",
+    "shipping",
+)}  # fmt: skip
+_COUNTS = {stem(w) for w in ("id", "population", "page", "year", "votes", "rating", "nights", "guests", "stops",
+"count",
+                             "number", "quantity", "qty", "items", "passengers", "rank", "score", "index",
+                             "percent", "percentage", "pct",
+                             "ratio", "supply", "qty")}  # fmt: skip

@@ -1,0 +1,461 @@
+"""The Finish step (RETO, section 3.3 and A.6): one question, answered from the execution summary
+only, then checked.
+
+``finish`` does no I/O: it yields at most ``1 + mend`` questions and is sent the replies. Nothing
+unconfirmed is kept without its mark, and nothing is dropped in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+
+from rapidfuzz.fuzz import ratio
+
+from callwright import prompts
+from callwright.grounding.facts import Facts, rendered
+from callwright.grounding.grounding_result import Fix, GroundingResult
+from callwright.grounding.index import facts_of
+from callwright.grounding.reply import Draft, Drafts, read, schema_for, split
+from callwright.grounding.summary import summarise
+from callwright.grounding.support import check
+from callwright.grounding.words import tokens
+from callwright.nouns.protocols import ChatRequest, ReplyMode
+from callwright.nouns.types import (
+    READ_LOCAL,
+    Answer,
+    Citation,
+    Edit,
+    Message,
+    Reply,
+    Skip,
+    Statement,
+    Tool,
+    ToolResult,
+    canonical,
+)
+
+UNCONFIRMED = "(not confirmed by any result)"
+_FORMATS = {
+    "schema": (
+        'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], "missing": []}. In'
+        ' "missing" name what the user asked for and no result says; else leave it empty.'
+    ),
+    "native": "Call the tool Finish exactly once.",
+    "text": (
+        "Output exactly TWO lines:\nAction: Finish\n"
+        'Action Input: {"return_type": "give_answer", "final_answer": "..."}'
+    ),
+}
+_MAX_TOKENS = 400
+_QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
+_REASONS = 5  # that an answer gives for its having none
+_NAMED = 3  # tools that were left out for one reason
+_PLAIN = 3_000  # characters of the summary when the question is put anew
+_WITHDRAWN = "answer.withdrawn"
+_OPEN = frozenset(
+    "what when where which who whom whose how".split()
+)  # questions that their own words cannot answer
+_TELLING_NOTHING = frozenset(
+    "a an the is are was it of for to in at on and find get tell give show me".split()
+)
+_A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
+_ECHO = 95  # a statement so like the question, in percent, answers nothing
+
+
+def finish(
+    query: str,
+    results: Sequence[ToolResult],
+    skips: Sequence[Skip] = (),
+    *,
+    mode: ReplyMode = "text",
+    char_limit: int = 6_000,
+    mend: int = 1,
+) -> Generator[ChatRequest, Reply, Answer]:
+    """Ask for the final answer, check every statement, mend or mark what no result confirms.
+
+    ``char_limit`` bounds the execution summary; ``mend`` how many statements the model may be asked
+    to restate; a reply without any statement costs one of them, and where none is left the answer
+    says what was found instead. Where no call succeeded there is nothing to answer from: the model
+    is not asked at all.
+    """
+    done = [r for r in results if r.ok and not _empty(r.content)]
+    if not done:
+        return abstain(results, skips)
+    facts = facts_of(query, results, skips)
+    ids = [r.id for r in results]
+    request = _question(query, results, skips, mode, char_limit, ids)
+    reply = yield request
+    drafts = read(reply, ids)
+    if _says_nothing(drafts) and not drafts.gave_up and mend > 0:
+        mend -= 1
+        reply = yield _again(request, reply)
+        drafts = read(reply, ids) if not _unknown(reply) else Drafts()
+    if _says_nothing(drafts):
+        return abstain(results, skips, "the model gave no answer")
+    statements, edits, texts, rules = [], [], [], []
+    for position, draft in enumerate(drafts.statements):
+        place = (position, len(drafts.statements))
+        statement, made, left = yield from _settle(draft, facts, request, reply, mend, place)
+        mend = left
+        statements.append(statement)
+        rules.append(made[-1].rule if made else "")
+        edits += made
+        texts.append(draft.glue + statement.text if position else statement.text)
+    given_up = [
+        s.text.split("\n")[0] for s, e in zip(statements, rules, strict=True) if e == _WITHDRAWN
+    ]
+    missing = (*_missing(drafts, results), *given_up)
+    return Answer(_text("".join(texts), missing), tuple(statements), missing, tuple(edits))
+
+
+def finish_as_written(
+    query: str, results: Sequence[ToolResult], *, mode: ReplyMode = "text", char_limit: int = 6_000
+) -> Generator[ChatRequest, Reply, Answer]:
+    """The same question, asked once and whatever was found, and the model's answer in its own
+    words: statements are checked, so that their support is known, and none is mended, marked or
+    withdrawn. For comparisons.
+    """
+    facts = facts_of(query, results, ())
+    ids = [r.id for r in results]
+    reply = yield _question(query, results, (), mode, char_limit, ids)
+    drafts = read(reply, ids)
+    text = "".join(
+        draft.glue + draft.text if at else draft.text for at, draft in enumerate(drafts.statements)
+    )
+    return Answer(
+        _text(text, drafts.missing), _as_they_are(drafts.statements, facts), tuple(drafts.missing)
+    )
+
+
+def answer_as_written(text: str, query: str, results: Sequence[ToolResult]) -> Answer:
+    """An answer that the model wrote already, word for word: checked as :func:`finish_as_written`
+    does. Pure.
+    """
+    drafts = split(text, [r.id for r in results])
+    return Answer(text.strip(), _as_they_are(drafts, facts_of(query, results, ())))
+
+
+def _as_they_are(drafts: Sequence[Draft], facts: Facts) -> tuple[Statement, ...]:
+    """Statements with the support that they have, none of them changed."""
+    checked = [(draft, check(draft.text, facts, draft.results)) for draft in drafts]
+    return tuple(Statement(d.text, v.support, v.citations, tuple(v.problems)) for d, v in checked)
+
+
+def check_answer(
+    text: str, query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()
+) -> Answer:
+    """Check an answer that somebody else wrote, mending what can be mended without a model.
+    Pure.
+    """
+    facts = facts_of(query, results, skips)
+    ids = [r.id for r in results]
+    statements, edits, texts = [], [], []
+    for position, draft in enumerate(split(text, ids)):
+        verdict = check(draft.text, facts, draft.results)
+        statement, made = _decide(draft, verdict, facts, position)
+        statements.append(statement)
+        edits += made
+        texts.append(draft.glue + statement.text)
+    return Answer("".join(texts), tuple(statements), (), tuple(edits))
+
+
+def _says_nothing(drafts: Drafts) -> bool:
+    return not drafts.statements and not drafts.missing
+
+
+def _empty(content: object) -> bool:
+    return content is None or content in ("", [], {})
+
+
+def _question(
+    query: str,
+    results: Sequence[ToolResult],
+    skips: Sequence[Skip],
+    mode: ReplyMode,
+    limit: int,
+    ids: Sequence[str],
+) -> ChatRequest:
+    summary = summarise(query, results, skips, limit)
+    messages = prompts.render("finish", format=_FORMATS[mode], summary=summary, query=query)
+    if mode == "schema":
+        return ChatRequest(messages, "answer", schema=schema_for(ids), max_tokens=_MAX_TOKENS)
+    if mode == "native":
+        tool = Tool("Finish", "Give the final answer.", schema_for(ids), effects=READ_LOCAL)
+        return ChatRequest(
+            messages, "answer", tools=(tool,), tool_choice="required", max_tokens=_MAX_TOKENS
+        )
+    return ChatRequest(
+        messages, "answer", max_tokens=_MAX_TOKENS, stop=("\nObservation:", "\nHuman:")
+    )
+
+
+def _settle(
+    draft: Draft,
+    facts: Facts,
+    request: ChatRequest,
+    reply: Reply,
+    mend: int,
+    place: tuple[int, int],
+) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
+    """Check one statement; mend it by rule, else by one question, else mark it."""
+    position = place[0]
+    verdict = check(draft.text, facts, draft.results)
+    why = _no_answer(draft.text, facts)
+    echo = bool(why)
+    if echo:
+        verdict = GroundingResult("unsupported", [why])
+    if verdict.support == "unsupported" and not _mends(draft, verdict, facts) and mend > 0:
+        mend -= 1
+        restated = yield (
+            _plainly(facts) if echo else _restate(draft, verdict, facts, request, reply)
+        )
+        found = _restated(restated, draft, facts)
+        if found is not None:
+            text, again = found
+            edit = Edit(f"/statements/{position}/text", draft.text, text, "answer.restated")
+            support = "mended" if again.support == "supported" else again.support
+            return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
+        if echo or _unknown(restated):
+            return (*_withdrawn(draft, verdict, facts, place, echo), mend)
+    statement, edits = (
+        _quoted(draft, facts, position, why) if echo else _decide(draft, verdict, facts, position)
+    )
+    return statement, edits, mend
+
+
+def _withdrawn(
+    draft: Draft, verdict: GroundingResult, facts: Facts, place: tuple[int, int], echo: bool
+) -> tuple[Statement, list[Edit]]:
+    """The model, asked again, says itself that no result holds it: what is unknown is said, the
+    claim is not.
+    """
+    position, of = place
+    text = f"The tools' results do not answer this: {facts.query.strip()}"
+    if of > 1:
+        text = f"Statement {position + 1} of the answer was withdrawn: no result confirms it."
+    if echo:
+        quoted, _ = _quoted(draft, facts, position, verdict.problems[0])
+        text = f"{text}\n{quoted.text}"
+    statement = Statement(text, "limitation", (), tuple(verdict.problems))
+    return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
+
+
+def _quoted(draft: Draft, facts: Facts, position: int, why: str) -> tuple[Statement, list[Edit]]:
+    """Instead of what states nothing: what the cited calls returned, word for word."""
+    cited = [r for r in facts.results if r.ok and not _empty(r.content) and r.id in draft.results]
+    found = [
+        _found(r) for r in cited or [r for r in facts.results if r.ok and not _empty(r.content)]
+    ]
+    text = "\n".join(statement.text for statement in found)
+    citations = tuple(citation for statement in found for citation in statement.citations)
+    statement = Statement(text, "mended", citations, (why,))
+    return statement, [Edit(f"/statements/{position}/text", draft.text, text, "answer.quoted")]
+
+
+def _decide(
+    draft: Draft, verdict: GroundingResult, facts: Facts, position: int
+) -> tuple[Statement, list[Edit]]:
+    if verdict.support != "unsupported":
+        return Statement(draft.text, verdict.support, verdict.citations), []
+    path = f"/statements/{position}/text"
+    fixed = _mends(draft, verdict, facts)
+    if fixed is not None:
+        text, again = fixed
+        edits = [Edit(path, f.before, f.text, "answer.value") for f in verdict.fixes]
+        return Statement(text, "mended", again.citations, tuple(verdict.problems)), edits
+    marked = f"{draft.text.rstrip()} {UNCONFIRMED}"
+    edit = Edit(path, draft.text, marked, "answer.marked")
+    return Statement(marked, "unsupported", (), tuple(verdict.problems)), [edit]
+
+
+def _mends(
+    draft: Draft, verdict: GroundingResult, facts: Facts
+) -> tuple[str, GroundingResult] | None:
+    """The statement with its wrong values replaced, if the result then holds."""
+    if not verdict.mendable:
+        return None
+    text = apply(draft.text, verdict.fixes)
+    again = check(text, facts, draft.results)
+    return (text, again) if again.support == "supported" else None
+
+
+def apply(text: str, fixes: Sequence[Fix]) -> str:
+    for fix in sorted(fixes, key=lambda f: f.span, reverse=True):
+        text = text[: fix.span[0]] + fix.text + text[fix.span[1] :]
+    return text
+
+
+def _restate(
+    draft: Draft, verdict: GroundingResult, facts: Facts, request: ChatRequest, reply: Reply
+) -> ChatRequest:
+    return _asked_again(
+        request, reply, draft.text, "; ".join(verdict.problems), _evidence(verdict, facts)
+    )
+
+
+def _plainly(facts: Facts) -> ChatRequest:
+    """The question anew, without the reply that only repeated it: small models repeat that once
+    more.
+    """
+    summary = summarise(facts.query, facts.results, facts.skips, _PLAIN)
+    return ChatRequest(
+        prompts.render("finish_plain", summary=summary, query=facts.query),
+        "answer.restate",
+        max_tokens=120,
+        stop=("\n\n",),
+    )
+
+
+def _again(request: ChatRequest, reply: Reply) -> ChatRequest:
+    """The one question after a reply that holds no statement at all."""
+    said = " ".join(reply.text.split())[:_QUOTED] or "(nothing)"
+    return _asked_again(request, reply, said, "it holds no statement, so it answers nothing", "")
+
+
+def _asked_again(
+    request: ChatRequest, reply: Reply, statement: str, problems: str, evidence: str
+) -> ChatRequest:
+    asked = prompts.render(
+        "finish_restate", statement=statement, problems=problems, evidence=evidence
+    )
+    said = Message("assistant", reply.text or "(tool call)")
+    return ChatRequest(
+        (*request.messages, said, *asked), "answer.restate", max_tokens=120, stop=("\n\n",)
+    )
+
+
+def _evidence(verdict: GroundingResult, facts: Facts) -> str:
+    quotes = [f"{c.result}: {c.quote}" for c in verdict.citations if c.quote]
+    quotes += [f"{f.leaf.result}: {facts.quote(f.leaf)}" for f in verdict.fixes]
+    return "The summary says: " + "; ".join(dict.fromkeys(quotes)) + "\n" if quotes else ""
+
+
+def _restated(reply: Reply, draft: Draft, facts: Facts) -> tuple[str, GroundingResult] | None:
+    text = " ".join(reply.text.strip().strip('"').split("\n")[0].split())
+    if not text or _unknown(reply) or _no_answer(text, facts):
+        return None
+    verdict = check(text, facts, draft.results)
+    return (text, verdict) if verdict.support in ("supported", "limitation") else None
+
+
+def _no_answer(text: str, facts: Facts) -> str:
+    """Why a statement states nothing, whatever its values rest on; "" for one that does."""
+    called = _A_CALL.fullmatch(text.strip())
+    if called is not None and called[1] in {r.tool for r in facts.results}:
+        return "this is a call, and says nothing of what came of it"
+    return "this only repeats the question" if _echoes(text, facts) else ""
+
+
+def _echoes(text: str, facts: Facts) -> bool:
+    """Whether a statement only says the question again: nearly its words, or none that the question
+    did not say.
+    """
+    if ratio(text.lower(), facts.query.lower()) > _ECHO:
+        return True
+    asked = set(tokens(facts.query))
+    return bool(_OPEN & asked) and not set(tokens(text)) - asked - _TELLING_NOTHING
+
+
+def _unknown(reply: Reply) -> bool:
+    return "NOT KNOWN" in reply.text.upper()
+
+
+def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "") -> Answer:
+    """The honest answer where nothing could be said: why, what failed, and what tools did return,
+    word for word.
+
+    Tools that were left out for the same reason are told of together; the trace has each of them.
+    """
+    missing = [_failed(r) for r in results if not r.ok]
+    missing += [f"{_call(r)} returned nothing" for r in results if r.ok and _empty(r.content)]
+    missing = [*missing, *_left_out(skips)]
+    if len(missing) > _REASONS:
+        missing = [*missing[:_REASONS], f"and {len(missing) - _REASONS} more"]
+    found = [_found(r) for r in results if r.ok and not _empty(r.content)]
+    reasons = "; ".join(missing) or ("" if why else "no tool was called")
+    said = (
+        ": ".join(
+            part
+            for part in ("I could not answer this from the tools' results", why, reasons)
+            if part
+        )
+        + "."
+    )
+    lost = [f"an answer in words: {why}"] if found and why else []
+    text = "\n".join((said, *(s.text for s in found)))
+    return Answer(text, (Statement(said, "limitation"), *found), (*lost, *missing))
+
+
+def _left_out(skips: Sequence[Skip]) -> list[str]:
+    """Why tools were not called; what was to be called and was refused first."""
+    tools: dict[str, list[str]] = {}
+    for skip in sorted(skips, key=lambda skip: not skip.refused):
+        tools.setdefault(skip.reason.rstrip(". "), []).append(skip.tool)
+    told = []
+    for reason, named in tools.items():
+        names = list(dict.fromkeys(named))
+        if len(names) == 1:
+            told.append(f"{names[0]} was skipped: {reason}")
+        else:
+            others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED + 1 else ""
+            shown = names[:_NAMED] if others else names
+            told.append(f"{len(names)} tools were skipped: {reason} ({', '.join(shown)}{others})")
+    return told
+
+
+def no_answer(why: str) -> Answer:
+    """What stands for the answer of a model that wrote none, where nothing is said in its place."""
+    said = f"I could not answer this: {why}."
+    return Answer(said, (Statement(said, "limitation"),), (why,))
+
+
+def _found(result: ToolResult) -> Statement:
+    """What one call returned, told without a model: a quotation of its beginning."""
+    text = rendered(result.content)
+    quote = text[:_QUOTED]
+    citation = Citation(result.id, quote)
+    return Statement(
+        f"{_call(result)} returned: {quote}{'…' if len(text) > _QUOTED else ''}",
+        "supported",
+        (citation,),
+    )
+
+
+def _call(result: ToolResult) -> str:
+    arguments = canonical(result.arguments)[1:-1]
+    return f"{result.tool}({arguments if len(arguments) <= 100 else arguments[:99] + '…'})"
+
+
+def _failed(result: ToolResult) -> str:
+    failure = result.failure
+    if failure is None:
+        return ""
+    message = " ".join(failure.message.split())
+    return (
+        f"{_call(result)} failed ({failure.kind}):"
+        f" {message if len(message) <= 160 else message[:159] + '…'}".rstrip(". ")
+    )
+
+
+def _missing(drafts: Drafts, results: Sequence[ToolResult]) -> tuple[str, ...]:
+    """What the model says is missing, and every failure that no later success made good."""
+    good = {(r.tool, canonical(r.arguments)) for r in results if r.ok}
+    slots = {r.slot for r in results if r.ok and r.slot}
+    failed = [
+        _failed(r)
+        for r in results
+        if not r.ok
+        and (r.tool, canonical(r.arguments)) not in good
+        and not (r.slot and r.slot in slots)
+    ]
+    cut = ["the end of the answer: the reply was cut off"] if drafts.cut else []
+    return tuple(dict.fromkeys((*drafts.missing, *failed, *cut)))
+
+
+def _text(text: str, missing: Sequence[str]) -> str:
+    left = [m for m in missing if m not in text]
+    if not left:
+        return text.strip()
+    lines = "\n".join(f"- {m}" for m in left)
+    return f"{text.strip()}\n\nMissing:\n{lines}".strip()

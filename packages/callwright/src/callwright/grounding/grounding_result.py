@@ -1,0 +1,125 @@
+"""What the check of one statement found: its support, what is wrong with it, what it should say
+instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from callwright.grounding.binding import Bound
+from callwright.grounding.facts import Figure, Leaf
+from callwright.grounding.quantity import Moment, Number, Span
+from callwright.nouns.types import Citation, Support
+
+NOWHERE = "stands in no result"  # how a problem ends, and
+NOBODY_SAYS = (  # how one begins, of which no result speaks, neither for it nor against
+    "no result says: "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What a wrong value should be: replace ``span`` of the statement by ``text``."""
+
+    span: Span
+    before: str
+    text: str
+    leaf: Leaf
+
+
+@dataclass
+class GroundingResult:
+    """What the check of one statement found. ``fixes`` holds a replacement for every problem that
+    has exactly one.
+    """
+
+    support: Support
+    problems: list[str] = field(default_factory=list)
+    citations: tuple[Citation, ...] = ()
+    fixes: list[Fix] = field(default_factory=list)
+    derived: list[str] = field(default_factory=list)
+    checked: int = 0  # claims that were looked up
+
+    @property
+    def mendable(self) -> bool:
+        return bool(self.problems) and len(self.fixes) == len(self.problems)
+
+
+def is_unheard(problem: str) -> bool:
+    """Whether a problem is that no result speaks of what is stated; else one says otherwise."""
+    return problem.endswith(NOWHERE) or problem.startswith(NOBODY_SAYS)
+
+
+def refuse(stated: str, bound: Bound, verdict: GroundingResult, claim: Number | Moment) -> None:
+    """Record that a stated value does not hold, with the replacement where exactly one is meant."""
+    if bound.rival is None:
+        verdict.problems.append(f"{stated} {NOWHERE}")
+        return
+    right = render_value(bound.rival)
+    if bound.taken is not None:
+        verdict.problems.append(
+            f"{stated} is {about(bound.taken.leaf)}; {about(bound.rival.leaf)} is {right}"
+        )
+    else:
+        verdict.problems.append(f"{stated} {NOWHERE}; {about(bound.rival.leaf)} is {right}")
+    text = _rewritten(claim, bound.rival)
+    if bound.only and text:
+        verdict.fixes.append(Fix(claim.span, stated, text, bound.rival.leaf))
+
+
+def about(leaf: Leaf) -> str:
+    """Where a value stands, for people: the result and the path in it."""
+    return f"{leaf.result} {leaf.where}" if leaf.path else leaf.result
+
+
+def render_value(figure: Figure) -> str:
+    """A value as its result tells it, with the unit that the result names."""
+    value = figure.leaf.part or figure.leaf.value
+    text = (
+        value
+        if isinstance(value, str)
+        else format(value, ",")
+        if isinstance(value, int | float)
+        else str(value)
+    )
+    unit = figure.leaf.unit
+    return f"{text[:80]} {unit}".rstrip() if not isinstance(value, str) else text[:80]
+
+
+def _rewritten(claim: Number | Moment, figure: Figure) -> str:
+    """The right value as the statement may say it: with the result's own digits and unit."""
+    value = figure.leaf.value
+    if isinstance(claim, Moment) or figure.number is None:
+        return value if isinstance(value, str) and len(value) <= 40 and not figure.leaf.part else ""
+    if figure.leaf.part or (isinstance(value, str) and len(value) > 24):
+        return ""
+    digits = (
+        value
+        if isinstance(value, str)
+        else f"{value:,}"
+        if isinstance(value, int) and value >= 10_000
+        else str(value)
+    )
+    if isinstance(value, str) and figure.number.span != (0, len(value)):
+        return value if figure.number.span[0] <= 1 and not value.isalpha() else ""
+    unit = figure.unit or claim.unit
+    return _with_unit(digits, unit)
+
+
+_WRITTEN = {
+    "C": "°C",
+    "F": "°F",
+    "deg": "°",
+    "h": "hours",
+    "min": "minutes",
+    "s": "seconds",
+    "day": "days",
+}
+
+
+def _with_unit(digits: str, unit: str) -> str:
+    if not unit:
+        return digits
+    if unit == "%":
+        return f"{digits}%"
+    return f"{digits} {_WRITTEN.get(unit, unit)}"

@@ -1,0 +1,247 @@
+"""Whether a stated number or moment is the one that stands in a result, as told, rounded, converted
+or re-zoned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from callwright.grounding.facts import Facts, Figure
+from callwright.grounding.quantity import Moment, Number, at_offset, weekday_of
+from callwright.grounding.units import ALIASES, UNITS, conversions, readings, relatives, same
+from callwright.grounding.words import all_concepts, key_tokens
+
+_ABOUT = 0.05  # "about 1200" for 1234
+_BOUND = 0.12  # "over 2 million" for 2.1 million
+_CONVERTED = 0.006  # people convert with 1.6 km a mile
+_DIMENSIONS = {
+    "=temperature": ("temperature", "angle"), "=duration": ("time",), "=distance": ("length",), "=speed": ("speed",),
+    "=humidity": ("share",), "=weight": ("mass",), "=population": (), "=rating": ("share", "angle"),
+    "=elevation": ("length",), "=latitude": ("angle",), "=longitude": ("angle",), "=pressure": ("pressure",),
+    "=price": ("money",), "=votes": (), "=wind": ("speed",), "=visibility": ("length",),
+}  # fmt: skip
+_REVERSED = re.compile(
+    r"\b(?:below zero|minus|negative|loss|drop|fell|behind|west|south|decrease|down|below)\b", re.I
+)
+
+
+def tolerance(n: Number) -> tuple[float, float]:
+    """How far below and above the stated value the true one may lie."""
+    half = n.step / 2 * 1.0001 + abs(n.value) * 1e-9
+    size = abs(n.value)
+    if n.hedge == "about":
+        return max(half, size * _ABOUT), max(half, size * _ABOUT)
+    beyond = min(half, size * _CONVERTED)  # "over 2 million" is not said of 1.9 million
+    if n.hedge == "over":
+        return beyond, max(half, size * _BOUND)
+    if n.hedge == "under":
+        return max(half, size * _BOUND), beyond
+    return half, half
+
+
+def close(n: Number, value: float, slack: float = 0.0) -> bool:
+    """Whether ``value`` is what ``n`` states, to the precision it is stated in."""
+    below, above = tolerance(n)
+    extra = abs(n.value) * slack
+    return n.value - below - extra <= value <= n.value + above + extra
+
+
+def same_number(n: Number, figure: Figure) -> str:
+    """Whether the figure is the stated number: "same", "converted" or ""."""
+    return next(
+        (how for r in readings(n.unit) if (how := _reads_as(replace(n, unit=r), figure))), ""
+    )
+
+
+def _reads_as(n: Number, figure: Figure) -> str:
+    other = figure.number
+    if other is None:
+        return ""
+    if not _dimension_fits(n, figure):
+        return ""
+    unit = figure.unit
+    if n.unit == "%" and unit in ("", "%"):
+        if (
+            not unit
+            and abs(other.value) > 1.5
+            and not _SHARE & set(key_tokens(figure.leaf.key))
+            and not figure.leaf.part
+        ):
+            return ""
+        if close(n, other.value) or (
+            abs(other.value) <= 1.5 and not unit and close(n, other.value * 100)
+        ):
+            return "same"
+        return ""
+    if n.unit and not unit and not _unit_possible(n, figure):
+        return ""
+    if same(n.unit, unit):
+        return "same" if close(n, other.value) else ""
+    if n.unit in ("USD",) and unit in ("CAD", "AUD", "NZD", "SGD", "HKD") and close(n, other.value):
+        return "same"  # "$" is written for all dollars
+    if any(close(n, v, _CONVERTED) for v in conversions(other.value, unit, n.unit)):
+        return "converted"
+    return ""
+
+
+_SHARE = {"percent", "percentage", "pct", "rate", "ratio", "share", "change", "humidity", "possession", "probability",
+          "chance", "growth", "margin", "progress", "battery", "load", "usage", "clouds", "cloud", "pop",
+          "discount", "tax",
+          "vat", "yield", "accuracy", "confidence", "score", "increase", "decrease", "cover", "coverage", "level",
+          "interest",
+          "value", "result", "amount", "rise", "drop"}  # fmt: skip
+
+
+def _unit_possible(n: Number, figure: Figure) -> bool:
+    """Where the field names no unit, what else it says must not speak against the stated one."""
+    if UNITS[n.unit].dimension == "money":
+        codes = {
+            ALIASES[x]
+            for x in figure.leaf.labels
+            if x in ALIASES and UNITS[ALIASES[x]].dimension == "money"
+        }
+        return not codes or n.unit in codes
+    return not (n.unit == "h" and n.value > 48 and "=duration" in figure.leaf.attributes)
+
+
+def _dimension_fits(n: Number, figure: Figure) -> bool:
+    """A unit the result does not name may still be impossible: no temperature is told in
+    kilometres.
+    """
+    if not n.unit or figure.unit or (n.unit == "%" and _SHARE & set(key_tokens(figure.leaf.key))):
+        return True
+    allowed = [
+        _DIMENSIONS[a] for a in figure.leaf.attributes if a in _DIMENSIONS and a in _own(figure)
+    ]
+    return not allowed or any(UNITS[n.unit].dimension in dims for dims in allowed)
+
+
+def _own(figure: Figure) -> frozenset[str]:
+    return _of_key(figure.leaf.key)
+
+
+@lru_cache(maxsize=4096)
+def _of_key(key: str) -> frozenset[str]:
+    return all_concepts(key_tokens(key[:80]))
+
+
+def figures_for(n: Number, facts: Facts, sentence: str) -> list[tuple[Figure, str]]:
+    """Every figure that is the stated number, and how."""
+    found = [(f, how) for f in _candidates(n, facts) if (how := same_number(n, f))]
+    if not found and _REVERSED.search(sentence):
+        mirrored = Number(-n.value, n.step, n.span, n.digits, n.unit, n.hedge, n.word, n.scale)
+        found = [
+            (f, how) for f in _candidates(mirrored, facts) if (how := same_number(mirrored, f))
+        ]
+    return found
+
+
+def _candidates(n: Number, facts: Facts) -> Iterator[Figure]:
+    below, above = tolerance(n)
+    yield from facts.between(n.value - below, n.value + above)
+    if n.unit == "%":
+        yield from facts.between((n.value - below) / 100, (n.value + above) / 100)
+    slack = abs(n.value) * _CONVERTED
+    for read in readings(n.unit):
+        for unit in relatives(read):
+            ends = [
+                v
+                for x in (n.value - below - slack, n.value + above + slack)
+                for v in conversions(x, read, unit)
+            ]
+            if ends:
+                yield from (f for f in facts.between(min(ends), max(ends)) if f.unit == unit)
+
+
+def same_moment(m: Moment, figure: Figure, offsets: tuple[int, ...] = ()) -> str:
+    """ "same", "converted" (another time zone) or ""."""
+    other = figure.moment
+    if other is None:
+        return ""
+    if _agrees(m, other):
+        return "same"
+    shifts = ((m.offset,) if m.offset is not None else ()) + offsets
+    if other.offset is not None and any(_agrees(m, at_offset(other, s)) for s in shifts):
+        return "converted"
+    return ""
+
+
+def _agrees(m: Moment, other: Moment) -> bool:
+    if m.swapped and _agrees_plainly(_turned(m), other):
+        return True
+    return _agrees_plainly(m, other) or (other.swapped and _agrees_plainly(m, _turned(other)))
+
+
+def _turned(m: Moment) -> Moment:
+    return Moment(
+        m.span,
+        m.year,
+        m.day,
+        m.month,
+        m.weekday,
+        m.hour,
+        m.minute,
+        m.second,
+        m.offset,
+        False,
+        m.twelve,
+    )
+
+
+def _agrees_plainly(m: Moment, other: Moment) -> bool:
+    for mine, theirs in ((m.year, other.year), (m.month, other.month), (m.day, other.day)):
+        if mine is not None and theirs is not None and mine != theirs:
+            return False
+    if m.month is not None and other.month is None:
+        return False
+    if m.day is not None and other.day is None and other.month is not None:
+        return False
+    if m.weekday is not None:
+        theirs = weekday_of(other) if weekday_of(other) is not None else other.weekday
+        if theirs != m.weekday:
+            return False
+    if m.hour is None:
+        return True
+    if other.hour is None:
+        return False
+    if m.hour % 24 != other.hour % 24:
+        return False
+    if m.minute is not None and other.minute is not None and m.minute != other.minute:
+        return False
+    return m.second is None or other.second is None or m.second == other.second
+
+
+def weekday_fits(m: Moment) -> bool:
+    """A stated weekday must be that of the stated date."""
+    if m.weekday is None:
+        return True
+    real = weekday_of(m)
+    return real is None or real == m.weekday
+
+
+def offsets_in(facts: Facts) -> tuple[int, ...]:
+    """Offsets from UTC, in minutes, that the results name."""
+    found: list[int] = []
+    for figure in facts.figures[:4000]:
+        key = figure.leaf.key.lower()
+        if figure.number is not None and ("offset" in key or key in ("timezone", "utc", "gmtoff")):
+            value = figure.number.value
+            found.append(
+                round(value / 60)
+                if abs(value) > 900
+                else round(value * 60)
+                if abs(value) <= 14
+                else round(value)
+            )
+        elif figure.moment is not None and figure.moment.offset is not None:
+            found.append(figure.moment.offset)
+    for leaf in facts.leaves[:4000]:
+        if isinstance(leaf.value, str) and (
+            m := re.fullmatch(r"(?:UTC|GMT)?([+\-−])(\d{1,2}):?(\d{2})?", leaf.value)
+        ):
+            minutes = int(m[2]) * 60 + int(m[3] or 0)
+            found.append(minutes if m[1] == "+" else -minutes)
+    return tuple(dict.fromkeys((0, *found)))[:24]

@@ -1,0 +1,444 @@
+"""Numbers with their units, dates and times, read from text: from statements and from results
+alike.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from callwright.grounding.units import ALIASES, UNITS
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as written. ``step`` is the worth of its last digit, ``digits`` the span without the
+    unit.
+    """
+
+    value: float
+    step: float
+    span: Span
+    digits: Span
+    unit: str = ""
+    hedge: str = ""  # "" | about | over | under
+    word: bool = False  # spelled out
+    scale: float = 1.0  # 1e6 for "2.1 million"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date, a time or both; what is None was not said. ``swapped``: day and month may be the
+    other way round.
+    """
+
+    span: Span
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    hour: int | None = None
+    minute: int | None = None
+    second: int | None = None
+    offset: int | None = None  # minutes east of UTC
+    swapped: bool = False
+    twelve: bool = False  # written with am/pm
+
+    @property
+    def has_date(self) -> bool:
+        return self.month is not None or self.weekday is not None
+
+    @property
+    def has_time(self) -> bool:
+        return self.hour is not None
+
+
+MONTHS = {
+    n: i
+    for i, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+         "september sep sept", "october oct", "november nov", "december dec"),
+        1,
+    )
+    for n in names.split()
+}  # fmt: skip
+WEEKDAYS = {
+    n: i
+    for i, names in enumerate(
+        ("monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri", "saturday sat",
+         "sunday sun")
+    )
+    for n in names.split()
+}  # fmt: skip
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAYNAME = r"(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?"
+_ZONE = r"(?:\s*(?P<zone>Z\b|(?:UTC|GMT)?\s?[+\-−]\d{1,2}(?::?\d{2})?\b|UTC\b|GMT\b))?"
+_MOMENTS = re.compile(
+    "|".join(
+        (
+            r"(?P<iso>(?<![\d\-])(?P<iy>\d{4})[-/](?P<im>\d{1,2})[-/](?P<id>\d{1,2})(?!\d)"
+            r"(?:[T ]\s?(?P<ih>\d{2}):(?P<ii>\d{2})(?::(?P<is>\d{2})(?:\.\d+)?)?" + _ZONE + r")?)",
+            r"(?P<ym>(?<![\d\-])(?P<ymy>(?:19|20)\d{2})-(?P<ymm>0[1-9]|1[0-2])(?![\d\-]))",
+            r"(?P<num>(?<![\d.\-])(?P<na>\d{1,2})(?P<sep>[./\-])(?P<nb>\d{1,2})(?P=sep)(?P<ny>\d{4}|\d{2})(?![\d.\-]))",
+            rf"(?P<dm>\b(?:(?P<dw>{_DAYNAME})\b,?\s+)?(?:the\s+)?(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?"
+            rf"(?P<dmon>{_MONTH})\b\.?(?:,?\s+(?P<dy>\d{{4}})\b)?)",
+            rf"(?P<md>\b(?:(?P<mw>{_DAYNAME})\b,?\s+)?(?P<mmon>{_MONTH})\b\.?\s+(?:the\s+)?(?P<mdd>\d{{1,2}})"
+            rf"(?:st|nd|rd|th)?(?![\d:.%]\d|\d)(?:,?\s+(?P<my>\d{{4}})\b)?)",
+            rf"(?P<my2>\b(?P<mon>{_MONTH})\b,?\s+(?:of\s+)?(?P<yy>(?:19|20)\d{{2}})\b)",
+            r"(?P<time>(?<![\d:.,])(?P<th>\d{1,2})(?::|(?<=\d)h)(?P<tm>[0-5]\d)(?::(?P<ts>[0-5]\d)(?:\.\d+)?)?(?![\d:])"
+            r"(?:\s*(?P<tp>(?:[ap]m\b|[ap]\.m\.)))?" + _ZONE.replace("zone", "tz") + ")",
+            r"(?P<ampm>(?<![\d:.,])(?P<ah>\d{1,2})\s*(?P<ap>(?:[ap]m\b|[ap]\.m\.)))",
+            rf"(?P<wd>\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|{_DAYNAME}(?=,|$))\b)",
+            r"(?P<mo>(?<=\bin"
+            r" )(?-i:March|May)\b|\b(?-i:January|February|April|June|July|August|September|October"
+            r"|November|December)\b)",
+            r"(?P<noon>\b(?:noon|midday|midnight)\b)",
+        )
+    ),
+    re.IGNORECASE,
+)
+
+
+MOST = 200  # quantities read from one text: what holds more is a table that no sentence tells
+
+
+def moments(text: str) -> list[Moment]:
+    """The dates and times in ``text``, in order; at most ``MOST``."""
+    return list(_short_moments(text) if len(text) < 64 else _all_moments(text))
+
+
+def _all_moments(text: str) -> tuple[Moment, ...]:
+    found = (_moment(m) for m in itertools.islice(_MOMENTS.finditer(text), MOST))
+    return tuple(m for m in found if m is not None)
+
+
+_short_moments = lru_cache(maxsize=4096)(_all_moments)
+
+
+def _moment(m: re.Match[str]) -> Moment | None:
+    g = m.groupdict()
+    span = m.span()
+    if g["iso"]:
+        made = Moment(span, int(g["iy"]), int(g["im"]), int(g["id"]))
+        if g["ih"]:
+            made = replace(
+                made,
+                hour=int(g["ih"]),
+                minute=int(g["ii"]),
+                second=_int(g["is"]),
+                offset=_zone(g["zone"]),
+            )
+    elif g["ym"]:
+        made = Moment(span, int(g["ymy"]), int(g["ymm"]))
+    elif g["mo"]:
+        made = Moment(span, month=_month(g["mo"]))
+    elif g["num"]:
+        made = _numeric(span, int(g["na"]), int(g["nb"]), g["ny"], g["sep"])
+    elif g["dm"]:
+        made = Moment(span, _int(g["dy"]), _month(g["dmon"]), int(g["dd"]), _weekday(g["dw"]))
+    elif g["md"]:
+        made = Moment(span, _int(g["my"]), _month(g["mmon"]), int(g["mdd"]), _weekday(g["mw"]))
+    elif g["my2"]:
+        made = Moment(span, int(g["yy"]), _month(g["mon"]))
+    elif g["time"]:
+        made = _clock(span, int(g["th"]), int(g["tm"]), g["tp"], _int(g["ts"]), _zone(g["tz"]))
+    elif g["ampm"]:
+        made = _clock(span, int(g["ah"]), 0, g["ap"], None, None)
+    elif g["wd"]:
+        made = Moment(span, weekday=_weekday(g["wd"]))
+    else:
+        made = Moment(span, hour=0 if g["noon"].lower() == "midnight" else 12, minute=0)
+    return made if _possible(made) else None
+
+
+def _possible(m: Moment) -> bool:
+    in_day = m.hour is None or (0 <= m.hour <= 24 and 0 <= (m.minute or 0) < 60)
+    return (
+        in_day and (m.month is None or 1 <= m.month <= 12) and (m.day is None or 1 <= m.day <= 31)
+    )
+
+
+def _numeric(span: Span, a: int, b: int, year: str, sep: str) -> Moment:
+    full = int(year) + (2000 if len(year) == 2 else 0)
+    if a > 12 or sep == ".":
+        return Moment(span, full, b, a)
+    if b > 12:
+        return Moment(span, full, a, b)
+    return Moment(span, full, b, a, swapped=a != b)
+
+
+def _clock(
+    span: Span, hour: int, minute: int, half: str | None, second: int | None, offset: int | None
+) -> Moment:
+    if half:
+        hour = hour % 12 + (12 if half[0] in "pP" else 0)
+    return Moment(span, hour=hour, minute=minute, second=second, offset=offset, twelve=bool(half))
+
+
+def _zone(text: str | None) -> int | None:
+    if not text:
+        return None
+    found = re.search(r"([+\-−])(\d{1,2}):?(\d{2})?", text)
+    if not found:
+        return 0
+    minutes = int(found[2]) * 60 + int(found[3] or 0)
+    return minutes if found[1] == "+" else -minutes
+
+
+def _int(text: str | None) -> int | None:
+    return int(text) if text else None
+
+
+def _month(name: str) -> int:
+    return MONTHS[name.lower()[:3]]
+
+
+def _weekday(name: str | None) -> int | None:
+    return WEEKDAYS[name.lower()[:3]] if name else None
+
+
+def at_offset(m: Moment, minutes: int) -> Moment:
+    """A full moment with a known offset, told in the zone ``minutes`` east of UTC."""
+    if m.offset is None or m.year is None or m.day is None or m.hour is None:
+        return m
+    try:
+        base = dt.datetime(m.year, m.month or 1, m.day, m.hour % 24, m.minute or 0, m.second or 0)
+        local = base + dt.timedelta(minutes=minutes - m.offset)
+    except (ValueError, OverflowError):
+        return m
+    return Moment(
+        m.span, local.year, local.month, local.day, None, local.hour, local.minute, local.second, minutes
+    )  # fmt: skip
+
+
+def moment_order(m: Moment) -> float:
+    """A number that sorts moments; what is not said counts as zero."""
+    days = (m.year or 0) * 372.0 + (m.month or 0) * 31 + (m.day or 0)
+    return days * 1440 + (m.hour or 0) * 60 + (m.minute or 0)
+
+
+def weekday_of(m: Moment | None) -> int | None:
+    """0 for Monday; None unless the whole date is known."""
+    if m is None or m.year is None or m.month is None or m.day is None:
+        return None
+    try:
+        return dt.date(m.year, m.month, m.day).weekday()
+    except ValueError:
+        return None
+
+
+def from_epoch(value: float) -> Moment | None:
+    """A Unix time in seconds or milliseconds, as a moment in UTC."""
+    seconds = value / 1000 if value > 1e11 else value
+    if not 3e8 <= seconds <= 4.2e9:
+        return None
+    when = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return Moment(
+        (0, 0), when.year, when.month, when.day, None, when.hour, when.minute, when.second, 0
+    )
+
+
+# ---- numbers
+
+_SCALES = {
+    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "mio": 1e6, "m": 1e6, "billion": 1e9,
+    "bn": 1e9, "b": 1e9, "trillion": 1e12, "tn": 1e12, "lakh": 1e5, "crore": 1e7,
+}  # fmt: skip
+_SMALL = {
+    n: i
+    for i, n in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        " fifteen sixteen seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {
+    n: 10 * i
+    for i, n in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_WORDS = "|".join(sorted((*_SMALL, *_TENS), key=len, reverse=True))
+_SPELLED = re.compile(
+    rf"\b(?P<w>(?:{_WORDS})(?:[-\s](?:{_WORDS}))?|a\s+dozen|half\s+a\s+dozen"
+    r"|an?\s+(?=(?:hour|minute|mile|kilometre|kilometer)\b|(?:day|week|month|year)"
+    r" (?:and|later|earlier|after"
+    r"|before)\b)"
+    r"|half\s+an?\s+(?=hour|day|mile|kilometre|kilometer|litre|liter)|a\s+couple\s+of|a\s+pair\s+of)(?:\b|(?<=\s))"
+    r"(?:\s+(?P<ws>hundred|thousand|million|billion)\b)?",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(
+    r"(?P<money>US\$|C\$|A\$|R\$|[$€£¥₹₩]\s?)?"
+    r"(?P<sign>(?<![\w.)\]])[-−+])?"
+    r"(?P<n>(?<![\w.])(?:\d{1,3}(?:[,’'_\u00a0\u202f\u2009]\d{3})+(?!\d)(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+"
+    r"|\d+(?:\.\d+)?(?:[eE][+\-]?\d{1,3})?|\.\d+))"
+    r"(?:\s?(?P<scale>hundred|thousand|million|billion|trillion|lakh|crore|mn|mio|bn|tn)\b"
+    r"|(?P<short>[kKMB])(?![\w]))?"
+)
+_AND_A_HALF = re.compile(r"\s*and a half\b")
+_MONEY_SIGNS = {"US$": "USD", "C$": "CAD", "A$": "AUD", "R$": "BRL"}
+_UNIT = re.compile(
+    r"[\s\-]?\s?(?:of\s+)?(?P<u>"
+    + "|".join(
+        re.escape(a).replace(r"\ ", r"[\s\-]") for a in sorted(ALIASES, key=len, reverse=True)
+    )
+    + r")(?![\w°²³/])",
+    re.IGNORECASE,
+)
+_CASED = {"c": "C", "f": "F", "w": "W", "l": "lL", "m": "m", "s": "s", "g": "g", "h": "h", "real": "", "won": "",
+          "try": "", "bar": "b", "kn": "k", "mb": "M", "in": "", "may": ""}  # fmt: skip
+_HEDGES = (
+    ("about", r"about|around|approximately|approx\.?|roughly|some|circa|ca\.|~|nearly|almost|just (?:over|under)"
+              r"|close to"
+              r"|an estimated|estimated|slightly (?:over|under|more than|less than)|a little (?:over|under)"),
+    ("over", r"over|more than|above|at least|upwards of|exceeding|exceeds|greater than|no less than|as many as"),
+    ("under", r"under|less than|below|at most|up to|fewer than|no more than"),
+)  # fmt: skip
+_HEDGE = re.compile(
+    "(?:" + "|".join(f"(?P<{n}>{p})" for n, p in _HEDGES) + r")\s*(?:the\s|a\s|of\s|\$|€|£)?\s*$",
+    re.IGNORECASE,
+)
+
+
+def numbers(text: str, taken: Iterable[Span] = (), *, words: bool = True) -> list[Number]:
+    """The numbers in ``text`` outside ``taken``, in order; "1 h 25 min" is one number of
+    minutes.
+    """
+    text = re.sub(r"\d{40,}", lambda m: "_" * len(m.group()), text)  # no quantity, and slow to read
+    masked = _mask(text, taken)
+    found = [_number(masked, m) for m in itertools.islice(_DIGITS.finditer(masked), MOST) if m["n"]]
+    if words:
+        found += [
+            n
+            for m in itertools.islice(_SPELLED.finditer(masked), MOST)
+            if (n := _spelled(masked, m)) is not None
+        ]
+        found.sort(key=lambda n: n.span)
+    return list(_joined(text, found))
+
+
+def _mask(text: str, taken: Iterable[Span]) -> str:
+    letters = list(text)
+    for start, end in taken:
+        letters[start:end] = "_" * (end - start)
+    return "".join(letters)
+
+
+def _number(text: str, m: re.Match[str]) -> Number:
+    raw = m["n"]
+    plain = re.sub(r"[’'_\u00a0\u202f\u2009]", "", raw)
+    plain = (
+        plain.replace(".", "").replace(",", ".")
+        if re.fullmatch(r"\d{1,3}(\.\d{3})+,\d+", plain)
+        else plain
+    )
+    plain = plain.replace(",", "")
+    scale = _SCALES[(m["scale"] or m["short"] or "").lower()] if m["scale"] or m["short"] else 1.0
+    mantissa, _, exponent = plain.lower().partition("e")
+    places = len(mantissa.partition(".")[2])
+    step = 10.0 ** max(-300, min(300, int(exponent or 0) - places)) * scale
+    value = float(plain) * scale * (-1 if m["sign"] in ("-", "−") else 1)
+    unit, end = _unit_after(text, m.end(), attached=bool(m["short"]))
+    if m["money"]:
+        unit = _MONEY_SIGNS.get(m["money"].strip()) or ALIASES[m["money"].strip()]
+    digits = (m.start("sign") if m["sign"] else m.start("n"), m.end())
+    return Number(value, step, (m.start(), end), digits, unit, _hedge(text, m.start()), scale=scale)
+
+
+def _hedge(text: str, position: int) -> str:
+    """What stands before a number and loosens it: "about", "over" or "under"."""
+    found = _HEDGE.search(text[max(0, position - 24) : position])
+    return (found.lastgroup or "") if found else ""
+
+
+def _unit_after(text: str, position: int, *, attached: bool = False) -> tuple[str, int]:
+    found = _UNIT.match(text, position)
+    if found is None:
+        return "", position
+    alias = re.sub(r"[\s\-]", " ", found["u"])
+    allowed = _CASED.get(alias.lower())
+    if allowed is not None and alias[0] not in allowed:
+        return "", position
+    if attached and len(alias) == 1:
+        return "", position
+    return ALIASES[alias.lower()], found.end()
+
+
+def _spelled(text: str, m: re.Match[str]) -> Number | None:
+    words = re.split(r"[-\s]+", m["w"].lower())
+    words = [w for w in words if w]
+    if words in (["a"], ["an"]):
+        value = 1.0
+    elif words[-1] == "of":
+        value = 2.0
+    elif words[0] == "half" and "dozen" not in words:
+        value = 0.5
+    elif "dozen" in words:
+        value = 6.0 if words[0] == "half" else 12.0
+    elif len(words) == 2 and (words[0] not in _TENS or _SMALL.get(words[1], 0) not in range(1, 10)):
+        return None
+    else:
+        value = float(sum(_SMALL.get(w, _TENS.get(w, 0)) for w in words))
+    scale = _SCALES[m["ws"].lower()] if m["ws"] else 1.0
+    unit, end = _unit_after(text, m.end())
+    if words == ["one"] and not unit and scale == 1:
+        return None  # "this one", "one of the"
+    half = _AND_A_HALF.match(text, m.end()) or _AND_A_HALF.match(text, end)
+    if half:
+        value += 0.5
+        unit, end = (unit, half.end()) if unit else _unit_after(text, half.end())
+    step = scale / 2 if half else scale
+    return Number(
+        value * scale, step, (m.start(), end), m.span(), unit, _hedge(text, m.start()), True, scale
+    )
+
+
+def _joined(text: str, found: list[Number]) -> Iterator[Number]:
+    """Join hours with the minutes that follow, feet with inches, and so on."""
+    held: Number | None = None
+    for number in found:
+        if held is not None and held.unit == "h" and number.unit == "m":
+            number = replace(number, unit="min")  # "1h 25m"
+        if held is not None and _continues(text, held, number):
+            big, small = UNITS[held.unit], UNITS[number.unit]
+            value = held.value * big.factor / small.factor + number.value
+            held = replace(
+                number,
+                value=value,
+                span=(held.span[0], number.span[1]),
+                digits=(held.digits[0], number.digits[1]),
+            )
+            continue
+        if held is not None:
+            yield held
+        held = number
+    if held is not None:
+        yield held
+
+
+def _continues(text: str, a: Number, b: Number) -> bool:
+    if not a.unit or not b.unit or text[a.span[1] : b.span[0]].strip(" ,") not in ("", "and"):
+        return False
+    one, two = UNITS[a.unit], UNITS[b.unit]
+    return one.dimension == two.dimension in ("time", "length", "mass") and one.factor > two.factor and b.value < (
+        one.factor / two.factor
+    )  # fmt: skip
+
+
+_ISO_DURATION = re.compile(r"^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$")
+
+
+def iso_duration(text: str) -> float | None:
+    """Seconds of an ISO 8601 duration, or None."""
+    m = _ISO_DURATION.match(text)
+    if m is None or not any(m.groups()):
+        return None
+    return sum(float(v or 0) * f for v, f in zip(m.groups(), (86400, 3600, 60, 1), strict=True))

@@ -1,0 +1,247 @@
+"""What a model wrote as its final answer, read: constrained JSON, the paper's two lines, or plain
+prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callwright.jsontext import JsonError, parse, parse_lenient
+from callwright.nouns.types import Json, JsonObject, Reply
+
+SENTENCE_LIMIT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One statement as the model gave it. ``glue`` is the text that stands before it in the
+    answer.
+    """
+
+    text: str
+    results: tuple[str, ...] = ()
+    glue: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """A whole answer before it is checked. ``gave_up``: the model said that it has no answer."""
+
+    statements: tuple[Draft, ...] = ()
+    missing: tuple[str, ...] = ()
+    gave_up: bool = False
+    cut: bool = False
+
+
+def schema_for(ids: Sequence[str]) -> JsonObject:
+    """The decoding schema of a final answer: statements that cite results by id, and what is
+    missing.
+    """
+    cited: JsonObject = {
+        "type": "array",
+        "items": {"type": "string", "enum": list(ids)},
+        "maxItems": 6,
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "statements": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 12,
+                "items": {
+                    "type": "object",
+                    "properties": {"text": {"type": "string", "maxLength": 600}, "results": cited},
+                    "required": ["text", "results"],
+                    "additionalProperties": False,
+                },
+            },
+            "missing": {
+                "type": "array",
+                "maxItems": 6,
+                "items": {"type": "string", "maxLength": 200},
+            },
+        },
+        "required": ["statements", "missing"],
+        "additionalProperties": False,
+    }
+
+
+_TURN = re.compile(
+    r"^[^\S\n]*+(?:Human|User|Observation|Assistant|Question|Thought|=== EXECUTION SUMMARY)\s*:?",
+    re.MULTILINE,
+)
+_ACTION = re.compile(r"Action\s*Input\s*:\s*", re.IGNORECASE)
+_FENCE = re.compile(r"^```\w*\s*|(?:(?<!\s)\s++)?```$")
+_FINAL = re.compile(r'"final_answer"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)', re.DOTALL)
+_LEAD = re.compile(r"^\s*(?:final answer|answer|action\s*:\s*finish)\s*:?\s*", re.IGNORECASE)
+_TAGS = re.compile(
+    r"(?:(?<!\s)\s++)?[\[(]\s*+(?:results?\s*+:?\s*+)?(r\d+(?:\s*(?:,|and|;)\s*r\d+)*)\s*[\])]",
+    re.IGNORECASE,
+)
+
+
+def read(reply: Reply, ids: Sequence[str]) -> Drafts:
+    """Understand a reply in whatever form it came; never raises, invents nothing."""
+    cut = reply.finish_reason == "length"
+    for call in reply.tool_calls:
+        value = call.arguments if isinstance(call.arguments, dict) else read_json(call.arguments)
+        if isinstance(value, dict) and (found := _of_object(value, ids)) is not None:
+            return found
+    text = _FENCE.sub("", reply.text.strip())
+    action = _ACTION.search(text)
+    if action:
+        text = text[action.end() :]
+    if text.lstrip().startswith("{"):
+        value = read_json(text) or read_json(_first_turn(text))
+        if isinstance(value, dict) and (found := _of_object(value, ids)) is not None:
+            return found
+        return _partial(text, ids) or Drafts(
+            cut=cut
+        )  # an object of another form is no prose either
+    return Drafts(tuple(split(_LEAD.sub("", _first_turn(text)), ids)), cut=cut)
+
+
+def read_json(text: str) -> Json:
+    """The JSON value of ``text``, or None where there is none or where it stops in the middle."""
+    try:
+        return parse(text)
+    except JsonError:
+        pass
+    try:
+        mended = parse_lenient(text)
+    except JsonError:
+        return None
+    return None if mended.truncated else mended.value
+
+
+def _first_turn(text: str) -> str:
+    """Only the model's own turn: what it plays of other speakers is dropped."""
+    found = _TURN.search(text)
+    return text[: found.start()] if found and found.start() > 0 else text
+
+
+def _of_object(value: dict[str, Any], ids: Sequence[str]) -> Drafts | None:
+    if "arguments" in value and isinstance(
+        value["arguments"], dict
+    ):  # {"name": "Finish", "arguments": {…}}
+        value = value["arguments"]
+    missing = tuple(m.strip() for m in _texts(value.get("missing")) if m.strip())
+    if isinstance(value.get("statements"), list):
+        drafts = [
+            d for s in value["statements"][:SENTENCE_LIMIT] if (d := _draft(s, ids)) is not None
+        ]
+        return Drafts(tuple(part for d in drafts for part in _sentences(d)), missing)
+    if isinstance(value.get("final_answer"), str):
+        return Drafts(tuple(split(value["final_answer"], ids)), missing)
+    if value.get("return_type") == "give_up_and_restart":
+        return Drafts((), missing, gave_up=True)
+    return None
+
+
+def _texts(value: Json) -> list[str]:
+    return (
+        [v for v in value if isinstance(v, str)]
+        if isinstance(value, list)
+        else [value]
+        if isinstance(value, str)
+        else []
+    )
+
+
+def _draft(value: Any, ids: Sequence[str]) -> Draft | None:
+    if isinstance(value, str):
+        value = {"text": value}
+    if (
+        not isinstance(value, dict)
+        or not isinstance(value.get("text"), str)
+        or not value["text"].strip()
+    ):
+        return None
+    text, tagged = _untag(value["text"].strip(), ids)
+    cited = [r for r in _texts(value.get("results")) if r in ids]
+    return Draft(text, tuple(dict.fromkeys((*cited, *tagged))), " ")
+
+
+def _sentences(draft: Draft) -> list[Draft]:
+    """A statement of several sentences as several statements that rest on the same results."""
+    parts = split(draft.text)
+    return [
+        Draft(p.text, draft.results, p.glue if i else draft.glue) for i, p in enumerate(parts)
+    ] or [draft]
+
+
+def _partial(text: str, ids: Sequence[str]) -> Drafts | None:
+    """A reply that was cut off: the whole statements, or the final answer as far as its last whole
+    sentence.
+    """
+    found = _FINAL.search(text)
+    if found:
+        body = read_json(f'["{found["text"]}"]')
+        words = (
+            body[0]
+            if isinstance(body, list) and body and isinstance(body[0], str)
+            else found["text"]
+        )
+        sentences = split(words, ids)
+        return Drafts(tuple(sentences), cut=True)
+    whole = []
+    for m in re.finditer(
+        r'\{\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"results"\s*:\s*\[[^\]]{0,2000}\]\s*\}', text
+    ):
+        draft = _draft(read_json(m.group()), ids)
+        if draft is not None:
+            whole.append(draft)
+    return Drafts(tuple(whole), cut=True) if whole else None
+
+
+def _untag(text: str, ids: Sequence[str]) -> tuple[str, list[str]]:
+    """Citations the model wrote into the text, like ``[r1, r2]``, taken out of it."""
+    tagged: list[str] = []
+    for m in _TAGS.finditer(text):
+        tagged += [r for r in re.findall(r"r\d+", m[1].lower()) if r in ids]
+    return (_TAGS.sub("", text).strip() if tagged else text), tagged
+
+
+_ABBREVIATION = re.compile(
+    r"\b(?:e\.g|i\.e|approx|ca|vs|St|Mr|Mrs|Ms|Dr|No|Inc|Ltd|Co|U\.S|a\.m|p\.m|[A-Z])\.$"
+)
+
+
+_BREAK = re.compile(
+    r"(?<=[.!?])([\"'”)]*\s+)|(?<!\s)\s+"
+)  # the end of a sentence, or any space: looked at once
+_NUMBERED = re.compile(r"(?:[-*•]\s*)?\d{1,2}[.)]")
+_SEEN = 100  # characters before a break that tell whether it is one
+
+
+def split(text: str, ids: Sequence[str] = ()) -> list[Draft]:
+    """Prose into sentences and list lines; joining ``glue + text`` gives the prose back, citations
+    taken out.
+    """
+    drafts: list[Draft] = []
+    start = 0
+    for m in _BREAK.finditer(text):
+        same_line = "\n" not in m.group()
+        if same_line and (not m[1] or (m.end() < len(text) and text[m.end()].islower())):
+            continue
+        end = text[max(start, m.start() - _SEEN) : m.start()]
+        if same_line and (_ABBREVIATION.search(end) or _NUMBERED.fullmatch(end.strip())):
+            continue  # "1. first item"
+        _append(drafts, text, start, m.start(), ids)
+        start = m.start()
+    _append(drafts, text, start, len(text), ids)
+    return drafts[: SENTENCE_LIMIT * 2]
+
+
+def _append(drafts: list[Draft], text: str, start: int, end: int, ids: Sequence[str]) -> None:
+    piece = text[start:end]
+    body = piece.lstrip("\"'”) \t\n") if start else piece.lstrip()
+    if not body.strip():
+        return
+    glue = piece[: len(piece) - len(body)]
+    clean, tagged = _untag(body.rstrip(), ids)
+    drafts.append(Draft(clean, tuple(dict.fromkeys(tagged)), glue if drafts else ""))

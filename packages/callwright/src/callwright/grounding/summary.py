@@ -1,0 +1,147 @@
+"""The execution summary: what the model is shown when it writes the final answer (RETO, A.6
+"Finish").
+
+Every result gets a fair share of the room. A long one is thinned rather than chopped: the entries
+that share words with the question stay, what is left out is counted where it stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callwright.grounding.index import unpack
+from callwright.grounding.words import all_concepts, key_tokens, tokens
+from callwright.nouns.types import Json, Skip, ToolResult, canonical
+
+_HEAD = 160
+_ITEMS = 400  # entries of one array or object that are looked at
+
+
+def summarise(query: str, results: Sequence[ToolResult], skips: Sequence[Skip], limit: int) -> str:
+    """Results under their ids, failures and skips named as such; about ``limit`` characters in
+    all.
+    """
+    heads = [_head(r) for r in results]
+    tail = [f"skipped: {s.tool}: {_shorten(s.reason, 160)}" for s in skips[:20]]
+    room = max(200, limit - sum(map(len, heads)) - sum(map(len, tail)))
+    contents = [None if r.failure is not None else unpack(r.content) for r in results]
+    bodies = [
+        _failure(r) if r.failure is not None else _text(c)
+        for r, c in zip(results, contents, strict=True)
+    ]
+    wanted = all_concepts(tokens(query))
+    shares = fair_shares([len(b) for b in bodies], room)
+    lines = [
+        f"{head} -> {fit(content, body, share, wanted)}"
+        for head, content, body, share in zip(heads, contents, bodies, shares, strict=True)
+    ]
+    return "\n".join(lines + tail) or "(nothing was executed)"
+
+
+def _head(result: ToolResult) -> str:
+    return f"{result.id}: {result.tool}({_shorten(canonical(result.arguments)[1:-1], _HEAD)})"
+
+
+def _failure(result: ToolResult) -> str:
+    failure = result.failure
+    return (
+        f"FAILED ({failure.kind}): {_shorten(failure.message, 240)}" if failure is not None else ""
+    )
+
+
+def _text(content: Json) -> str:
+    return content if isinstance(content, str) else canonical(content)
+
+
+def _shorten(text: str, length: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def fair_shares(lengths: Sequence[int], room: int) -> list[int]:
+    """Max-min fair: nobody gets more than it needs, what is spared goes to the longer ones."""
+    shares = [0] * len(lengths)
+    for position, index in enumerate(sorted(range(len(lengths)), key=lambda i: lengths[i])):
+        shares[index] = min(lengths[index], max(0, room) // (len(lengths) - position))
+        room -= shares[index]
+    return shares
+
+
+def fit(content: Json, body: str, share: int, wanted: frozenset[str]) -> str:
+    """``content`` within about ``share`` characters, with a visible marker where something was left
+    out.
+    """
+    if len(body) <= share:
+        return body
+    if isinstance(content, dict | list):
+        for members in (24, 12, 6, 3, 1):
+            thinned = canonical(_thin(content, wanted, members, 240 if members > 3 else 100))
+            if len(thinned) <= share:
+                return thinned
+        body = thinned
+    return _window(body, share, wanted)
+
+
+def _window(text: str, share: int, wanted: frozenset[str]) -> str:
+    """The sentences that share words with the question, from the beginning on; then whatever
+    fits.
+    """
+    parts = [p for p in text.replace("\n", ". ").split(". ") if p][:2000]
+    ranked = sorted(
+        range(len(parts)), key=lambda i: (-len(all_concepts(tokens(parts[i][:400])) & wanted), i)
+    )
+    kept: list[int] = []
+    used = 0
+    for index in ranked:
+        if used + len(parts[index]) + 2 <= share:
+            kept.append(index)
+            used += len(parts[index]) + 2
+    shown = ". ".join(parts[i] for i in sorted(kept)) if kept else text[:share]
+    return f"{shown} …[{max(0, len(text) - len(shown))} more characters cut]"
+
+
+def _thin(value: Any, wanted: frozenset[str], members: int, chars: int, depth: int = 0) -> Any:
+    """At most ``members`` entries of each array and long object, those nearest to the question
+    first.
+    """
+    if isinstance(value, str):
+        return value if len(value) <= chars else f"{value[:chars]}…[{len(value) - chars} cut]"
+    if depth > 6:
+        return "…" if isinstance(value, dict | list) else value
+    if isinstance(value, list):
+        keep = _nearest([canonical(v)[:600] for v in value[:_ITEMS]], wanted, members)
+        shown = [_thin(value[i], wanted, members, chars, depth + 1) for i in keep]
+        return (
+            shown
+            if len(shown) == len(value)
+            else [*shown, f"…[{len(value) - len(shown)} more of {len(value)}]"]
+        )
+    if isinstance(value, dict):
+        names = list(value)[:_ITEMS]
+        keep = list(range(len(names)))
+        if len(value) > members * 2:
+            keep = _nearest([f"{k} {_short(value[k])}" for k in names], wanted, members * 2)
+        shown_keys = {
+            names[i]: _thin(value[names[i]], wanted, members, chars, depth + 1) for i in keep
+        }
+        left = len(value) - len(shown_keys)
+        return shown_keys if not left else {**shown_keys, "…": f"[{left} more keys]"}
+    return value
+
+
+def _short(value: Any) -> str:
+    return (
+        value[:80]
+        if isinstance(value, str)
+        else ""
+        if isinstance(value, dict | list)
+        else str(value)
+    )
+
+
+def _nearest(texts: Sequence[str], wanted: frozenset[str], count: int) -> list[int]:
+    ranked = sorted(
+        range(len(texts)), key=lambda i: (-len(all_concepts(key_tokens(texts[i])) & wanted), i)
+    )
+    return sorted(ranked[:count])

@@ -1,0 +1,262 @@
+"""Is a statement what the results say? Checked claim by claim: value, unit, whose it is and what it
+is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from callwright.grounding.assertion import pairs, states, truths
+from callwright.grounding.binding import Bound, anchors_of, bind, conflicts
+from callwright.grounding.claims import Claims, claims_of
+from callwright.grounding.derived import derive
+from callwright.grounding.facts import Facts, Leaf
+from callwright.grounding.grounding_result import (
+    NOWHERE,
+    GroundingResult,
+    about,
+    refuse,
+    render_value,
+)
+from callwright.grounding.lexicon import COMPARISON, COURTESY, LIMITATION
+from callwright.grounding.matching import (
+    close,
+    figures_for,
+    offsets_in,
+    same_moment,
+    same_number,
+    weekday_fits,
+)
+from callwright.grounding.quantity import Moment, Number, Span, moments
+from callwright.grounding.wording import wording
+from callwright.grounding.words import concepts, stem, tokens
+from callwright.nouns.types import Citation
+
+LONGEST = 1_000  # characters of one statement that are read
+
+
+def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> GroundingResult:
+    """Check one statement. ``cited`` are the results it names: looked at first, then all the
+    others.
+    """
+    if COURTESY.search(text) and not any(c.isdigit() for c in text):
+        return GroundingResult("unchecked")
+    claims = claims_of(text[:LONGEST], facts)
+    verdict = GroundingResult("supported")
+    leaves: list[Leaf] = []
+    for number in claims.numbers:
+        _number(number, claims, facts, cited, verdict, leaves)
+    for moment in claims.moments:
+        _moment(moment, claims, facts, cited, verdict, leaves)
+    for span, word in claims.identifiers:
+        _identifier(word, span, claims, facts, verdict)
+    for _, name in claims.names:
+        _name(name, facts, verdict)
+    truths(claims, facts, verdict, leaves)
+    pairs(claims, facts, verdict)
+    states(claims, facts, verdict)
+    wording(claims, facts, verdict, leaves)
+    verdict.citations = _citations(claims, facts, cited, leaves)
+    if verdict.problems:
+        verdict.support = "unsupported"
+    elif LIMITATION.search(text):
+        verdict.support = "limitation"
+    elif not verdict.checked and not verdict.citations:
+        verdict.support = "unchecked"
+    return verdict
+
+
+def _number(
+    n: Number,
+    claims: Claims,
+    facts: Facts,
+    cited: Sequence[str],
+    verdict: GroundingResult,
+    leaves: list[Leaf],
+) -> None:
+    verdict.checked += 1
+    found = figures_for(n, facts, claims.text)
+    as_stated = [f for f, how in found if how == "same"]
+    bound = bind(as_stated, n, claims, facts, cited) if 0 < len(as_stated) < len(found) else Bound()
+    if bound.figure is None:  # no result holds it in this unit
+        bound = bind([f for f, _ in found], n, claims, facts, cited)
+    if bound.figure is not None:
+        leaves.append(bound.figure.leaf)
+        if any(how == "converted" for f, how in found if f is bound.figure):
+            verdict.derived.append(
+                f"{claims.text[slice(*n.span)]} is {render_value(bound.figure)} converted"
+            )
+        return
+    if _compared(bound, n, claims) or _year(n, claims, facts, cited, leaves):
+        return
+    if any(q.unit == n.unit and close(n, q.value) for q in facts.query_numbers) and not bound.rival:
+        return
+    if _in_arguments(n, facts) and not bound.rival:
+        return
+    if _at_query_unit(n, facts) and not bound.rival:
+        return
+    how = derive(n, claims, facts)
+    if how is not None:
+        verdict.derived.append(how.text)
+        leaves.extend(how.leaves)
+        return
+    if facts.cut and facts.stands(claims.text[slice(*n.digits)].replace(",", "")):
+        return
+    refuse(claims.text[slice(*n.span)], bound, verdict, n)
+
+
+def _year(
+    n: Number, claims: Claims, facts: Facts, cited: Sequence[str], leaves: list[Leaf]
+) -> bool:
+    """ "Released in 2017" where a whole date stands."""
+    if n.unit or n.word or n.step != 1 or not 1000 <= n.value <= 2200:
+        return False
+    moment = Moment(n.span, year=int(n.value))
+    dated = [
+        f for f in facts.moment_figures if f.moment is not None and f.moment.year == moment.year
+    ]
+    bound = bind(dated, moment, claims, facts, cited)
+    if bound.figure is not None:
+        leaves.append(bound.figure.leaf)
+    return bound.figure is not None
+
+
+def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
+    """ "5,100 mAh vs. 4,700": the other record's value, told beside the right one."""
+    if bound.rival is None or bound.taken is None or bound.rival.leaf.key != bound.taken.leaf.key:
+        return False
+    rival = bound.rival
+    told = any(same_number(m, rival) for m in claims.numbers if m is not n)
+    return told and bool(COMPARISON.search(claims.text))
+
+
+def _in_arguments(n: Number, facts: Facts) -> bool:
+    return any(close(n, v) for v in facts.argument_numbers)
+
+
+def _at_query_unit(n: Number, facts: Facts) -> bool:
+    return not n.unit and any(q.value == n.value for q in facts.query_numbers)
+
+
+def _moment(
+    m: Moment,
+    claims: Claims,
+    facts: Facts,
+    cited: Sequence[str],
+    verdict: GroundingResult,
+    leaves: list[Leaf],
+) -> None:
+    verdict.checked += 1
+    stated = claims.text[slice(*m.span)]
+    if not weekday_fits(m):
+        verdict.problems.append(f"{stated} is not that day of the week")
+        return
+    found = [(f, how) for f in facts.moment_figures if (how := same_moment(m, f, _offsets(facts)))]
+    bound = bind([f for f, _ in found], m, claims, facts, cited)
+    if bound.figure is not None:
+        leaves.append(bound.figure.leaf)
+        return
+    undisputed = bound.rival is None or bound.taken is None
+    if undisputed and (
+        any(_same_asked(m, q) for q in facts.query_moments) or _moment_in_arguments(m, facts)
+    ):
+        return
+    way = derive(m, claims, facts)
+    if way is not None:
+        verdict.derived.append(way.text)
+        leaves.extend(way.leaves)
+        return
+    refuse(stated, bound, verdict, m)
+
+
+def _offsets(facts: Facts) -> tuple[int, ...]:
+    if facts.offsets is None:
+        facts.offsets = offsets_in(facts)
+    return facts.offsets
+
+
+def _same_asked(m: Moment, asked: Moment) -> bool:
+    pairs = ((m.year, asked.year), (m.month, asked.month), (m.day, asked.day), (m.hour, asked.hour),
+             (m.minute, asked.minute), (m.weekday, asked.weekday))  # fmt: skip
+    return all(a is None or a == b for a, b in pairs)
+
+
+def _moment_in_arguments(m: Moment, facts: Facts) -> bool:
+    return any(
+        _same_asked(m, other)
+        for result in facts.results
+        for value in result.arguments.values()
+        if isinstance(value, str) and len(value) < 200
+        for other in moments(value)
+    )
+
+
+def _identifier(
+    word: str, span: Span, claims: Claims, facts: Facts, verdict: GroundingResult
+) -> None:
+    verdict.checked += 1
+    squeezed = "".join(tokens(word))
+    zone = re.fullmatch(r"(?:UTC|GMT)([+\-−])(\d{1,2})(?::?(\d{2}))?", word)
+    if zone and (int(zone[2]) * 60 + int(zone[3] or 0)) * (1 if zone[1] == "+" else -1) in _offsets(
+        facts
+    ):
+        return
+    if squeezed in facts.squeezed:
+        homes = facts.texts_by_value.get(squeezed, ())
+        anchors = anchors_of(claims, span)
+        subject = [m.span for m in claims.mentions[:1]] == [span]
+        if homes and not subject and all(conflicts(leaf, anchors, facts) for leaf in homes):
+            verdict.problems.append(f"{word} is {about(homes[0])}")
+        return
+    verdict.problems.append(f"{word} {NOWHERE}")
+
+
+def _name(name: str, facts: Facts, verdict: GroundingResult) -> None:
+    verdict.checked += 1
+    unknown = [w for w in tokens(name) if not _known(w, facts)]
+    if unknown:
+        verdict.problems.append(f"{name} {NOWHERE}")
+
+
+def _known(word: str, facts: Facts) -> bool:
+    if word in facts.vocabulary or len(word) < 2 or word == "s":
+        return True
+    return stem(word) in facts.vocabulary or any(c in facts.vocabulary for c in concepts(word)) or (
+        len(word) >= 4 and word in facts.squeezed
+    )  # fmt: skip
+
+
+def _citations(
+    claims: Claims, facts: Facts, cited: Sequence[str], leaves: Iterable[Leaf]
+) -> tuple[Citation, ...]:
+    made = [Citation(leaf.result, facts.quote(leaf)) for leaf in leaves]
+    if not made:
+        made = _by_identifiers(claims, facts) or _by_words(claims, facts, cited)
+    return tuple(dict.fromkeys(made))[:8]
+
+
+def _by_identifiers(claims: Claims, facts: Facts) -> list[Citation]:
+    """Where the names of files, hosts and things stand that the statement gives."""
+    made = []
+    for _, word in claims.identifiers:
+        squeezed = "".join(tokens(word))
+        texts = (leaf for leaf in facts.leaves[:4000] if isinstance(leaf.value, str))
+        home = next(
+            (leaf for leaf in texts if squeezed in "".join(tokens(leaf.part or leaf.value))), None
+        )
+        if home is not None:
+            made.append(Citation(home.result, facts.quote(home)))
+    return made
+
+
+def _by_words(claims: Claims, facts: Facts, cited: Sequence[str]) -> list[Citation]:
+    """No number to point at: the text leaves whose words the statement uses."""
+    said = " " + " ".join(tokens(claims.text)) + " "
+    for leaf in facts.leaves[:4000]:
+        value = leaf.value
+        if isinstance(value, str) and 2 < len(value) <= 80 and (not cited or leaf.result in cited):
+            words = " ".join(tokens(value))
+            if words and f" {words} " in said:
+                return [Citation(leaf.result, facts.quote(leaf))]
+    return [Citation(r, "") for r in cited if r in facts.texts]

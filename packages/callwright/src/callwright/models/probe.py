@@ -1,0 +1,139 @@
+"""What an endpoint really supports: asked once with tiny questions, remembered per address and
+model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from callwright import weights
+from callwright.jsontext import JsonError, parse
+from callwright.models.chat import Gathered
+from callwright.nouns.errors import ModelError
+from callwright.nouns.protocols import Capabilities
+from callwright.nouns.types import JsonObject
+
+Ask = Callable[[JsonObject], Awaitable[JsonObject]]
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"zq": {"enum": ["k7"]}},
+    "required": ["zq"],
+    "additionalProperties": False,
+}
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "switch_lamp",
+        "description": "Switches the lamp on or off.",
+        "parameters": {
+            "type": "object",
+            "properties": {"on": {"type": "boolean"}},
+            "required": ["on"],
+        },
+    },
+}
+_UNSUPPORTED = frozenset({400, 404, 405, 415, 422, 500, 501})
+
+
+async def capabilities_of(ask: Ask, context: int) -> Capabilities:
+    """Two questions: is a JSON schema followed that no model would follow by chance, and do native
+    calls come back?
+
+    Raises ModelError if not even a plain question is answered.
+    """
+    schema = await _follows_schema(ask)
+    native = await _calls_natively(ask)
+    if not schema and not native:  # tell "supports neither" from "cannot be asked"
+        await ask(_question("Say hello."))
+    return Capabilities(native, schema, context, "probed")
+
+
+async def _follows_schema(ask: Ask) -> bool:
+    body = _question("Reply with the single word: hello")
+    body["response_format"] = {
+        "type": "json_schema",
+        "json_schema": {"name": "probe", "schema": _SCHEMA, "strict": True},
+    }
+    reply = await _tried(ask, body)
+    try:
+        return reply is not None and parse(reply.text) == {"zq": "k7"}
+    except JsonError:
+        return False
+
+
+async def _calls_natively(ask: Ask) -> bool:
+    body = _question("Switch the lamp on.")
+    body |= {"tools": [_TOOL], "tool_choice": "auto"}
+    reply = await _tried(ask, body)
+    return reply is not None and any(c.tool == "switch_lamp" for c in reply.calls())
+
+
+async def _tried(ask: Ask, body: JsonObject) -> Gathered | None:
+    """The reply, or None where the endpoint says that it does not do this."""
+    try:
+        answer = await ask(body)
+    except ModelError as exc:
+        if exc.status in _UNSUPPORTED:
+            return None
+        raise
+    gathered = Gathered()
+    gathered.feed(answer)
+    gathered.close()
+    return gathered
+
+
+def _question(text: str) -> JsonObject:
+    return {
+        "messages": [{"role": "user", "content": text}],
+        "max_tokens": 64,
+        "temperature": 0.0,
+        "seed": 0,
+    }
+
+
+class Memory:
+    """A small JSON file: key -> what was found. A missing, broken or read-only file only means
+    asking again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def get(self, key: str, context: int) -> Capabilities | None:
+        found = self._read().get(key)
+        if not isinstance(found, dict):
+            return None
+        return Capabilities(
+            found.get("native_tools") is True, found.get("json_schema") is True, context, "probed"
+        )
+
+    def put(self, key: str, found: Capabilities) -> None:
+        entries = self._read() | {
+            key: {"native_tools": found.native_tools, "json_schema": found.json_schema}
+        }
+        part = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        with suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+            os.replace(part, self.path)
+
+    def forget(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            value = parse(self.path.read_bytes())
+        except (OSError, JsonError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+def remembered(path: Path | None = None) -> Memory:
+    """The memory file: ``endpoints.json`` in the cache directory unless a path is given."""
+    return Memory(path or weights.cache_dir() / "endpoints.json")

@@ -1,0 +1,1 @@
+"""Values that every room passes on. Standard library only."""

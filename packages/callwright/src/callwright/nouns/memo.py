@@ -1,0 +1,31 @@
+"""What a function makes of a text, remembered: of many short texts, and of the last few long ones.
+
+Names and descriptions come again and again. What somebody said, or a call writes into a file, does
+not: remembered like a name, it would pile up in a process that runs for months.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
+
+T = TypeVar("T")
+LAST = 8  # long texts: the request and the values of the reply at hand
+
+
+def remembered(most: int, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Decorates a pure function of one text: what it gives is remembered for the ``most`` last
+    texts of at most ``longest`` characters, and for the ``LAST`` last longer ones.
+    """
+
+    def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
+        short, long = lru_cache(most)(function), lru_cache(LAST)(function)
+
+        @wraps(function)
+        def remembering(text: str) -> T:
+            return short(text) if len(text) <= longest else long(text)
+
+        return remembering
+
+    return decorated

@@ -1,0 +1,269 @@
+"""The one event type and its sinks. A trace is a list of events; a JSONL file holds one a line.
+
+Long texts (prompts, raw replies) are kept whole and once: an event of kind ``blob`` carries the
+text under its digest, later events name the digest. Format version 1; :func:`read_jsonl` migrates
+older versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, TextIO
+
+from callwright.nouns.errors import TraceError
+from callwright.nouns.redaction import redacted
+from callwright.nouns.types import PLAIN, to_json
+
+VERSION = 1
+
+KINDS = (
+    "run.start",  # query, conversation, tools, model, strategy, limits, sandbox
+    "shortlist",  # wanted, names, tools, digests, hits: which of a catalogue's tools were found, and for what
+    "plan",  # slots, edges, layers, planner
+    "layer",  # index, total, slots
+    "dispatch",  # slots, revision: steps of the plan that are on their way, each as soon as its inputs exist
+    "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded
+    "round",  # thought, code, calls, shown, stop, answer, given_up: one reply of the Python-call agent, carried out
+    "call.raw",  # id, tool, arguments as the model gave them
+    "call.checked",  # id, arguments, edits, warnings
+    "call.refused",  # id, violations, edits
+    "call.repair",  # id, tier, before, after, edits
+    "reflection",  # id, tool, analysis, strategy, arguments: why the model thinks its call failed
+    "skip",  # tool, reason
+    "origins",  # id, tool, origins, refused: where a call's late-bound values come from, and which may not
+    "approval",  # id, tool, offer, digest, arguments, why, origins, granted, by: somebody was asked for leave
+    "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
+    "recovery",  # step (retry, substitute, retrieve, replan, plan), tool, failed: tried where mending did not help
+    "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them
+    "result",  # id, tool, content or failure, seconds, attempt, simulated; judged: the failure is our reading of it
+    "resolution",  # id, attempt, outcome, by: what became of a call in doubt
+    "trial",  # observation, content, …: one call made to find out whether a tool works, before it is offered
+    "trials",  # ranking, observations, …: the candidates in the order that their trials gave them
+    "answer",  # text, statements, missing
+    "limit",  # which limit ended what
+    "note",  # something a reader of the run should know
+    "run.end",  # status, usage, model_calls, steps, seconds
+    "blob",  # digest, text
+)
+_KNOWN = frozenset(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a run. ``seq`` orders events; ``at`` is seconds since the run
+    began.
+    """
+
+    kind: str
+    seq: int
+    at: float
+    data: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "v": VERSION,
+            "seq": self.seq,
+            "at": round(self.at, 4),
+            "kind": self.kind,
+            "data": self.data,
+        }
+
+
+class Sink(Protocol):
+    """Where events go. Called in order, once per event, from one thread."""
+
+    def __call__(self, event: Event) -> None: ...
+
+
+class MemorySink:
+    """Keeps the events in a list."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+
+
+class JsonlSink:
+    """Appends each event to a file as one JSON line, flushed, so that a killed run leaves a
+    readable trace.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        with self._writing():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: TextIO = self.path.open(
+                "w", encoding="utf-8", errors="surrogatepass", newline="\n"
+            )
+
+    def __call__(self, event: Event) -> None:
+        with self._writing():
+            self._file.write(json.dumps(event.to_dict(), ensure_ascii=False, default=str) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        with self._writing():
+            self._file.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as exc:
+            said = f"cannot write the trace {self.path}: {exc.strerror}"
+            raise TraceError(said, hint="make room, or choose another --trace") from exc
+
+    def __enter__(self) -> JsonlSink:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+@dataclass
+class Trace:
+    """Records a run. Every secret in ``secrets`` is replaced before any sink sees an event.
+
+    ``started``: what the clock showed when the run began; by default what it shows at the first
+    event.
+    """
+
+    sinks: tuple[Sink, ...] = ()
+    secrets: tuple[str, ...] = ()
+    clock: Callable[[], float] = time.monotonic
+    events: list[Event] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+    started: float | None = None
+
+    def add(self, kind: str, **data: Any) -> Event:
+        """Record one event and hand it to every sink."""
+        if kind not in _KNOWN:
+            raise TraceError(
+                f"unknown event kind {kind!r}",
+                hint="the kinds are listed in callwright.nouns.trace.KINDS",
+            )
+        now = self.clock()
+        if self.started is None:
+            self.started = now
+        for name, value in data.items():
+            if type(value) not in PLAIN:
+                data[name] = to_json(value)
+        event = Event(kind, len(self.events), now - self.started, self.redact(data))
+        self.events.append(event)
+        for sink in self.sinks:
+            sink(event)
+        return event
+
+    def note(self, *texts: str) -> None:
+        """What a reader of the run should know, an event each."""
+        for text in texts:
+            self.add("note", text=text)
+
+    def blob(self, text: str) -> str:
+        """Keep a text whole, once; returns the digest by which events name it."""
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        if key not in self._seen:
+            self._seen.add(key)
+            self.add("blob", digest=key, text=text)
+        return key
+
+    def redact(self, value: Any) -> Any:
+        """A JSON value with every secret replaced, keys included."""
+        return redacted(value, self.secrets)
+
+
+def round_text(data: Mapping[str, Any]) -> str:
+    """What a ``round`` event tells, in one line; "" where the answer says it."""
+    if data["given_up"] is not None:
+        return f"the model gave up: {data['given_up']}"
+    stopped = f" (stopped: {data['stop']})" if data["stop"] else ""
+    return f"printed: {data['shown']}{stopped}" if data["answer"] is None else ""
+
+
+def recovery_text(data: Mapping[str, Any]) -> str:
+    """A ``recovery`` event as one line: what is tried, and for which call."""
+    how = {
+        "retry": f"{data.get('producer')} gave an argument of it and is asked again",
+        "substitute": f"{', '.join(data.get('offered') or ())} may stand in",
+        "retrieve": (
+            f"the catalogue is searched again: {', '.join(data.get('offered') or ())} may do"
+        ),
+        "plan": (
+            "what is left is planned anew; blocked:"
+            f" {', '.join(data.get('blocked') or ()) or 'nothing'}"
+        ),
+        "replan": (
+            "what is left is layered anew; "
+            + "; ".join(
+                f"{tool} after {', '.join(names)}"
+                for tool, names in (data.get("waits") or {}).items()
+            )
+        ),
+    }
+    whom = f" for {data['failed']} {data['tool']}" if data["failed"] else ""
+    return f"recovery: {data['step']}{whom}: {how.get(data['step'], '')}"
+
+
+def shortlist_text(data: Mapping[str, Any]) -> str:
+    """A ``shortlist`` event as one line: which tools were found."""
+    return f"found for the request: {', '.join(data['names']) or 'no tool that fits'}"
+
+
+def stale_text(data: Mapping[str, Any]) -> str:
+    """A ``stale`` event as one line: which results no longer count, and which writes stay all the
+    same.
+    """
+    written = ", ".join(data["written"])
+    stays = f"; {written} rested on it, was written and stays" if written else ""
+    return f"stale since {data['by']}: {', '.join(data['results'])} ({data['reason']}){stays}"
+
+
+def blobs(events: Iterable[Event]) -> dict[str, str]:
+    """digest -> text of every blob in a trace."""
+    return {e.data["digest"]: e.data["text"] for e in events if e.kind == "blob"}
+
+
+def read_jsonl(path: Path | str) -> list[Event]:
+    """The events of a JSONL trace, migrated to the current version. A half-written last line is
+    dropped.
+    """
+    try:
+        lines = (
+            Path(path).read_text(encoding="utf-8", errors="surrogatepass").rstrip("\n").split("\n")
+        )
+    except OSError as exc:
+        said = f"cannot read the trace {path}: {exc.strerror}"
+        raise TraceError(said, hint="a trace is what --trace wrote") from exc
+    events = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            events.append(_event(json.loads(line)))
+        except (ValueError, KeyError, TypeError) as exc:
+            if number == len(lines):
+                break  # the process was killed while writing
+            raise TraceError(f"{path}, line {number} is not a trace event: {exc}") from exc
+    return events
+
+
+def _event(row: dict[str, Any]) -> Event:
+    if row["v"] > VERSION:
+        raise TraceError(
+            f"the trace has format version {row['v']}, this Callwright reads up to {VERSION}"
+        )
+    return Event(row["kind"], int(row["seq"]), float(row["at"]), row["data"])

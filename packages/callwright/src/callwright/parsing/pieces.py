@@ -1,0 +1,101 @@
+"""What a parser hands out: text that flows on, calls that were found in it, and what a reader found
+in one block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+from callwright.nouns.types import JsonObject, ToolCall
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[
+    None, None, T
+]  # stops wherever more text is needed, returns what was read
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """Text that is no call, unchanged. ``reasoning``: it stands inside ``<think>`` or its like,
+    tags included.
+    """
+
+    text: str
+    reasoning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """One call. ``call.arguments`` is an object, or the raw text where it cannot be read as one.
+
+    ``raw`` is the text of the whole block; where a block holds several calls the first carries it
+    and the others "": the texts and raws of all pieces, in order, are the input again. ``problems``
+    lists what was wrong and mended or left. ``truncated``: the text stopped inside the arguments,
+    which are then raw text and never completed.
+    """
+
+    call: ToolCall
+    raw: str
+    dialect: str
+    problems: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+Piece: TypeAlias = TextPiece | CallPiece
+
+
+@dataclass(slots=True)
+class Meant:
+    """A call as a reader found it, before it has an id. ``slot`` is the label that NESTFUL and
+    NesTools give.
+    """
+
+    tool: str
+    arguments: JsonObject | str
+    problems: list[str] = field(default_factory=list)
+    truncated: bool = False
+    slot: str = ""
+
+
+@dataclass(slots=True)
+class Block:
+    """What one reader took. Without calls it is text after all (``reason``: why the model says it
+    called nothing).
+    """
+
+    dialect: str
+    calls: list[Meant] = field(default_factory=list)
+    reason: str = ""
+    raw: str = ""  # the text of the block, kept where there are no calls
+
+
+class Data:
+    """Said by a reader of a bracketed value that is no call: until it closes, nothing in it is one
+    either.
+    """
+
+
+DATA = Data()
+Reading: TypeAlias = Steps["Block | Data | None"]  # None: no call begins here
+
+Writer: TypeAlias = Callable[[Sequence[ToolCall]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A family: how its calls look, where that is known from, and whether samples of its upstream
+    are tested.
+
+    ``reads_as``: its shape is another family's, under whose name its calls are reported. ``asked``:
+    it is read only where ``Parser`` is asked for it by name, because prose looks the same.
+    """
+
+    name: str
+    shape: str
+    source: str
+    write: Writer
+    verified: bool = False
+    reads_as: str = ""
+    asked: bool = False

@@ -1,0 +1,3 @@
+"""A repairing proxy: OpenAI- and Anthropic-compatible in front, any OpenAI-compatible endpoint
+behind.
+"""

@@ -1,0 +1,1 @@
+"""Client APIs other than chat completions, translated in both directions."""

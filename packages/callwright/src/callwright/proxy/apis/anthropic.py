@@ -1,0 +1,343 @@
+"""Anthropic's Messages API in front (``POST /v1/messages``, version 2023-06-01), chat completions
+behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callwright.nouns.types import Json, JsonObject
+from callwright.proxy.apis.translated import BadRequest, Delta, Translated, counted
+from callwright.proxy.session.native import as_object
+from callwright.proxy.session.sse import json_bytes, named
+from callwright.proxy.session.turns import arranged
+
+_STOP = {
+    "stop": "end_turn",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "length": "max_tokens",
+}
+_STOP["content_filter"] = "refusal"
+_ERRORS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+}
+_ERRORS |= {413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}
+_SAME = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
+_CHOICE = {"auto": "auto", "any": "required", "none": "none"}
+_BILL = "x-anthropic-billing-header:"
+CHARACTERS_A_TOKEN = 4
+
+
+class Anthropic:
+    """The front of ``/v1/messages``."""
+
+    def request(self, body: JsonObject) -> JsonObject:
+        """The chat request that a Messages request means. Raises BadRequest."""
+        if not isinstance(body.get("messages"), list):
+            raise BadRequest("messages: a list is required")
+        made = {key: body[key] for key in _SAME if key in body}
+        made["messages"] = arranged([*_system(body.get("system")), *_messages(body["messages"])])
+        if body.get("stop_sequences"):
+            made["stop"] = body["stop_sequences"]
+        if body.get("stream"):
+            made["stream_options"] = {"include_usage": True}
+        tools = [
+            _tool(t)
+            for t in body.get("tools") or ()
+            if isinstance(t, Mapping) and "input_schema" in t
+        ]
+        if tools:
+            made["tools"] = tools
+            _choose(made, body.get("tool_choice"))
+        return made
+
+    def writer(self, body: JsonObject) -> Translated:
+        return Translated(Messages(body))
+
+    def error(self, status: int, message: str) -> bytes:
+        return error(status, message)
+
+
+def count_tokens(body: JsonObject) -> bytes:
+    """``/v1/messages/count_tokens``, estimated: OpenAI-compatible servers count nothing
+    beforehand.
+    """
+    made = Anthropic().request(body)
+    size = len(json_bytes([made["messages"], made.get("tools", [])]))
+    return json_bytes({"input_tokens": max(1, size // CHARACTERS_A_TOKEN)})
+
+
+def error(status: int, message: str) -> bytes:
+    """Anthropic's error body."""
+    kind = _ERRORS.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    return json_bytes({"type": "error", "error": {"type": kind, "message": message}})
+
+
+class Messages:
+    """The answer: content blocks, one after the other."""
+
+    stream_type = "text/event-stream; charset=utf-8"
+    keep_alive = named("ping", {"type": "ping"})
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        self.streams = body.get("stream") is True
+        self._thinks = (
+            isinstance(body.get("thinking"), Mapping) and body["thinking"].get("type") != "disabled"
+        )
+        self._model = str(body.get("model") or "")
+        self._index = -1
+        self._open = ""  # text | thinking | tool_use: the kind of the block under way
+        self._calls: dict[int, int] = {}
+        self._started = False
+        self._finish = "stop"
+        self._usage: Mapping[str, Any] | None = None
+
+    def delta(self, delta: Delta) -> bytes:
+        out = [] if self._started else [self._start(delta)]
+        if delta.reasoning and self._thinks:
+            out += self._piece("thinking", {"type": "thinking_delta", "thinking": delta.reasoning})
+        if delta.text:
+            out += self._piece("text", {"type": "text_delta", "text": delta.text})
+        for place, called, name, arguments in delta.calls:
+            out += self._call(place, called, name, arguments)
+        self._finish = delta.finish or self._finish
+        self._usage = delta.usage or self._usage
+        return b"".join(out)
+
+    def close(self) -> bytes:
+        out = [] if self._started else [self._start(Delta())]
+        out += self._stop_block()
+        _, completion, _ = counted(self._usage)
+        changed = {"stop_reason": _STOP.get(self._finish, "end_turn"), "stop_sequence": None}
+        usage = {**_usage(self._usage), "output_tokens": completion}
+        out.append(
+            named("message_delta", {"type": "message_delta", "delta": changed, "usage": usage})
+        )
+        out.append(named("message_stop", {"type": "message_stop"}))
+        return b"".join(out)
+
+    def whole(self, delta: Delta) -> bytes:
+        content: list[Json] = []
+        if delta.reasoning and self._thinks:
+            content.append({"type": "thinking", "thinking": delta.reasoning, "signature": ""})
+        if delta.text:
+            content.append({"type": "text", "text": delta.text})
+        for _, called, name, arguments in delta.calls:
+            found = as_object(arguments or "{}")
+            given = found if isinstance(found, dict) else {"_unreadable": found}
+            content.append({"type": "tool_use", "id": called, "name": name, "input": given})
+        message = self._message(delta)
+        message |= {"content": content, "stop_reason": _STOP.get(delta.finish, "end_turn")}
+        return json_bytes({**message, "usage": _usage(delta.usage)})
+
+    def error(self, status: int, message: str) -> bytes:
+        return error(status, message)
+
+    def broken(self, message: str) -> bytes:
+        return named("error", {"type": "error", "error": {"type": "api_error", "message": message}})
+
+    def _message(self, delta: Delta) -> JsonObject:
+        return {
+            "id": f"msg_{delta.id.removeprefix('chatcmpl-') or 'callwright'}",
+            "type": "message",
+            "role": "assistant",
+            "model": delta.model or self._model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": _usage(delta.usage),
+        }
+
+    def _start(self, delta: Delta) -> bytes:
+        self._started = True
+        return named("message_start", {"type": "message_start", "message": self._message(delta)})
+
+    def _piece(self, kind: str, delta: JsonObject) -> list[bytes]:
+        """A piece of text or thought: in the block under way if it is of that kind, else in a new
+        one.
+        """
+        out: list[bytes] = []
+        if self._open != kind:
+            empty = (
+                {"type": "text", "text": ""}
+                if kind == "text"
+                else {"type": kind, kind: "", "signature": ""}
+            )
+            out += self._start_block(kind, empty)
+        out.append(self._block_delta(delta))
+        return out
+
+    def _call(self, place: int, called: str, name: str, arguments: str) -> list[bytes]:
+        out: list[bytes] = []
+        if place not in self._calls:
+            out += self._start_block(
+                "tool_use", {"type": "tool_use", "id": called, "name": name, "input": {}}
+            )
+            self._calls[place] = self._index
+        if arguments:
+            out.append(self._block_delta({"type": "input_json_delta", "partial_json": arguments}))
+        return out
+
+    def _start_block(self, kind: str, block: JsonObject) -> list[bytes]:
+        out = self._stop_block()
+        self._index += 1
+        self._open = kind
+        started = {"type": "content_block_start", "index": self._index, "content_block": block}
+        return [*out, named("content_block_start", started)]
+
+    def _block_delta(self, delta: JsonObject) -> bytes:
+        return named(
+            "content_block_delta",
+            {"type": "content_block_delta", "index": self._index, "delta": delta},
+        )
+
+    def _stop_block(self) -> list[bytes]:
+        if not self._open:
+            return []
+        self._open = ""
+        return [named("content_block_stop", {"type": "content_block_stop", "index": self._index})]
+
+
+def _usage(usage: Mapping[str, Any] | None) -> JsonObject:
+    prompt, completion, cached = counted(usage)
+    made = {"input_tokens": prompt - cached, "output_tokens": completion}
+    return {**made, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached}
+
+
+def _system(raw: Json) -> list[Json]:
+    """Without the line that Claude Code keeps for the bill: it is no prompt, and new with every
+    session.
+    """
+    if isinstance(raw, list):
+        raw = [
+            b for b in raw if not (isinstance(b, Mapping) and str(b.get("text")).startswith(_BILL))
+        ]
+    text = _text(raw)
+    return [{"role": "system", "content": text}] if text else []
+
+
+def _text(raw: Json) -> str:
+    if isinstance(raw, list):
+        return "\n\n".join(
+            str(b.get("text") or "")
+            for b in raw
+            if isinstance(b, Mapping) and b.get("type") == "text"
+        )
+    return raw if isinstance(raw, str) else ""
+
+
+def _messages(raw: list[Json]) -> list[Json]:
+    made: list[Json] = []
+    for place, message in enumerate(raw):
+        if not isinstance(message, Mapping) or message.get("role") not in (
+            "user",
+            "assistant",
+            "system",
+        ):
+            raise BadRequest(f"messages.{place}: a role of user or assistant is required")
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if not isinstance(blocks, list):
+            raise BadRequest(f"messages.{place}.content: text or a list of blocks is required")
+        blocks = [b for b in blocks if isinstance(b, Mapping)]
+        if message["role"] == "assistant":
+            made.append(_assistant(blocks))
+        elif message["role"] == "system":
+            made.append({"role": "system", "content": _text(blocks)})
+        else:
+            made += _user(blocks)
+    return made
+
+
+def _assistant(blocks: list[Mapping[str, Any]]) -> JsonObject:
+    """Thoughts are left out: they are signed for another server."""
+    calls = [
+        {
+            "id": str(b.get("id") or ""),
+            "type": "function",
+            "function": {
+                "name": str(b.get("name") or ""),
+                "arguments": json_bytes(b.get("input") or {}).decode(),
+            },
+        }
+        for b in blocks
+        if b.get("type") == "tool_use"
+    ]
+    made: JsonObject = {"role": "assistant", "content": _text(list(blocks)) or None}
+    return {**made, "tool_calls": calls} if calls else {**made, "content": made["content"] or ""}
+
+
+def _user(blocks: list[Mapping[str, Any]]) -> list[Json]:
+    """Results first, each a message of its own, then what the user says."""
+    made: list[Json] = []
+    parts: list[JsonObject] = []
+    for block in blocks:
+        if block.get("type") == "tool_result":
+            made.append(_result(block))
+        elif block.get("type") == "text":
+            parts.append({"type": "text", "text": str(block.get("text") or "")})
+        elif block.get("type") == "image":
+            parts.append({"type": "image_url", "image_url": {"url": _image(block.get("source"))}})
+        else:
+            parts.append({"type": "text", "text": _document(block)})
+    if parts:
+        plain = all(p["type"] == "text" for p in parts)
+        content: Json = "\n\n".join(p["text"] for p in parts) if plain else parts
+        made.append({"role": "user", "content": content})
+    return made
+
+
+def _result(block: Mapping[str, Any]) -> JsonObject:
+    content = block.get("content")
+    text = content if isinstance(content, str) else _text(content)
+    if not text and isinstance(content, list) and content:
+        text = "\n".join(f"[{b.get('type')}]" for b in content if isinstance(b, Mapping))
+    if block.get("is_error") and not text.lower().lstrip().startswith("error"):
+        text = f"Error: {text}"
+    return {"role": "tool", "tool_call_id": str(block.get("tool_use_id") or ""), "content": text}
+
+
+def _image(source: Json) -> str:
+    given = source if isinstance(source, Mapping) else {}
+    if given.get("type") == "base64":
+        return f"data:{given.get('media_type')};base64,{given.get('data')}"
+    return str(given.get("url") or "")
+
+
+def _document(block: Mapping[str, Any]) -> str:
+    source = block.get("source")
+    if isinstance(source, Mapping) and source.get("type") == "text":
+        return str(source.get("data") or "")
+    raise BadRequest(
+        f"content of type {str(block.get('type'))!r} cannot be passed on to an OpenAI-compatible"
+        " server"
+    )
+
+
+def _tool(raw: Mapping[str, Any]) -> JsonObject:
+    function = {
+        "name": raw.get("name"),
+        "description": raw.get("description", ""),
+        "parameters": raw["input_schema"],
+    }
+    if isinstance(
+        raw.get("annotations"), Mapping
+    ):  # what a tool may do: MCP's hints, for clients that know them
+        function["annotations"] = raw["annotations"]
+    return {"type": "function", "function": function}
+
+
+def _choose(made: JsonObject, choice: Json) -> None:
+    if not isinstance(choice, Mapping):
+        return
+    if choice.get("type") == "tool":
+        made["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
+    elif choice.get("type") in _CHOICE:
+        made["tool_choice"] = _CHOICE[choice["type"]]
+    if choice.get("disable_parallel_tool_use"):
+        made["parallel_tool_calls"] = False

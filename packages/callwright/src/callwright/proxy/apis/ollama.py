@@ -1,0 +1,192 @@
+"""Ollama's own chat API in front (``POST /api/chat``, JSON lines), chat completions behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from callwright.nouns.types import Json, JsonObject
+from callwright.proxy.apis.translated import BadRequest, Delta, Translated, counted
+from callwright.proxy.session.native import as_object
+from callwright.proxy.session.sse import json_bytes
+
+_OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "seed": "seed",
+    "stop": "stop",
+    "num_predict": "max_tokens",
+}
+_OPTIONS |= {"presence_penalty": "presence_penalty", "frequency_penalty": "frequency_penalty"}
+
+
+class Ollama:
+    """The front of ``/api/chat``."""
+
+    def request(self, body: JsonObject) -> JsonObject:
+        """The chat request that an Ollama request means. Raises BadRequest."""
+        if not isinstance(body.get("messages"), list):
+            raise BadRequest("messages: a list is required")
+        made: JsonObject = {"model": body.get("model"), "messages": _messages(body["messages"])}
+        made["stream"] = body.get("stream") is not False
+        if made["stream"]:
+            made["stream_options"] = {"include_usage": True}
+        options = body.get("options")
+        for theirs, ours in _OPTIONS.items():
+            if isinstance(options, Mapping) and theirs in options and options[theirs] != -1:
+                made[ours] = options[theirs]
+        form = body.get("format")
+        if form == "json":
+            made["response_format"] = {"type": "json_object"}
+        elif isinstance(form, Mapping):
+            made["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "format", "schema": form},
+            }
+        if body.get("tools"):
+            made["tools"] = body["tools"]
+        return made
+
+    def writer(self, body: JsonObject) -> Translated:
+        return Translated(Lines(body))
+
+    def error(self, status: int, message: str) -> bytes:  # noqa: ARG002
+        return json_bytes({"error": message})
+
+
+class Lines:
+    """The answer: one JSON object a line, calls whole."""
+
+    stream_type = "application/x-ndjson"
+    keep_alive = b""  # a line that is no JSON object ends some clients
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        self.streams = body.get("stream") is not False
+        self._model = str(body.get("model") or "")
+        self._began = time.monotonic_ns()
+        self._calls: dict[int, list[str]] = {}
+        self._finish = "stop"
+        self._usage: Mapping[str, Any] | None = None
+
+    def delta(self, delta: Delta) -> bytes:
+        for place, _, name, arguments in delta.calls:
+            call = self._calls.setdefault(place, ["", ""])
+            call[0] += name
+            call[1] += arguments
+        self._finish = delta.finish or self._finish
+        self._usage = delta.usage or self._usage
+        if not delta.text and not delta.reasoning:
+            return b""
+        return self._line(
+            {"content": delta.text, **({"thinking": delta.reasoning} if delta.reasoning else {})}
+        )
+
+    def close(self) -> bytes:
+        calls = (
+            self._line({"content": "", "tool_calls": _calls_out(self._calls)})
+            if self._calls
+            else b""
+        )
+        return calls + self._line({"content": ""}, self._done())
+
+    def whole(self, delta: Delta) -> bytes:
+        self.delta(delta)
+        message: JsonObject = {"content": delta.text}
+        if delta.reasoning:
+            message["thinking"] = delta.reasoning
+        if self._calls:
+            message["tool_calls"] = _calls_out(self._calls)
+        return self._line(message, self._done())
+
+    def error(self, status: int, message: str) -> bytes:  # noqa: ARG002
+        return json_bytes({"error": message})
+
+    def broken(self, message: str) -> bytes:
+        return json_bytes({"error": message}) + b"\n"
+
+    def _line(self, message: JsonObject, done: JsonObject | None = None) -> bytes:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        line = {
+            "model": self._model,
+            "created_at": now,
+            "message": {"role": "assistant", **message},
+        }
+        return json_bytes({**line, "done": done is not None, **(done or {})}) + b"\n"
+
+    def _done(self) -> JsonObject:
+        prompt, completion, _ = counted(self._usage)
+        return {
+            "done_reason": "length" if self._finish == "length" else "stop",
+            "total_duration": time.monotonic_ns() - self._began,
+            "prompt_eval_count": prompt,
+            "eval_count": completion,
+        }
+
+
+def _calls_out(calls: Mapping[int, list[str]]) -> list[Json]:
+    made: list[Json] = []
+    for _, (name, arguments) in sorted(calls.items()):
+        found = as_object(arguments or "{}")
+        given = found if isinstance(found, dict) else {"_unreadable": found}
+        made.append({"function": {"name": name, "arguments": given}})
+    return made
+
+
+def _messages(raw: list[Json]) -> list[Json]:
+    """Ollama's calls have no ids: they are numbered, and results belong to the oldest open call of
+    their tool.
+    """
+    made: list[Json] = []
+    waiting: list[tuple[str, str]] = []
+    number = 0
+    for place, message in enumerate(raw):
+        if not isinstance(message, Mapping):
+            raise BadRequest(f"messages.{place}: an object is required")
+        if message.get("role") == "tool":
+            made.append(_result(message, waiting))
+            continue
+        out: JsonObject = {"role": message.get("role"), "content": _content(message)}
+        calls = []
+        for entry in message.get("tool_calls") or ():
+            function = entry.get("function") or {}
+            called, name = (
+                str(entry.get("id") or f"call{number:05d}"),
+                str(function.get("name") or ""),
+            )
+            number += 1
+            waiting.append((called, name))
+            arguments = json_bytes(function.get("arguments") or {}).decode()
+            calls.append(
+                {
+                    "id": called,
+                    "type": "function",
+                    "function": {"name": name, "arguments": arguments},
+                }
+            )
+        if calls:
+            out["tool_calls"] = calls
+        made.append(out)
+    return made
+
+
+def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> JsonObject:
+    name = str(message.get("tool_name") or message.get("name") or "")
+    given = str(message.get("tool_call_id") or "")
+    place = next(
+        (n for n, (called, tool) in enumerate(waiting) if given == called or tool == name), 0
+    )
+    called = waiting.pop(place)[0] if waiting else given
+    return {"role": "tool", "tool_call_id": called, "content": str(message.get("content") or "")}
+
+
+def _content(message: Mapping[str, Any]) -> Json:
+    text = str(message.get("content") or "")
+    images = [i for i in message.get("images") or () if isinstance(i, str)]
+    if not images:
+        return text
+    parts = [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{image}"}}
+        for image in images
+    ]
+    return [{"type": "text", "text": text}, *parts]

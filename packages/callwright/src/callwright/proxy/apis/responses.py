@@ -1,0 +1,162 @@
+"""OpenAI's Responses API in front (``POST /v1/responses``), chat completions behind: requests.
+Stateless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callwright.nouns.types import Json, JsonObject
+from callwright.proxy.apis.responses_out import Output, error
+from callwright.proxy.apis.responses_tools import joined, names, offered
+from callwright.proxy.apis.translated import BadRequest, Translated
+from callwright.proxy.session.sse import json_bytes
+from callwright.proxy.session.turns import arranged
+
+_SAME = (
+    "model",
+    "temperature",
+    "top_p",
+    "stream",
+    "parallel_tool_calls",
+    "user",
+    "seed",
+    "metadata",
+)
+_IGNORED = frozenset(
+    {"reasoning", "item_reference", "web_search_call", "file_search_call", "code_interpreter_call"}
+)
+
+
+class Responses:
+    """The front of ``/v1/responses``."""
+
+    def request(self, body: JsonObject) -> JsonObject:
+        """The chat request that a Responses request means. Raises BadRequest."""
+        if body.get("previous_response_id"):
+            raise BadRequest(
+                "previous_response_id: this proxy remembers nothing; send the whole input"
+            )
+        made = {key: body[key] for key in _SAME if key in body}
+        made["messages"] = arranged(
+            [*_instructions(body.get("instructions")), *_messages(body.get("input"))]
+        )
+        if "max_output_tokens" in body:
+            made["max_tokens"] = body["max_output_tokens"]
+        effort = body.get("reasoning")
+        if isinstance(effort, Mapping) and effort.get("effort"):
+            made["reasoning_effort"] = effort["effort"]
+        if body.get("stream"):
+            made["stream_options"] = {"include_usage": True}
+        _form(made, body.get("text"))
+        tools = offered(body.get("tools"))
+        if tools:
+            made["tools"] = tools
+            _choose(made, body.get("tool_choice"))
+        return made
+
+    def writer(self, body: JsonObject) -> Translated:
+        return Translated(Output(body, names(body.get("tools"))))
+
+    def error(self, status: int, message: str) -> bytes:
+        return error(status, message)
+
+
+def _instructions(raw: Json) -> list[Json]:
+    return [{"role": "system", "content": raw}] if isinstance(raw, str) and raw else []
+
+
+def _messages(raw: Json) -> list[Json]:
+    if isinstance(raw, str):
+        return [{"role": "user", "content": raw}]
+    if not isinstance(raw, list):
+        raise BadRequest("input: text or a list of items is required")
+    made: list[Json] = []
+    for place, item in enumerate(raw):
+        if not isinstance(item, Mapping):
+            raise BadRequest(f"input.{place}: an object is required")
+        _item(place, item, made)
+    return made
+
+
+def _item(place: int, item: Mapping[str, Any], made: list[Json]) -> None:
+    kind = item.get("type", "message")
+    if kind == "message":
+        role = {"developer": "system"}.get(str(item.get("role")), item.get("role"))
+        made.append({"role": role, "content": _content(place, item.get("content"))})
+    elif kind in ("function_call", "custom_tool_call"):
+        arguments = (
+            item.get("arguments")
+            if kind == "function_call"
+            else json_bytes({"input": item.get("input")}).decode()
+        )
+        name = joined(item.get("namespace"), str(item.get("name")))
+        function = {"name": name, "arguments": arguments or "{}"}
+        _add_call(made, {"id": item.get("call_id"), "type": "function", "function": function})
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        output = item.get("output")
+        text = output if isinstance(output, str) else _text(output)
+        made.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": text})
+    elif kind not in _IGNORED:
+        raise BadRequest(
+            f"input.{place}: items of type {kind!r} cannot be passed on to an OpenAI-compatible"
+            " server"
+        )
+
+
+def _add_call(made: list[Json], call: JsonObject) -> None:
+    """Calls of one turn belong into one message."""
+    last = made[-1] if made else None
+    if isinstance(last, dict) and last.get("role") == "assistant":
+        last.setdefault("tool_calls", []).append(call)
+    else:
+        made.append({"role": "assistant", "content": None, "tool_calls": [call]})
+
+
+def _content(place: int, raw: Json) -> Json:
+    if isinstance(raw, str):
+        return raw
+    parts: list[JsonObject] = []
+    for part in raw if isinstance(raw, list) else ():
+        kind = part.get("type") if isinstance(part, Mapping) else None
+        if kind in ("input_text", "output_text", "text", "refusal"):
+            parts.append(
+                {"type": "text", "text": str(part.get("text") or part.get("refusal") or "")}
+            )
+        elif kind == "input_image":
+            parts.append(
+                {"type": "image_url", "image_url": {"url": str(part.get("image_url") or "")}}
+            )
+        else:
+            raise BadRequest(f"input.{place}: content of type {kind!r} cannot be passed on")
+    if all(p["type"] == "text" for p in parts):
+        return "".join(p["text"] for p in parts)
+    return parts
+
+
+def _text(raw: Json) -> str:
+    if isinstance(raw, list):
+        return "\n".join(
+            str(p.get("text") or f"[{p.get('type')}]") for p in raw if isinstance(p, Mapping)
+        )
+    return json_bytes(raw).decode()
+
+
+def _choose(made: JsonObject, choice: Json) -> None:
+    if isinstance(choice, str):
+        made["tool_choice"] = choice
+    elif isinstance(choice, Mapping) and choice.get("name"):
+        name = joined(choice.get("namespace"), str(choice["name"]))
+        made["tool_choice"] = {"type": "function", "function": {"name": name}}
+
+
+def _form(made: JsonObject, text: Json) -> None:
+    form = text.get("format") if isinstance(text, Mapping) else None
+    if not isinstance(form, Mapping) or form.get("type") == "text":
+        return
+    if form.get("type") == "json_schema":
+        named = {k: form[k] for k in ("name", "schema", "strict", "description") if k in form}
+        made["response_format"] = {"type": "json_schema", "json_schema": named}
+    else:
+        made["response_format"] = {"type": form.get("type")}

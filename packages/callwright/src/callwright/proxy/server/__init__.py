@@ -1,0 +1,1 @@
+"""The proxy's input and output: ASGI application, connections, worker process, pages."""

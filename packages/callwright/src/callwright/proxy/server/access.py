@@ -1,0 +1,191 @@
+"""Who may use the proxy. On loopback every program of this machine; elsewhere whoever has the
+proxy's own key.
+
+A web page is no program of this machine: its requests come from the user's browser, under the name
+of its site (``Origin``), or under a name of its own that leads to 127.0.0.1 (``Host``).
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from callwright.models.secret import Secret
+from callwright.nouns.errors import ConfigError
+from callwright.proxy.session.events import Headers
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+COOKIE = "callwright_page"
+LOGIN = "/callwright/login"
+_OPEN = frozenset({"/", "/healthz"})  # own pages that say nothing of any request
+_SHORTEST = 16
+_NOT_SERVED = frozenset({"CONNECT", "TRACE"})
+
+Refusal = tuple[int, str]
+"""Status and message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """``key``: what clients must send (``authorization: Bearer`` or ``x-api-key``); it never goes
+    upstream.
+
+    ``upstream_key`` is sent upstream in place of the client's, for clients that have none of their
+    own. ``hosts`` are names under which the proxy is reached, beside the names of loopback and any
+    IP address (no page can make an address lead elsewhere); pages of sites with these names may use
+    it.
+    """
+
+    key: Secret = field(default_factory=lambda: Secret(""))
+    upstream_key: Secret = field(default_factory=lambda: Secret(""))
+    hosts: frozenset[str] = frozenset()
+    page_key: Secret = field(
+        default_factory=lambda: Secret(secrets.token_urlsafe(32))
+    )  # the cookie after a login
+
+    def checked(self, host: str) -> Access:
+        """Itself, if a proxy listening on ``host`` is safe with it. Raises ConfigError."""
+        if host not in LOOPBACK and len(self.key.reveal()) < _SHORTEST:
+            raise ConfigError(
+                f"a proxy on {host} can be used by others, so it needs a key of at least"
+                f" {_SHORTEST} characters",
+                hint="set CALLWRIGHT_PROXY_KEY, or listen on 127.0.0.1",
+            )
+        return self
+
+    def refusal(self, scope: Mapping[str, Any], *, own: bool) -> Refusal | None:
+        """Why a request is not served, if so. The proxy's own pages show conversations: to this
+        machine only, and where there is a key, to who has it.
+        """
+        if scope["method"] in _NOT_SERVED:
+            return 405, f"{scope['method']} is not served"
+        given = dict(scope["headers"])
+        refused = self._host_refusal(scope, given)
+        if refused is not None or (own and scope["path"] in _OPEN):
+            return refused
+        if own and not _is_local_peer(scope):
+            return 403, "the proxy's own pages are shown on this machine only, under localhost"
+        if own and scope["path"] == LOGIN:
+            return None
+        refused = None if own else self._origin_refusal(given)
+        if refused is not None:
+            return refused
+        if self.key and not self.is_known(given) and not (own and self._has_logged_in(given)):
+            return 401, "this proxy wants its own key, as a bearer token or x-api-key"
+        return None
+
+    def is_known(self, given: Mapping[bytes, bytes]) -> bool:
+        """Whether the headers hold the proxy's key."""
+        return bool(self.key) and any(_is_same(key, self.key) for key in _keys(given))
+
+    def opens(self, key: bytes) -> bool:
+        """Whether a login with this key succeeds."""
+        return bool(self.key) and _is_same(key, self.key)
+
+    def upstream(self, headers: Headers) -> Headers:
+        """The client's headers without our key, with the upstream's where we have it."""
+        if not self.key and not self.upstream_key:
+            return headers
+        kept = tuple((k, v) for k, v in headers if k not in ("authorization", "x-api-key"))
+        if not self.upstream_key:
+            return kept
+        return (*kept, ("authorization", f"Bearer {self.upstream_key.reveal()}"))
+
+    def _host_refusal(
+        self, scope: Mapping[str, Any], given: Mapping[bytes, bytes]
+    ) -> Refusal | None:
+        """Who has the key is no web page, whatever name it uses."""
+        named = [value for name, value in scope["headers"] if name == b"host"]
+        if len(named) > 1 or (not named and scope.get("http_version") != "1.0"):
+            return 400, "a request names one host"
+        name = host_name(named[0].decode("latin-1")) if named else "localhost"
+        if name is None:
+            return 400, "the host of the request cannot be read"
+        if self._is_ours(name) or _is_address(name) or self.is_known(given):
+            return None
+        return (
+            403,
+            f"this proxy is not called {name}: use localhost, or start it with --allow-host {name}",
+        )
+
+    def _is_ours(self, name: str) -> bool:
+        return name in self.hosts or name in LOOPBACK or name.endswith(".localhost")
+
+    def _origin_refusal(self, given: Mapping[bytes, bytes]) -> Refusal | None:
+        """A page of another site needs a key of its own, also to make the upstream work. Programs
+        with a page inside (``vscode-webview://…``) are sites only where the key of the upstream is
+        ours to guard.
+        """
+        origin = given.get(b"origin", b"").decode("latin-1").lower()
+        scheme, _, rest = origin.partition("://")
+        name, is_web = host_name(rest), scheme in ("http", "https", "null")
+        if is_web and name is None and rest:
+            return 400, "the origin of the request cannot be read"
+        if not origin:
+            foreign = bool(self.upstream_key) and given.get(b"sec-fetch-site") == b"cross-site"
+        elif name is not None and (self._is_ours(name) or name == _host_of(given)):
+            foreign = False
+        else:
+            asks_first = b"access-control-request-method" in given
+            foreign = bool(self.upstream_key) or (
+                is_web and not any(_keys(given)) and not asks_first
+            )
+        if not foreign:
+            return None
+        return (
+            403,
+            (
+                "a page of another site may not use this proxy without a key of its own (or"
+                " --allow-host NAME)"
+            ),
+        )
+
+    def _has_logged_in(self, given: Mapping[bytes, bytes]) -> bool:
+        cookies = (part.strip().partition(b"=") for part in given.get(b"cookie", b"").split(b";"))
+        return any(
+            name == COOKIE.encode() and _is_same(value, self.page_key) for name, _, value in cookies
+        )
+
+
+def host_name(host: str) -> str | None:
+    """The name in ``name[:port]``, in lower case; an IPv6 address without its brackets. None where
+    it is none.
+    """
+    try:
+        parts = urlsplit(f"//{host}")
+        name, _ = (parts.hostname or "").lower().removesuffix("."), parts.port
+    except ValueError:
+        return None
+    return name if name and parts.netloc == host and "@" not in host else None
+
+
+def _host_of(given: Mapping[bytes, bytes]) -> str | None:
+    return host_name(given.get(b"host", b"").decode("latin-1"))
+
+
+def _is_same(given: bytes, key: Secret) -> bool:
+    return hmac.compare_digest(given, key.reveal().encode())
+
+
+def _keys(given: Mapping[bytes, bytes]) -> tuple[bytes, bytes]:
+    return given.get(b"authorization", b"").removeprefix(b"Bearer ").strip(), given.get(
+        b"x-api-key", b""
+    )
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_local_peer(scope: Mapping[str, Any]) -> bool:
+    client = scope.get("client")
+    return client is None or client[0] in LOOPBACK or str(client[0]).startswith("127.")

@@ -1,0 +1,432 @@
+"""The proxy as an ASGI application: all of its input and output. What is to be done, the sessions
+say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from callwright.http import Egress, HttpClient, Timeout
+from callwright.nouns.errors import Failure
+from callwright.nouns.redaction import in_every_form, secret_values
+from callwright.proxy.server.access import LOGIN, Access, Refusal
+from callwright.proxy.server.address import Upstream, refused_target
+from callwright.proxy.server.capability import FREE, Capability
+from callwright.proxy.server.counters import Counters
+from callwright.proxy.server.headers import joined
+from callwright.proxy.server.lane import Lane
+from callwright.proxy.server.meter import Meter, Unmetered
+from callwright.proxy.server.pages import (
+    LOGIN_BYTES,
+    Answer,
+    Asked,
+    answer,
+    locked,
+    logged_in,
+    refused,
+)
+from callwright.proxy.server.placement import Placement
+from callwright.proxy.server.request_log import line_of
+from callwright.proxy.server.training_log import Keeper
+from callwright.proxy.server.worker import Setup
+from callwright.proxy.session.context import Toolsets
+from callwright.proxy.session.events import (
+    ClientGone,
+    CloseUpstream,
+    Command,
+    Event,
+    Faulted,
+    Finish,
+    Headers,
+    Keep,
+    Learned,
+    Log,
+    Probe,
+    Probed,
+    Request,
+    SendBody,
+    SendHead,
+    SendUpstream,
+    Tick,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamFailed,
+    UpstreamHead,
+)
+from callwright.proxy.session.faults import OVER_BUDGET, fault_of
+from callwright.proxy.session.record import Record
+from callwright.proxy.session.settings import Settings
+from callwright.tools.overlay import Overlay
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_LOG = logging.getLogger("callwright.proxy")
+_REFUSED = {
+    408: "the rest of the request did not come",
+    413: "the request is longer than this proxy takes (Budget.body_bytes)",
+}
+_SLOWEST = 10_000  # bytes of a body a second, from which on its time grows with its size
+_WATCH_AFTER = 0.1
+"""Seconds after which a request's client is watched. An answer that is there sooner is not worth a
+second task; a client that left in that time is noticed when they have passed.
+"""
+
+
+class Proxy:
+    """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or
+    with ``aclose``.
+
+    ``warn`` is told what a user should know, a sentence each, once: what of ``overlay`` fits no
+    tool of a request. ``log`` is given a line for every request; it must not wait. ``meter`` ends
+    what takes too long on the event loop; a process that is the proxy's alone has one.
+    """
+
+    def __init__(
+        self,
+        upstream: str,
+        settings: Settings | None = None,
+        *,
+        access: Access | None = None,
+        known: Probed | None = None,
+        local: bool = False,
+        memory: Path | None = None,
+        overlay: Overlay | None = None,
+        keeper: Keeper | None = None,
+        warn: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+        meter: Meter | None = None,
+        log: Callable[[str], None] | None = None,
+    ) -> None:
+        self.upstream = Upstream(upstream)
+        self.settings = replace(settings or Settings(), keep=keeper is not None)
+        self.keeper = keeper
+        self.access = access or Access()
+        self.counters = Counters(self.settings.budget)
+        self.client = HttpClient(
+            Egress.any(),
+            timeout=Timeout(self.settings.connect_seconds, self.settings.idle_seconds, None),
+            max_bytes=self.settings.budget.answer_bytes,
+            max_redirects=0,
+            connections=1_000,
+        )
+        self.capability = Capability(
+            self.upstream.base,
+            self.client,
+            known=known,
+            memory=memory,
+            budget=self.settings.budget,
+            report=lambda error: self.fault(fault_of(error, "of a probe")),
+        )
+        self.toolsets = Toolsets(overlay=overlay, tell=warn, most=self.settings.budget.cache_bytes)
+        self.local = local
+        self.meter = meter or Unmetered()
+        self.lane = Lane(Setup(self.settings, overlay, local))
+        self.clock = clock
+        self.log = log
+        self._number = 0
+        self._run = secrets.token_hex(3)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        elif scope["type"] == "http":
+            if self.log is None:
+                await self._serve(scope, receive, send)
+            else:
+                await self._logged(self.log, scope, receive, send)
+
+    async def _logged(
+        self, log: Callable[[str], None], scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        began, status, record = self.clock(), 0, None
+
+        async def noting(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            record = await self._serve(scope, receive, noting)
+        finally:
+            log(line_of(scope["method"], _target(scope)[0], status, self.clock() - began, record))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
+        """Answer a request; returns what was done to it, where it was read."""
+        asked = Asked.read(scope)
+        refusal = self.access.refusal(scope, own=asked.is_own)
+        if asked.is_own:
+            await _send(send, *await self._page(asked, refusal, receive))
+        elif refusal or (said := refused_target(*_target(scope))):
+            await _send(send, *refused(*(refusal or (400, said))))
+        else:
+            return await self._exchange(scope, receive, send)
+        return None
+
+    def remember(self, command: Log | Keep | Learned, secrets: Sequence[str] = ()) -> None:
+        """Count a request, keep its conversation, or learn what the upstream does. ``secrets``: the
+        keys that the request carried; the page shows none, should the upstream echo one.
+        """
+        match command:
+            case Log(record):
+                self.counters.add(record, secrets)
+            case Keep() if self.keeper is not None:
+                self.keeper.take(command)
+            case Learned(model, guided):
+                self.capability.learned(model, guided)
+
+    def fault(self, fault: Faulted) -> None:
+        """Count and log a fault of our own."""
+        self.counters.faults[fault.kind] += 1
+        if fault.kind == OVER_BUDGET:
+            _LOG.info(
+                "request %s passed as it came: over the budget (%s)", fault.request, fault.detail
+            )
+            return
+        _LOG.warning(
+            "request %s passed as it came: the proxy failed over it (%s)", fault.request, fault.kind
+        )
+        _LOG.debug("%s", fault.detail)
+
+    async def _page(self, asked: Asked, refusal: Refusal | None, receive: Receive) -> Answer:
+        if refusal is not None:
+            return locked(asked) if refusal[0] == 401 else refused(*refusal)
+        if asked.path == LOGIN and asked.method == "POST" and self.access.key:
+            form = await self._body({"headers": ()}, receive, LOGIN_BYTES)
+            if isinstance(form, int):
+                return refused(form or 408, _REFUSED[form or 408])
+            return logged_in(asked, form, self.access)
+        return answer(asked, self.counters, self.upstream.base, self.settings.budget.page_bytes)
+
+    async def aclose(self) -> None:
+        """Close every upstream connection, and end the worker process."""
+        await self.lane.aclose()
+        await self.client.aclose()
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        message = await receive()
+        assert message["type"] == "lifespan.startup"
+        async with self.capability.running():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await self.aclose()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
+        body = await self._body(scope, receive)
+        if isinstance(body, int):
+            if body:
+                await _send(send, *refused(body, _REFUSED[body]))
+            return None
+        self._number += 1
+        number, created = f"{self._run}-{self._number}", int(time.time())
+        session = Placement(
+            self.settings,
+            self.toolsets,
+            self.lane,
+            self.meter,
+            number,
+            local=self.local,
+            created=created,
+        )
+        line = _Line(self, session, send)
+        self.counters.active += 1
+        watching: list[asyncio.Task[None]] = []
+        try:
+            async with asyncio.TaskGroup() as group:
+
+                def watch() -> None:
+                    watching.append(group.create_task(line.watch(receive)))
+
+                timer = asyncio.get_running_loop().call_later(_WATCH_AFTER, watch)
+                try:
+                    await line.run(self._request(scope, body))
+                finally:
+                    timer.cancel()
+                    for watcher in watching:
+                        watcher.cancel()
+        except* _Gone:
+            await line.event(ClientGone())
+        finally:
+            self.counters.active -= 1
+        return line.record
+
+    def _request(self, scope: Scope, body: bytes) -> Request:
+        headers: Headers = tuple(
+            (k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]
+        )
+        path, query = _target(scope)
+        return Request(scope["method"], path, query, self.access.upstream(headers), body)
+
+    async def _body(self, scope: Scope, receive: Receive, most: int | None = None) -> bytes | int:
+        """The whole request body; or the status that refuses it, 0 where nobody waits for an answer
+        any more.
+        """
+        most = most or self.settings.budget.body_bytes
+        announced = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
+        if announced.isdigit() and int(announced) > most:
+            return 413
+        parts, size = [], 0
+        loop, patience = asyncio.get_running_loop(), self.settings.budget.body_seconds
+        began = loop.time()
+        try:
+            async with asyncio.timeout(patience) as alarm:
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return 0
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > most:
+                        return 413
+                    if not message.get("more_body"):
+                        return b"".join(parts)
+                    alarm.reschedule(patience + min(loop.time(), began + size / _SLOWEST))
+        except TimeoutError:
+            return 408
+
+
+class _Gone(Exception):
+    """The client closed its connection."""
+
+
+class _Line:
+    """One session at work: its commands done, its upstream read, its client watched."""
+
+    def __init__(self, proxy: Proxy, session: Placement, send: Send) -> None:
+        self._proxy = proxy
+        self._session = session
+        self._send = send
+        self._next: SendUpstream | Probe | None = None
+        self._closed = False
+        self.record: Record | None = None  # what was done, once it is known
+        self._secrets: tuple[str, ...] = ()
+        self._alarm: asyncio.Timeout | None = None
+        self._wake: float | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def run(self, request: Request) -> None:
+        """From the request to the end of the answer."""
+        self._secrets = in_every_form(secret_values(dict(request.headers)))
+        await self.event(request)
+        while (command := self._next) is not None:
+            self._next, self._closed = None, False
+            if isinstance(command, Probe):
+                await self.event(await self._found(command))
+            else:
+                await self._ask(command)
+
+    async def _found(self, probe: Probe) -> Probed:
+        try:
+            return await self._proxy.capability.of(probe.model, probe.headers)
+        except Exception as error:
+            self._proxy.fault(fault_of(error, self._session.number))
+            return FREE
+
+    async def watch(self, receive: Receive) -> None:
+        """Wait for the client to go, and for the times at which the session wants to be woken."""
+        while True:
+            self._wake = self._session.wake
+            try:
+                async with asyncio.timeout_at(self._at(self._wake)) as self._alarm:
+                    message = await receive()
+            except TimeoutError:
+                self._alarm = None
+                await self.event(Tick())
+                continue
+            if message["type"] == "http.disconnect":
+                raise _Gone
+
+    async def event(self, event: Event) -> None:
+        """Tell the session, and do what it says, before anything else is told to it."""
+        async with self._one_at_a_time:
+            for command in await self._session.handle(event, self._proxy.clock()):
+                await self._do(command)
+        if (
+            self._alarm is not None
+            and self._session.wake != self._wake
+            and not self._alarm.expired()
+        ):
+            self._wake = self._session.wake
+            self._alarm.reschedule(self._at(self._wake))
+
+    def _at(self, wake: float | None) -> float | None:
+        """A time of the proxy's clock on the loop's."""
+        return (
+            None
+            if wake is None
+            else asyncio.get_running_loop().time() + max(0.0, wake - self._proxy.clock())
+        )
+
+    async def _ask(self, command: SendUpstream) -> None:
+        url = self._proxy.upstream.url(command.path, command.query)
+        body = command.body or None
+        async with self._proxy.client.stream(
+            command.method, url, headers=joined(command.headers), data=body
+        ) as answer:
+            if isinstance(answer, Failure):
+                return await self.event(UpstreamFailed(answer))
+            await self.event(UpstreamHead(answer.status, answer.headers, answer.cookies))
+            async for piece in answer.chunks():
+                if self._closed:  # by a Tick
+                    return None
+                if isinstance(piece, Failure):
+                    return await self.event(UpstreamFailed(piece))
+                await self.event(UpstreamData(piece))
+                if self._closed:
+                    return None
+        return None if self._closed else await self.event(UpstreamEnd())
+
+    async def _do(self, command: Command) -> None:
+        match command:
+            case SendBody(data):
+                await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            case SendHead(status, headers):
+                raw = _raw(headers)
+                await self._send({"type": "http.response.start", "status": status, "headers": raw})
+            case Finish(broken):
+                if not broken:
+                    await self._send(
+                        {"type": "http.response.body", "body": b"", "more_body": False}
+                    )
+            case SendUpstream() | Probe():
+                self._next = command
+            case CloseUpstream():
+                self._closed = True
+            case Faulted():
+                self._proxy.fault(command)
+            case Log() | Keep() | Learned():
+                self._keep(command)
+
+    def _keep(self, command: Log | Keep | Learned) -> None:
+        """Remember what came of a request; to fail in that takes nothing from the client."""
+        if isinstance(command, Log):
+            self.record = command.record
+        try:
+            self._proxy.remember(command, self._secrets)
+        except Exception as error:
+            self._proxy.fault(fault_of(error, self._session.number))
+
+
+def _target(scope: Scope) -> tuple[str, str]:
+    """Path, as it was encoded, and query."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    return path.decode("latin-1"), scope["query_string"].decode("latin-1")
+
+
+def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(k.encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers]
+
+
+async def _send(send: Send, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:
+    given = [*headers, ("content-length", str(len(body)))]
+    await send({"type": "http.response.start", "status": status, "headers": _raw(given)})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,91 @@
+"""Counts for ``/metrics`` (Prometheus text format 0.0.4) and the last requests for the page."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+
+from callwright.proxy.server.budget import Budget
+from callwright.proxy.session.record import Record
+from callwright.proxy.session.sse import json_bytes
+
+_HELP = {
+    "requests_total": "Requests by outcome; those without tools are not read and count as passed.",
+    "edits_total": "Changes made to answers and histories, by rule.",
+    "violations_total": "What the gate refused or warned of, by kind.",
+    "questions_total": "Upstream requests beyond the client's own.",
+    "calls_total": "Tool calls sent to clients, by the format they were read from.",
+    "faults_total": (
+        "Requests over which the proxy itself failed, and which passed untouched, by kind."
+    ),
+    "active": "Requests under way.",
+    "seconds_total": "Seconds spent on finished requests that offered tools.",
+}
+
+
+class Counters:
+    """All that a running proxy counts; ``records`` are its last requests, newest first."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.records: deque[Record] = deque()
+        self._sizes: deque[int] = deque()  # bytes of each of them as JSON
+        self._budget = budget
+        self.requests: Counter[str] = Counter()
+        self.edits: Counter[str] = Counter()
+        self.violations: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
+        self.questions = 0
+        self.active = 0
+        self.seconds = 0.0
+
+    def add(self, record: Record, secrets: Sequence[str] = ()) -> None:
+        """Count a finished request and keep it for the page, without these secrets."""
+        self._keep(record.shortened(self._budget.kept_chars, secrets))
+        self.requests[record.outcome] += 1
+        for edit in record.edits:
+            self.edits[edit.rule] += 1
+        for violation in record.violations:
+            self.violations[violation.kind] += 1
+        if record.sent:
+            self.calls[record.dialect or "native"] += len(record.sent)
+        self.questions += record.questions
+        self.seconds += record.seconds
+
+    def _keep(self, record: Record) -> None:
+        self.records.appendleft(record)
+        self._sizes.appendleft(len(json_bytes(record.to_dict())))
+        while (
+            len(self.records) > self._budget.kept_requests
+            or sum(self._sizes) > self._budget.kept_bytes
+        ):
+            self.records.pop()
+            self._sizes.pop()
+
+    def text(self) -> str:
+        """The exposition text."""
+        return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        for name, label, counted in (
+            ("requests_total", "outcome", self.requests),
+            ("edits_total", "rule", self.edits),
+            ("violations_total", "kind", self.violations),
+            ("calls_total", "dialect", self.calls),
+            ("faults_total", "kind", self.faults),
+        ):
+            yield from _head(name, "counter")
+            for key, count in sorted(counted.items()):
+                yield f'callwright_{name}{{{label}="{key}"}} {count}'
+        for name, kind, value in (
+            ("questions_total", "counter", self.questions),
+            ("active", "gauge", self.active),
+            ("seconds_total", "counter", round(self.seconds, 6)),
+        ):
+            yield from _head(name, kind)
+            yield f"callwright_{name} {value}"
+
+
+def _head(name: str, kind: str) -> Iterator[str]:
+    yield f"# HELP callwright_{name} {_HELP[name]}"
+    yield f"# TYPE callwright_{name} {kind}"

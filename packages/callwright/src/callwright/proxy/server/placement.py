@@ -1,0 +1,196 @@
+"""One request at the place where it can be read: on the event loop if it is small, in the worker
+process if not; and untouched if neither has room for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from callwright.proxy.server.budget import Allowance
+from callwright.proxy.server.lane import Busy, Lane, Lost
+from callwright.proxy.server.meter import Meter
+from callwright.proxy.server.outbound import CHAT
+from callwright.proxy.server.worker import Step
+from callwright.proxy.session.context import Toolsets
+from callwright.proxy.session.events import (
+    ClientGone,
+    CloseUpstream,
+    Command,
+    Event,
+    Probe,
+    Probed,
+    Request,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamHead,
+)
+from callwright.proxy.session.faults import OverBudget, Progress
+from callwright.proxy.session.session import Session, is_read
+from callwright.proxy.session.settings import Settings
+from callwright.proxy.session.sse import json_bytes
+
+
+class Placement:
+    """A session, wherever it is. Feed events to :meth:`handle` one at a time, as to
+    :class:`Session`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        toolsets: Toolsets,
+        lane: Lane | None,
+        meter: Meter,
+        number: str,
+        *,
+        local: bool = False,
+        created: int = 0,
+    ) -> None:
+        self._settings, self._budget = settings, settings.budget
+        self._toolsets, self._local = toolsets, local
+        self._lane, self._meter = lane, meter
+        self._created = created
+        self.number = number
+        self._session: Session | None = self._made(final=lane is None)
+        self._generation = 0
+        self._request = Request("GET", "/")
+        self._probed: Probed | None = None
+        self._at = Progress()  # of a session in the worker process
+        self._wake: float | None = None  # of a session in the worker process
+
+    @property
+    def wake(self) -> float | None:
+        """When a Tick is due; None while nothing waits."""
+        return self._wake if self._session is None else self._session.wake
+
+    def _made(self, *, final: bool) -> Session:
+        allowance = replace(Allowance.inline(self._budget), final=final)
+        made = Session(
+            self._settings,
+            self._toolsets,
+            self.number,
+            local=self._local,
+            meter=self._meter,
+            allowance=allowance,
+        )
+        made.record.created = self._created
+        return made
+
+    async def handle(self, event: Event, now: float) -> list[Command]:
+        """What is to be done about an event."""
+        if isinstance(event, Request):
+            self._request = event
+            if len(event.body) > self._budget.inline_bytes and is_read(event):
+                return await self._begin_elsewhere(event, now)
+        elif isinstance(event, Probed):
+            self._probed = event
+        if self._session is None:
+            return await self._step(event, now)
+        session = self._session
+        try:
+            return session.handle(event, now)
+        except OverBudget:
+            return await self._move(session.progress, event, now)
+
+    async def _begin_elsewhere(self, request: Request, now: float) -> list[Command]:
+        if self._lane is None or len(request.body) > self._budget.worker_bytes:
+            self._at.note(request)
+            return self._untouched(
+                self._at, request, now, OverBudget("the request is too long to be read")
+            )
+        self._session = None
+        return await self._step(request, now)
+
+    async def _step(self, event: Event, now: float) -> list[Command]:
+        """A step in the worker process; without it, untouched from here on."""
+        try:
+            return await self._step_there(event, now)
+        except Exception as error:
+            self._at.note(event)
+            return self._untouched(self._at, event, now, _reason(error))
+
+    async def _step_there(self, event: Event, now: float) -> list[Command]:
+        """Raises Lost, Busy."""
+        assert self._lane is not None
+        if isinstance(event, UpstreamHead):
+            event = replace(event, headers=dict(event.headers))
+        made = await self._lane.step(Step(self.number, event, now, self._created), self._generation)
+        self._generation = self._lane.generation
+        self._at.note(event)
+        self._at.commit(made.commands, own=made.own)
+        self._at.tape.keep(made.held)
+        if self._at.over or isinstance(event, ClientGone):
+            self._lane.forget(self.number)
+        self._wake = made.wake
+        return made.commands
+
+    def _untouched(
+        self, at: Progress, event: Event, now: float, why: BaseException
+    ) -> list[Command]:
+        """Without reading any more. ``at`` has noted the event."""
+        if self._lane is not None:
+            self._lane.forget(self.number)
+        made = self._session = self._made(final=True)
+        if isinstance(event, ClientGone):
+            return [CloseUpstream()]
+        return made.take_over(self._request, at, event, now, why)
+
+    async def _move(self, before: Progress, event: Event, now: float) -> list[Command]:
+        """From the event loop to the worker process, before anything has gone out. An answer that
+        is there is not asked for again: the session there is told what has come so far.
+        """
+        self._session = None
+        try:
+            commands = await self._step_there(self._request, now)
+            if self._probed is not None and any(isinstance(c, Probe) for c in commands):
+                commands = await self._step_there(self._probed, now)
+            came = before.tape.head is not None and self._at.under_way == "own"
+            if came:
+                commands = await self._retell(before, now)
+        except Exception as error:
+            return self._untouched(before, event, now, _reason(error))
+        goes_on = not before.under_way or (came and before.under_way == "own")
+        return commands if goes_on else [CloseUpstream(), *commands]
+
+    async def _retell(self, before: Progress, now: float) -> list[Command]:
+        assert before.tape.head is not None
+        made = await self._step_there(before.tape.head, now)
+        made += await self._step_there(UpstreamData(before.tape.rest()), now)
+        if before.under_way != "own":
+            made += await self._step_there(UpstreamEnd(), now)
+        return made
+
+
+def _reason(error: Exception) -> BaseException:
+    return (
+        OverBudget(str(error) or "the worker process was lost")
+        if isinstance(error, Lost | Busy)
+        else error
+    )
+
+
+def warm_up(settings: Settings) -> None:
+    """Load what the first request would have to wait for, by repairing a call of nobody's."""
+    import callwright.http.connection
+    import callwright.models.openai  # noqa: F401 - the first probe asks with it
+
+    session = Session(replace(settings, guided="off"), Toolsets())
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    }
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
+    said = (
+        '<tool_call>{"name": "getWeather", "arguments": {"city": "Oslo", "days": "2"}}</tool_call>'
+    )
+    messages = [{"role": "user", "content": "What is the weather in Oslo?"}]
+    body = {"model": "m", "messages": messages, "tools": tools}
+    answer = {
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+        ]
+    }
+    session.handle(Request("POST", CHAT, body=json_bytes(body)), 0.0)
+    session.handle(UpstreamHead(200, {"content-type": "application/json"}), 0.0)
+    session.handle(UpstreamData(json_bytes(answer)), 0.0)
+    session.handle(UpstreamEnd(), 0.0)

@@ -1,0 +1,1 @@
+"""One request through the proxy, without I/O."""

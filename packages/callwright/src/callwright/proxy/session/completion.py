@@ -1,0 +1,105 @@
+"""One chat completion that was not streamed: read, and written again with settled calls. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callwright.parsing import CallPiece, Parser
+from callwright.proxy.session.answer import calls_of, in_reasoning
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.decide import Decision, Found
+from callwright.proxy.session.hallucinated_calls import hallucinated_call
+from callwright.proxy.session.native import NativeCalls
+from callwright.proxy.session.sse import json_bytes, json_object
+from callwright.tools.lists import chat_messages as chat
+
+
+class Whole:
+    """A complete answer. ``readable`` is False where it is not one chat completion: then it passes
+    as it is.
+    """
+
+    def __init__(self, body: bytes, context: Context) -> None:
+        self.body = body
+        self._context = context
+        self._document = json_object(body)
+        self._choice = chat.only_choice(self._document) if self._document else None
+        message = self._choice.get("message") if self._choice else None
+        self._message: Mapping[str, Any] = message if isinstance(message, dict) else {}
+        self.readable = bool(self._message)
+        self.finish = str((self._choice or {}).get("finish_reason") or "")
+        self.truncated = False
+        self.text = chat.content_text(self._message.get("content"))
+        self._native = NativeCalls()
+        self._native.whole(self._message.get("tool_calls"))
+        self._calls: list[CallPiece] = []
+        self._kept = self.text
+        self._read()
+
+    def found(self) -> list[Found]:
+        """The calls of the answer: the upstream's own, then those in its text."""
+        return calls_of(self._native, self._calls)
+
+    def raw(self) -> str:
+        """What the model said, for the record."""
+        return self._reasoning() + self.text
+
+    @property
+    def said(self) -> str:
+        """The text beside the calls."""
+        return self._kept
+
+    def write(self, settled: Decision) -> bytes:
+        """The answer for the client: the very bytes where nothing was changed."""
+        if settled.untouched and not self._calls:
+            return self.body
+        assert self._document is not None
+        assert self._choice is not None
+        message = dict(self._message)
+        text = "\n".join(t for t in (self._kept, *settled.text) if t.strip())
+        if self._calls or settled.text:
+            message["content"] = text or None
+        entries = self._message.get("tool_calls")
+        message["tool_calls"] = [
+            (
+                entries[s.native]
+                if s.same and isinstance(entries, list)
+                else chat.call_out(s.call, s.arguments)
+            )
+            for s in settled.calls
+        ]
+        if not settled.calls:
+            del message["tool_calls"]
+            message["content"] = message.get("content") or ""
+        reason = settled.finish_reason(self.finish, truncated=self.truncated)
+        choice = {**self._choice, "message": message, "finish_reason": reason}
+        return json_bytes({**self._document, "choices": [choice]})
+
+    def _reasoning(self) -> str:
+        said = self._message.get("reasoning_content") or self._message.get("reasoning")
+        return said if isinstance(said, str) else ""
+
+    def _read(self) -> None:
+        if not self.text and not self._native.calls:
+            self._calls = in_reasoning(self._reasoning(), self._context)
+        if not self.text:
+            return
+        parser = Parser(self._context.toolset.offer)
+        kept = []
+        for piece in parser.read(self.text):
+            if isinstance(piece, CallPiece) and self._is_call(piece):
+                self._calls.append(piece)
+            else:
+                kept.append(piece.raw if isinstance(piece, CallPiece) else piece.text)
+        self._kept = "".join(kept)
+        if (
+            not self._calls
+            and not self._native.calls
+            and (found := hallucinated_call(self._kept, self._context))
+        ):
+            self._calls, self._kept = [found], ""
+
+    def _is_call(self, piece: CallPiece) -> bool:
+        self.truncated = self.truncated or piece.truncated
+        return not piece.truncated

@@ -1,0 +1,189 @@
+"""What happens to a session and what it asks for: all of its outside world, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from callwright.nouns.errors import Failure
+from callwright.nouns.types import JsonObject
+from callwright.proxy.session.decide import Repaired
+from callwright.proxy.session.record import Record
+
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The client's request, whole. ``path`` is percent-encoded and begins with "/"; header names
+    are lower case.
+    """
+
+    method: str
+    path: str
+    query: str = ""
+    headers: Headers = field(default=(), repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamHead:
+    """Status and headers of the answer to the upstream request under way."""
+
+    status: int
+    headers: Mapping[str, str]
+    cookies: tuple[str, ...] = field(default=(), repr=False)  # the values of set-cookie, one by one
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamData:
+    """A piece of that answer's body, cut anywhere."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamEnd:
+    """That answer is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamFailed:
+    """That answer will not come, or broke off."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class ClientGone:
+    """Nobody reads any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The time that :attr:`Session.wake` named has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """The answer to a Probe: whether native calls and JSON schemas work there, and if the former do
+    not, whether the calls are at least ``written``, so that they can be read from the text.
+    """
+
+    native: bool
+    schema: bool
+    written: bool = False
+
+
+Event: TypeAlias = (
+    Request
+    | UpstreamHead
+    | UpstreamData
+    | UpstreamEnd
+    | UpstreamFailed
+    | ClientGone
+    | Tick
+    | Probed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SendUpstream:
+    """Send a request upstream. At most one is under way; its answer's events refer to it."""
+
+    method: str
+    path: str
+    query: str
+    headers: Headers = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CloseUpstream:
+    """End the upstream request under way: its connection is closed and no event of it is wanted any
+    more.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class SendHead:
+    """Status and headers for the client."""
+
+    status: int
+    headers: Headers
+
+
+@dataclass(frozen=True, slots=True)
+class SendBody:
+    """A piece of body for the client."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The answer to the client is complete; ``broken``: it is not, and its connection must show
+    that.
+    """
+
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What was done to this request, for the page and the counters. Holds no header and no key."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """A chat request as it went upstream, the message that answers it, and what was repaired in
+    that.
+    """
+
+    body: JsonObject = field(repr=False)
+    answer: JsonObject = field(repr=False)
+    repaired: tuple[Repaired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Found out on the way: this upstream does not do guided decoding for this model."""
+
+    model: str
+    guided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Find out what this upstream does for this model, or remember it; answer with Probed."""
+
+    model: str
+    headers: Headers = field(repr=False, default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """The proxy itself failed over this request, whose bytes pass as they come. ``detail`` is for a
+    debug log.
+    """
+
+    request: str
+    kind: str
+    detail: str = ""
+
+
+Command: TypeAlias = (
+    SendUpstream
+    | CloseUpstream
+    | SendHead
+    | SendBody
+    | Finish
+    | Log
+    | Keep
+    | Learned
+    | Probe
+    | Faulted
+)

@@ -1,0 +1,60 @@
+"""Questions to the upstream beyond the client's own: bodies out, calls in."""
+
+from __future__ import annotations
+
+from callwright import prompts
+from callwright.models.chat import Gathered, messages_out
+from callwright.models.grammar import decodable
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Json, JsonObject, Reply, ToolCall
+from callwright.parsing import parse_calls
+from callwright.proxy.session.context import Context
+
+_STREAMED = ("stream", "stream_options")
+_CALLS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
+
+
+def body_of(request: ChatRequest, context: Context) -> JsonObject:
+    """A question of our own to the model of the request: its messages replaced, its sampling
+    kept.
+    """
+    left_out = (*_STREAMED, *_CALLS, "response_format", "stop")
+    body = {k: v for k, v in context.body.items() if k not in left_out}
+    body["messages"] = messages_out(request.messages)
+    if request.schema is not None and context.schema:
+        body["response_format"] = response_format(request.schema)
+    return body
+
+
+def response_format(schema: Json) -> JsonObject:
+    """``response_format`` for one schema, reduced to what decoders follow."""
+    named = {"name": "calls", "schema": decodable(schema), "strict": False}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def question(why: str, text: str, context: Context) -> JsonObject:
+    """The request once more, with the answer that will not do and the reason."""
+    body = {k: v for k, v in context.body.items() if k not in _STREAMED}
+    said = messages_out(prompts.render("again", problem=why))
+    answer = [{"role": "assistant", "content": text}] if text.strip() else []
+    body["messages"] = [*body["messages"], *answer, *said]
+    return body
+
+
+def reply_of(document: Json) -> Reply:
+    """A whole chat completion as a reply; an empty one where it is none."""
+    gathered = Gathered()
+    if isinstance(document, dict):
+        gathered.feed(document)
+    gathered.close()
+    return gathered.reply(prompt="")
+
+
+def calls_of(reply: Reply, context: Context) -> tuple[ToolCall, ...]:
+    """The calls of a reply, native or in its text; none where it was cut off."""
+    if reply.tool_calls:
+        return reply.tool_calls
+    parsed = parse_calls(reply.text, context.toolset.tools)
+    if parsed.truncated:
+        return parsed.calls[:-1]
+    return tuple(c for c in parsed.calls if c.tool in context.toolset.names)

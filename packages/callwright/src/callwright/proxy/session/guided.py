@@ -1,0 +1,182 @@
+"""Guided mode: instead of hoping for the right dialect, ask for an array of calls that a JSON
+schema constrains to the offered tools, "no call" allowed. Bodies out, calls in; what small models
+add unasked, the refiner takes away.
+
+Where nobody insists on it, the client's own request goes first and this is the second reading of
+those that seem to want several calls or whose calls were refused
+(:mod:`callwright.proxy.session.decide`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from callwright import prompts
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.models.chat import messages_out
+from callwright.models.grammar import guidance
+from callwright.nouns.types import Json, JsonObject, ToolCall
+from callwright.proxy.session import followup as again
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.sse import json_bytes
+from callwright.schema.normalize import closed_object, required_first
+
+_SEVERAL = (
+    '{"wishes": [each thing that the request asks for, in a few of its words, to its end], '
+    '"calls": [{"name": ..., "arguments": {...}}, one for each call that these wishes need]}'
+)
+_ONE = '{"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
+_MOST_CALLS = 16
+_WISH = 100  # characters
+
+
+def body(context: Context, *, least: int = 1, problem: str = "") -> JsonObject:
+    """The request in guided form: tools told in words, the reply held to :func:`schema`, not
+    streamed.
+
+    ``problem``: why the answer before this one cannot be used.
+    """
+    left_out = (
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "stream",
+        "stream_options",
+        "stop",
+        "response_format",
+    )
+    made = {k: v for k, v in context.body.items() if k not in left_out}
+    made["messages"] = _told(context.body["messages"], _instructions(context))
+    if problem:
+        made["messages"] += messages_out(prompts.render("again", problem=problem))
+    made.setdefault("temperature", 0)  # a reading, not a piece of prose
+    wanted = schema(context, least=least)
+    if context.local:
+        made["grammar"] = guidance(wanted)
+    else:
+        made["response_format"] = again.response_format(wanted)
+    return made
+
+
+def body_in_words(context: Context, problem: str = "") -> JsonObject:
+    """The request without tools, for messages that need none; they are told of where the question
+    is about them.
+
+    ``problem``: why the calls of the answer before this one were not made.
+    """
+    from callwright.repair.rules.duplicate_calls import about_tools
+
+    made = {
+        k: v
+        for k, v in context.body.items()
+        if k not in ("tools", "tool_choice", "parallel_tool_calls")
+    }
+    if problem:
+        return {
+            **made,
+            "messages": [
+                *made["messages"],
+                *messages_out(prompts.render("unsent", problem=problem)),
+            ],
+        }
+    tools = context.toolset.tools
+    if about_tools(context.query, tools):
+        names = "\n".join(f"- {t.description or t.name} ({t.name})" for t in tools)
+        made["messages"] = _told(
+            context.body["messages"], prompts.render("words", tools=names)[0].content
+        )
+    return made
+
+
+def schema(context: Context, *, least: int = 1) -> JsonObject:
+    """``{"wishes": [...], "calls": [...]}`` of the tools that can be called now, or ``{"no_call":
+    why}`` unless the client insists; without wishes where only one call is allowed. Wishes first: a
+    small model that goes straight to the arguments stops after the first calls.
+    """
+    tools = [
+        t
+        for t in context.toolset.tools
+        if t.name == context.named or not (context.named or t.name in context.waiting)
+    ]
+    one: Json = {
+        "anyOf": [
+            closed_object(name={"const": t.name}, arguments=_bounded(required_first(t)))
+            for t in tools
+        ]
+    }
+    if context.parallel:
+        length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS}
+        wish = {"type": "string", "maxLength": _WISH}
+        calls = {**length, "minItems": min(least, _MOST_CALLS), "items": one}
+        some = closed_object(wishes={**length, "items": wish}, calls=calls)
+    else:
+        some = closed_object(calls={"type": "array", "minItems": 1, "maxItems": 1, "items": one})
+    if context.demanded:
+        return some
+    return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
+
+
+def _bounded(schema: JsonObject) -> JsonObject:
+    """Lists of options at most as long as there are options: a small model repeats them without
+    end.
+    """
+    made = dict(schema["properties"])
+    for key, part in made.items():
+        items = part.get("items") if isinstance(part, dict) and "maxItems" not in part else None
+        options = items.get("enum") if isinstance(items, dict) else None
+        if isinstance(options, list) and options:
+            least = part.get("minItems")
+            made[key] = {
+                **part,
+                "maxItems": max(len(options), least if isinstance(least, int) else 0),
+            }
+    return {**schema, "properties": made}
+
+
+def calls_of(text: str, names: Container[str]) -> tuple[ToolCall, ...] | None:
+    """The calls of these tools that a guided reply decided on, () for none; None where it cannot be
+    read. A call that was cut off is left out.
+    """
+    try:
+        found = parse_lenient(text)
+    except JsonError:
+        return None
+    if not isinstance(found.value, dict) or not {"calls", "no_call"} & found.value.keys():
+        return None
+    entries = found.value.get("calls")
+    entries = entries if isinstance(entries, list) else []
+    made = [
+        ToolCall("", entry["name"], entry["arguments"])
+        for entry in (entries[:-1] if found.truncated else entries)
+        if isinstance(entry, dict) and entry.get("name") in names
+        if isinstance(entry.get("arguments"), dict)
+    ]
+    return None if found.truncated and not made else tuple(made)
+
+
+def _instructions(context: Context) -> str:
+    lines = []
+    for tool in context.toolset.tools:
+        function = {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.input_schema,
+        }
+        lines.append(json_bytes({"type": "function", "function": function}).decode())
+    form = _SEVERAL if context.parallel else _ONE
+    return prompts.render("guided", tools="\n".join(lines), form=form)[0].content
+
+
+def _told(messages: Json, instructions: str) -> list[Json]:
+    """The instructions at the end of the system message: templates take one, and only at the
+    beginning.
+    """
+    first = messages[0] if messages else None
+    if isinstance(first, dict) and first.get("role") in ("system", "developer"):
+        content = first.get("content")
+        if isinstance(content, list):
+            joined: Json = [*content, {"type": "text", "text": "\n\n" + instructions}]
+        else:
+            joined = f"{content}\n\n{instructions}"
+        return [{**first, "content": joined}, *messages[1:]]
+    return [{"role": "system", "content": instructions}, *messages]

@@ -1,0 +1,62 @@
+"""A reply that is nothing but a call of a tool that nobody offered: no answer to anybody.
+
+Small models with tools before them answer "17 plus 25?" with ``{"name": "add", "arguments": …}``.
+Without a marker that is text like any other, so it is only looked at where the upstream's own calls
+do not work, where it is the whole reply, and where the user speaks neither of such a thing nor of
+that name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from callwright.jsontext import JsonError, parse
+from callwright.nouns.types import ToolCall
+from callwright.parsing import CallPiece
+from callwright.proxy.session.context import Context
+
+_BEGINS = re.compile(
+    r'\s*(?:```\w*\s*)?\{\s*"(?:name|tool|function)"\s*:\s*"([^"\\]{1,80})"\s*[,}]'
+)
+_WHOLE = re.compile(r"\s*(?:```\w*\s*(?P<fenced>\{.*\})\s*```|(?P<bare>\{.*\}))\s*\Z", re.S)
+_NAMES, _ARGUMENTS = ("name", "tool", "function"), ("arguments", "parameters", "args")
+_MEANT = re.compile(r"json|\bcall|function|schema|example|format|\btools?\b", re.I)
+
+
+def begins(text: str, context: Context) -> bool:
+    """Whether a reply that begins so may become one."""
+    found = _BEGINS.match(text) if _looked_for(context) else None
+    if found is None or len(text) > context.settings.hold_bytes:
+        return False
+    return _stranger(found[1], context)
+
+
+def hallucinated_call(text: str, context: Context) -> CallPiece | None:
+    """The call that a whole reply is, if nobody offered its tool."""
+    found = _WHOLE.match(text) if _looked_for(context) else None
+    if found is None:
+        return None
+    try:
+        value = parse(found["fenced"] or found["bare"])
+    except JsonError:
+        return None
+    name = next((value[k] for k in _NAMES if k in value), None)
+    arguments = next((value[k] for k in _ARGUMENTS if k in value), None)
+    if len(value) != 2 or not isinstance(name, str) or not isinstance(arguments, dict):
+        return None
+    return (
+        CallPiece(ToolCall("", name, arguments), text, "json") if _stranger(name, context) else None
+    )
+
+
+def _looked_for(context: Context) -> bool:
+    return not context.native and not context.toolset.opaque and context.choice != "none"
+
+
+def _stranger(name: str, context: Context) -> bool:
+    asked = context.query
+    return (
+        name not in context.toolset.names
+        and name.lower() not in asked.lower()
+        and not _MEANT.search(asked)
+    )

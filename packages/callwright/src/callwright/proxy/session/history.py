@@ -1,0 +1,208 @@
+"""What the history inside a request says: questions already spent, calls that keep failing, results
+without calls.
+
+Pure functions of the request's messages; the proxy itself remembers nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callwright.jsontext import JsonError, parse
+from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall, canonical
+from callwright.proxy.session import ids
+from callwright.repair.diagnose import failure_in
+
+NOT_CALLED = "[no result: this call was not carried out]"
+_LOST = "Earlier tool result"  # how a result without its call is told, in the user's turn
+_REMINDER = re.compile(
+    r"<system-reminder>.*?</system-reminder>", re.DOTALL
+)  # what agents say in the user's turn
+
+
+def questions_spent(messages: Sequence[Any]) -> int:
+    """How many answers among these messages of a chat request cost a question to the upstream."""
+    called = (
+        m["tool_calls"]
+        for m in messages
+        if isinstance(m, dict) and isinstance(m.get("tool_calls"), list)
+    )
+    return sum(
+        ids.asked(str(e.get("id")) for e in entries if isinstance(e, dict)) for entries in called
+    )
+
+
+def key(call: ToolCall) -> tuple[str, str]:
+    """Equal for calls that say the same."""
+    arguments: Json = call.arguments
+    if isinstance(arguments, str):
+        try:
+            arguments = parse(arguments)
+        except JsonError:
+            return call.tool, arguments
+    return call.tool, canonical(arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A call that failed ``times`` times in a row with the same arguments, and what it was told
+    last.
+    """
+
+    call: tuple[str, str]
+    times: int
+    said: str
+
+
+def loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
+    """The calls that were made and failed ``after`` times or more since somebody last said
+    something new.
+
+    A result that is no failure ends the count of its call: asking again is then the model's good
+    right.
+    """
+    failed: dict[tuple[str, str], tuple[int, str]] = {}
+    for call, said in _results(messages):
+        if call is None:
+            failed.clear()
+            continue
+        made, failure = key(call), failure_in(said)
+        if failure is None or failure.kind == "empty":
+            failed.pop(made, None)
+        else:
+            failed[made] = (failed.get(made, (0, ""))[0] + 1, failure.message)
+    return tuple(
+        Loop(made, times, said)
+        for made, (times, said) in failed.items()
+        if after and times >= after
+    )
+
+
+def succeeded(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """The calls since the user last spoke whose result is no failure, in the order of their
+    results.
+    """
+    good: list[ToolCall] = []
+    for call, said in _results(messages):
+        if call is None:
+            good.clear()
+        elif said != NOT_CALLED and (
+            (failure := failure_in(said)) is None or failure.kind == "empty"
+        ):
+            good.append(call)
+    return tuple(good)
+
+
+def is_of_user(message: Message) -> bool:
+    """Whether the user says something in a message. Agents put reminders into the user's turn, and
+    a result whose call is missing is told there.
+    """
+    if message.role != "user" or message.content.startswith(_LOST):
+        return False
+    return bool(_REMINDER.sub("", message.content).strip())
+
+
+def _results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str]]:
+    """Each result with its call, in order; (None, "") wherever the user speaks. A result without an
+    id belongs to the oldest open call, of its tool where it names one.
+    """
+    waiting: dict[str, ToolCall] = {}
+    for place, message in enumerate(messages):
+        if is_of_user(message):
+            yield None, ""
+        waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
+        if message.role != "tool":
+            continue
+        named = (known for known, call in waiting.items() if message.name in ("", call.tool))
+        known = message.tool_call_id or next(named, "")
+        if known in waiting:
+            yield waiting.pop(known), message.content
+
+
+def paired(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
+    """The messages of a chat request with every call followed by its result and every result
+    preceded by its call.
+
+    A call without a result is given one that says so; a result whose call is missing becomes a user
+    message, so that nothing said is lost; of two results for one call the first stays. Edits name
+    messages of the request.
+    """
+    if not isinstance(raw, list):
+        return [], ()
+    if not any(isinstance(m, dict) and ("tool_calls" in m or m.get("role") == "tool") for m in raw):
+        return raw, ()
+    work = _Pairing()
+    for place, message in enumerate(raw):
+        work.add(place, message)
+    work.settle()
+    return work.made, tuple(work.edits)
+
+
+class _Pairing:
+    """Walks through the messages; ``waiting`` are the calls of the last assistant message without a
+    result yet.
+    """
+
+    def __init__(self) -> None:
+        self.made: list[Json] = []
+        self.edits: list[Edit] = []
+        self._waiting: dict[str, int] = {}
+        self._answered: set[str] = set()
+        self._later: list[
+            Json
+        ] = []  # results of other calls, kept until this message's calls have theirs
+
+    def add(self, place: int, message: Json) -> None:
+        if not isinstance(message, dict):
+            self.made.append(message)
+        elif message.get("role") == "tool":
+            self._result(place, message)
+        else:
+            self.settle()
+            self.made.append(message)
+            if message.get("role") == "assistant":
+                self._open(place, message)
+
+    def settle(self) -> None:
+        """Give every call that still waits a result that says that there is none."""
+        for called, place in self._waiting.items():
+            answer = {"role": "tool", "tool_call_id": called, "content": NOT_CALLED}
+            self.made.append(answer)
+            self.edits.append(Edit(f"/messages/{place}", None, answer, "unpaired_call"))
+        self.made += self._later
+        self._waiting, self._later = {}, []
+
+    def _open(self, place: int, message: Mapping[str, Any]) -> None:
+        entries = message.get("tool_calls")
+        called = (
+            [str(e.get("id") or "") for e in entries if isinstance(e, dict)]
+            if isinstance(entries, list)
+            else []
+        )
+        if all(called):  # servers that give no ids cannot be paired by them
+            self._waiting = dict.fromkeys(called, place)
+            self._answered = set()
+
+    def _result(self, place: int, message: Mapping[str, Any]) -> None:
+        called = str(message.get("tool_call_id") or "")
+        if not called or called in self._waiting:
+            self._waiting.pop(called, None)
+            self._answered.add(called)
+            self.made.append(message)
+        elif called in self._answered:
+            self.edits.append(Edit(f"/messages/{place}", dict(message), None, "repeated_result"))
+        else:
+            kept = _as_user(message)
+            self._later.append(kept)
+            self.edits.append(Edit(f"/messages/{place}", dict(message), kept, "unpaired_result"))
+
+
+def _as_user(message: Mapping[str, Any]) -> JsonObject:
+    content = message.get("content")
+    name = f" of {message['name']}" if isinstance(message.get("name"), str) else ""
+    if isinstance(content, list):
+        return {"role": "user", "content": [{"type": "text", "text": f"{_LOST}{name}:"}, *content]}
+    return {"role": "user", "content": f"{_LOST}{name}: {content}"}

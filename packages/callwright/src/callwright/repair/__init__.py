@@ -1,0 +1,3 @@
+"""Tool calls made right: checked against the schema, repaired by rules, by order, and by a
+model.
+"""

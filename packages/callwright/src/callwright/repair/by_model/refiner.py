@@ -1,0 +1,270 @@
+"""The model rung: the paper's refiner (Tool-use Refiner, section 3.1 and Appendix A), as a
+generator without I/O.
+
+One question to any chat model, trained for it or not. Its answer replaces what the rules left only
+if :mod:`callwright.repair.by_model.guard` has nothing against it: the gate accepts every call,
+calls that were right are still there, no writing call is new or finished from a part, and every
+value comes from somewhere. Off by default: an untrained model harms strong upstreams (paper,
+Appendix F), so measure it on yours first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from callwright import prompts
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Edit, JsonObject, Reply, Tool, ToolCall, canonical, to_json
+from callwright.repair.by_model.guard import Upstream, reasons_against
+from callwright.repair.by_model.reply import RefinerReply, read_reply
+from callwright.repair.ordering.references import references
+from callwright.repair.ordering.sequence import order
+from callwright.repair.result import Abstention, Refinement, shown
+
+Asking: TypeAlias = Generator[ChatRequest, Reply, Refinement]
+Prompt: TypeAlias = Literal["paper", "short"]
+"""The paper's prompt (``refine``), or the one small refiners are trained with (``refiner_short``).
+"""
+
+MAX_TOKENS = 768
+CONFIDENCE = 0.5  # of what a model changed: never as sure as a rule
+_UPSTREAM_CHARS = 8_000
+
+_FORMAT = (
+    'Your output must strictly follow this format: <func_call>[{"name": "tool name", "arguments":'
+    ' {"parameter name": "parameter content"}}]</func_call>. If the original instruction is'
+    " correct, output it without any modification."
+)
+_CHAINED = (
+    'Your output must strictly follow this format: <func_call>[{"name": "tool name", "arguments":'
+    ' {"parameter name": "parameter content"}, "label": "name of its result"}]</func_call>. Calls'
+    " stand in the order in which they must be made, and refer to the results of earlier calls as"
+    " the original instruction does. If the original instruction is correct, output it without any"
+    " modification."
+)
+
+FORMS = {
+    "xlam": '<func_call>[{"name": NAME, "arguments": {KEY: VALUE}}]</func_call>',
+    "nestools": (
+        '<nested_function>[{"api_name": NAME, "parameters": {KEY: VALUE}, "responses": [LABEL]}]'
+        "</nested_function>"
+    ),
+}
+"""How the short prompt shows a format."""
+
+
+def ask(
+    source_text: str,
+    calls: Sequence[ToolCall],
+    tools: Sequence[Tool],
+    query: str,
+    reasoning: str = "",
+    *,
+    system: str = "",
+    form: str = "",
+    max_tokens: int = MAX_TOKENS,
+    prompt: Prompt = "paper",
+) -> Asking:
+    """Ask a model once to refine a reply; returns the calls as they should be sent on.
+
+    ``source_text``: the upstream's reply as written; ``calls``: what was read from it and the rules
+    made of it. They stay (reasons in ``abstained``) unless the model's answer passes the guard.
+    Edits have the rule ``model``. ``form`` is the instruction about the answer's format (default:
+    ``<func_call>``), the "minor modification during inference" of Appendix A; whatever it asks for
+    is read. ``prompt``: the one the model was trained with.
+    """
+    up = Upstream(source_text, tuple(calls), tuple(tools), query, reasoning, system)
+    reply = yield briefly(up, max_tokens) if prompt == "short" else question(up, max_tokens, form)
+    return judged(up, reply)
+
+
+def question(up: Upstream, max_tokens: int = MAX_TOKENS, form: str = "") -> ChatRequest:
+    """The paper's prompt (Appendix A) for one reply, the upstream's reasoning included.
+
+    The tools are listed unless the system prompt already describes every one of them, as the
+    paper's tasks do.
+    """
+    chained = bool(references(up.calls, up.tools, up.query))
+    messages = prompts.render(
+        "refine",
+        system=up.system or "You can call tools.",
+        tools="" if described_in(up.tools, up.system) else described(up.tools),
+        query=up.query,
+        upstream=_upstream(up, chained),
+        format=form or (_CHAINED if chained else _FORMAT),
+    )
+    return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
+
+
+def briefly(up: Upstream, max_tokens: int = MAX_TOKENS) -> ChatRequest:
+    """The short prompt for one reply: each tool on a line, the format, the request and the
+    upstream's answer.
+    """
+    chained = bool(references(up.calls, up.tools, up.query))
+    messages = prompts.render(
+        "refiner_short",
+        tools="\n".join(signature(t) for t in up.tools),
+        form=FORMS["nestools" if chained else "xlam"],
+        query=up.query,
+        upstream=_upstream(up, chained),
+    )
+    return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
+
+
+def signature(tool: Tool) -> str:
+    """A tool on one line: ``name(required, optional?: type)`` and what it gives back, where that is
+    known.
+    """
+    needed = tool.required
+    parts = []
+    for key, schema in tool.properties.items():
+        kind = schema.get("type") if isinstance(schema, dict) else None
+        parts.append(
+            f"{key}{'' if key in needed else '?'}" + (f": {kind}" if isinstance(kind, str) else "")
+        )
+    results = list((tool.output_schema or {}).get("properties") or {})
+    return f"{tool.name}({', '.join(parts)})" + (f" -> {', '.join(results)}" if results else "")
+
+
+def described_in(tools: Sequence[Tool], text: str) -> bool:
+    """Whether a text names every tool and each of its parameters."""
+    names = [name for tool in tools for name in (tool.name, *tool.properties)]
+    return bool(names) and all(name in text for name in names)
+
+
+def described(tools: Sequence[Tool]) -> str:
+    """The tools as a JSON list, as the sets the paper trains on describe them."""
+    return canonical(
+        [
+            {"name": t.name, "description": t.description, "parameters": t.input_schema}
+            for t in tools
+        ]
+    )
+
+
+def _upstream(up: Upstream, chained: bool) -> str:
+    said = up.text.strip()
+    if not said:
+        said = f"<func_call>{canonical([_shown(c, chained) for c in up.calls])}</func_call>"
+    thought = f"<think>{up.reasoning.strip()}</think>\n" if up.reasoning.strip() else ""
+    return (thought + said)[:_UPSTREAM_CHARS]
+
+
+def _shown(call: ToolCall, chained: bool) -> JsonObject:
+    return {**shown(call), "label": call.id} if chained else shown(call)
+
+
+def judged(up: Upstream, reply: Reply) -> Refinement:
+    """What becomes of the upstream's calls after a model's reply."""
+    read = RefinerReply(reply.tool_calls) if reply.tool_calls else read_reply(reply.text, up.tools)
+    if read.truncated or reply.finish_reason == "length":
+        return _kept(up, ["The model's answer stops in the middle."])
+    against = reasons_against(up, read.calls)
+    if against:
+        return _kept(up, against)
+    made = order(read.calls, up.tools, query=up.query).calls
+    edits = changes(up.calls, made)
+    if not edits:
+        return Refinement(up.calls)
+    chained = bool(references(made, up.tools, up.query))
+    return Refinement(
+        made if chained else _named(up.calls, made), edits=edits, confidence=CONFIDENCE
+    )
+
+
+def _kept(up: Upstream, reasons: Sequence[str]) -> Refinement:
+    return Refinement(
+        up.calls, abstained=tuple(Abstention("", f"model: {r}") for r in dict.fromkeys(reasons))
+    )
+
+
+def _named(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    """Calls that did not change stay the same objects, changed ones keep their id, and ids stay
+    distinct.
+    """
+    pairs = {at: before[i] for i, at in _paired(before, made).items()}
+    used = {c.id for c in before}
+    found: list[ToolCall] = []
+    for n, call in enumerate(made):
+        old = pairs.get(n)
+        if old is None:
+            number = next(
+                k for k in range(len(made) + len(used) + 1) if f"call_{k + 1}" not in used
+            )
+            old = replace(call, id=f"call_{number + 1}" if call.id in used else call.id)
+            used.add(old.id)
+        found.append(old if _whole(old) == _whole(call) else replace(call, id=old.id))
+    return tuple(found)
+
+
+def changes(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> tuple[Edit, ...]:
+    """The edits (rule ``model``) that lead from one list of calls to another; paths point into the
+    list before.
+
+    Calls are paired: equal ones first, then those of one tool in order, then the rest by place.
+    """
+    pairs = _paired(before, after)
+    edits: list[Edit] = []
+    for i, call in enumerate(before):
+        at = pairs.get(i)
+        if at is None:
+            edits.append(Edit(f"/{i}", to_json(call), None, "model"))
+        else:
+            edits += _differences(i, call, after[at])
+    edits += [
+        Edit(f"/{n}", None, to_json(call), "model")
+        for n, call in enumerate(after)
+        if n not in pairs.values()
+    ]
+    moved = sorted(pairs, key=lambda i: pairs[i])
+    if moved != sorted(moved):
+        edits.append(Edit("", sorted(moved), moved, "model"))
+    return tuple(edits)
+
+
+def _paired(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[int, int]:
+    pairs: dict[int, int] = {}
+    for key in (_whole, _tool, _arguments, _place):
+        for i, call in enumerate(before):
+            if i not in pairs:
+                free = (
+                    n
+                    for n, c in enumerate(after)
+                    if n not in pairs.values() and key(c) == key(call)
+                )
+                at = next(free, None)
+                if at is not None:
+                    pairs[i] = at
+    return pairs
+
+
+def _whole(call: ToolCall) -> str:
+    return canonical([call.tool, call.arguments])
+
+
+def _tool(call: ToolCall) -> str:
+    return call.tool
+
+
+def _arguments(call: ToolCall) -> str:
+    return canonical(call.arguments)
+
+
+def _place(_: ToolCall) -> str:
+    return ""
+
+
+def _differences(number: int, a: ToolCall, b: ToolCall) -> list[Edit]:
+    found = [Edit(f"/{number}/name", a.tool, b.tool, "model")] if a.tool != b.tool else []
+    if not isinstance(a.arguments, dict) or not isinstance(b.arguments, dict):
+        if a.arguments != b.arguments:
+            found.append(Edit(f"/{number}/arguments", a.arguments, b.arguments, "model"))
+        return found
+    for key in dict.fromkeys([*a.arguments, *b.arguments]):
+        old, new = a.arguments.get(key), b.arguments.get(key)
+        if canonical(old) != canonical(new) or (key in a.arguments) != (key in b.arguments):
+            path = f"/{number}/arguments/{key.replace('~', '~0').replace('/', '~1')}"
+            found.append(Edit(path, old, new, "model"))
+    return found

@@ -1,0 +1,367 @@
+"""Why a call failed, and whether its arguments are to blame. Only then may a model be asked to
+change them.
+
+Tools fail in many dresses: exceptions, HTTP errors, a status of 200 with an error inside, nothing
+at all. ToolBench's own dress is ``{"error": …, "response": …}``, where the error text is often a
+mere label and the response decides.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.nouns.errors import Failure, FailureKind
+from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, canonical
+from callwright.repair.learned_overlay import SchemaOverlay, overlay_from_error
+from callwright.repair.outcome import with_outcome
+
+_ERROR_KEYS = (
+    "error",
+    "errors",
+    "error_message",
+    "errorMessage",
+    "exception",
+    "fault",
+    "err",
+    "detail",
+)
+_MESSAGE_KEYS = (
+    "message",
+    "error_description",
+    "description",
+    "detail",
+    "reason",
+    "msg",
+    "title",
+    "error",
+    "info",
+)
+_STATUS_KEYS = ("status", "statusCode", "status_code", "code", "cod")
+_FALSE_FLAGS = ("success", "ok", "succeeded", "isSuccess")
+_TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_FALSE_FLAGS, "message", "msg"})
+_BAD_WORDS = frozenset(
+    {"error", "fail", "failed", "failure", "fault", "exception", "ko", "nok", "invalid", "denied"}
+)
+_NO_ERROR = frozenset({"", "none", "null", "no error", "ok", "0", "false", "success"})
+_GOOD_STATUS = re.compile(r"ok|success(?:ful)?|true|2\d\d", re.I)
+_BLAMELESS = frozenset(
+    {"auth", "rate_limit", "unavailable", "timeout", "egress", "not_executable", "cancelled"}
+)
+_RETRYABLE = frozenset({"rate_limit", "unavailable", "timeout"})
+_LABELS = re.compile(
+    r"(?:message|api not working|unauthorized|request|function executing from \S+) error\.*\s*\Z",
+    re.I,
+)
+_KIND_WORDS: tuple[tuple[FailureKind, str], ...] = (
+    (
+        "rate_limit",
+        (
+            r"rate.?limit|too many requests|quota (?:exceeded|reached)|exceeded the"
+            r" .{0,30}quota|\b429\b"
+        ),
+    ),
+    (
+        "auth",
+        r"unauthori[sz]ed|authentication (?:required|failed)|forbidden|not subscribed|"
+        r"disabled for your subscription|upgrade your plan|(?:invalid|missing|no) "
+        r"(?:api[ _-]?key|token|credentials)|api[ _-]?key (?:is"
+        r" )?(?:required|invalid|missing)|access denied|"
+        r"(?:status|code|http)\W{0,12}40[13]\b",
+    ),
+    ("timeout", r"timed? ?out|deadline exceeded|\b504\b"),
+    (
+        "unavailable",
+        r"service unavailable|temporarily unavailable|internal server error|bad gateway|"
+        r"connection (?:refused|reset|error|aborted)|api not working|redirects|try again later|"
+        r"(?:is|are|currently|temporarily) (?:offline|down)\b|(?:under|for|in) maintenance\b|"
+        r"(?:status_?code|status|http)\W{0,6}50\d\b",
+    ),
+    (  # what languages say of a program, never of its input
+        "crashed",
+        r"maximum (?:recursion depth|call stack size) exceeded|\bobject (?:has no attribute|is not"
+        r" (?:subscriptable|"
+        r"callable|iterable))\b|cannot read propert(?:y|ies) (?:'\w+' )?of (?:undefined|null)\b|"
+        r"\bNullPointerException\b",
+    ),
+)
+_KINDS = tuple((kind, re.compile(pattern, re.I)) for kind, pattern in _KIND_WORDS)
+_SAYS_ERROR = re.compile(
+    r"\b(?:error|exception|invalid|missing|required|must be|should be|not found|does ?n[o']t"
+    r" exists?|failed|cannot|"
+    r"unable|unexpected|not allowed|not supported|exceeds?|bad request)\b",
+    re.I,
+)
+_REFUSES_VALUE = re.compile(  # a whole message: "unrecognized genre: 20", "unknown service 'all'"
+    r"\s*(?:unrecogni[sz]ed|unknown|unsupported|illegal|malformed|no such) [\w-]+(?: ?[:=] ?| )"
+    r"""(?:'[^'\n]{1,80}'|"[^"\n]{1,80}"|[\w.+-]{1,80})[.!]?\s*\Z""",
+    re.I,
+)
+_BEGINS_WITH_ERROR_KEY = re.compile(
+    r"""\s*[\[{]\s*['"](?:errors?|message|msg|detail|exception)['"]""", re.I
+)
+_REPLACED = re.compile(
+    r"\b(?:renamed|replaced"
+    r" by|superseded|retired|deprecated|discontinued|decommissioned|sunset|gone|no longer "
+    r"(?:exists?|available|supported|offered)|has moved|was moved|been (?:moved|removed))\b",
+    re.I,
+)
+_A_TOOL = re.compile(r"\b(?:tool|endpoint|method|function|operation|api)\b", re.I)
+_NAMES_ERROR = re.compile(r"""\s*\{\s*["']errors?["']\s*:\s*["']([^"'\\]{3,300})["']""")
+_BEGINS_AS_ERROR = re.compile(
+    r"\s*(?:error\b|exception\b|traceback\b|\w*(?:Error|Exception):|invalid \w+|missing \w+|bad"
+    r" request|failed to )",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What is known of a failed execution. ``failure`` is None where nothing is wrong.
+
+    ``points_at_arguments``: changing them may help. ``overlay``: what the error says beyond the
+    tool's schema. ``message`` is the error text for a repair prompt; ``path`` the argument it is
+    about, where that is known.
+    """
+
+    failure: Failure | None
+    points_at_arguments: bool = False
+    overlay: SchemaOverlay | None = None
+    message: str = ""
+    path: str = ""
+
+
+_FINE = Diagnosis(None)
+
+
+def diagnose(result: ToolResult, tool: Tool) -> Diagnosis:
+    """Read a result: failed, failed although it says it did not, empty, or fine."""
+    failure = result.failure or failure_in(result.content)
+    if failure is None or (
+        result.failure is None and failure.kind == "empty" and tool.effects.may_write
+    ):
+        return _FINE  # a tool that changes something may well have nothing to say about it
+    failure = with_outcome(failure, tool.effects)
+    text = _text(failure)
+    overlay = (
+        overlay_from_error(text, tool, result.arguments) if failure.kind not in _BLAMELESS else None
+    )
+    path = f"/{overlay.changes[0].key}" if overlay else ""
+    return Diagnosis(
+        failure,
+        points_at_arguments(failure) and not is_replaced(text, tool.name),
+        overlay,
+        text,
+        path,
+    )
+
+
+def is_replaced(error: str, tool: str) -> bool:
+    """Whether an error says that the tool itself is not there any more: renamed, replaced,
+    retired.
+    """
+    return _REPLACED.search(error) is not None and (
+        tool in error or _A_TOOL.search(error) is not None
+    )
+
+
+def points_at_arguments(failure: Failure) -> bool:
+    """401, 403, 429, 5xx, timeouts and what was never executed are not the arguments' fault. All
+    else may be.
+    """
+    if failure.kind in _BLAMELESS or failure.outcome_unknown:
+        return False
+    status = failure.status or 0
+    if status in (401, 403, 408, 425, 429) or status >= 500:
+        return False
+    return failure.kind != "too_large"
+
+
+def failure_in(content: Json) -> Failure | None:
+    """The failure that a delivered content is, or None for a content that is a result."""
+    value = _opened(content)
+    if _is_empty(value):
+        return Failure("empty", "the tool returned an empty result", detail=content)
+    if isinstance(value, dict):
+        if _is_toolbench(value):
+            return _toolbench(value)
+        said = _error_of(value)
+        return _payload(said, _status(value), content) if said else None
+    if isinstance(value, str):
+        if _reads_as_error(value):
+            return _payload(value, None, content)
+        named = _NAMES_ERROR.match(value)  # a value too long or too broken to be read whole
+        if named is not None and not _LABELS.match(named[1]):
+            return _payload(named[1], None, content)
+    return None
+
+
+def _opened(content: Json) -> Json:
+    """The value inside a text, where the text is JSON or a Python literal; a long or cut one stays
+    text.
+    """
+    if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
+        try:
+            mended = parse_lenient(content)
+        except JsonError:
+            return content
+        return content if mended.truncated or mended.is_mark else mended.value
+    return content
+
+
+def _is_empty(value: Json) -> bool:
+    if value is None or value == {} or value == []:
+        return True
+    return isinstance(value, str) and value.strip().lower() in ("", "null", "none", "{}", "[]")
+
+
+def _is_toolbench(value: JsonObject) -> bool:
+    return value.keys() == {"error", "response"} and isinstance(value["error"], str)
+
+
+def _toolbench(value: JsonObject) -> Failure | None:
+    """ToolBench: what the response holds decides; the error alone counts only where there is no
+    response.
+    """
+    label = value["error"].strip()
+    inner = _opened(value["response"])
+    if not _is_empty(inner):
+        found = failure_in(inner)
+        if found is not None:
+            return found
+        if isinstance(inner, str) and label and _cut_error(inner):
+            return _payload(inner, None, value)
+        return None
+    if label.lower() in _NO_ERROR:
+        return Failure("empty", "the tool returned an empty result", detail=value)
+    return _payload(label, None, value)
+
+
+def _cut_error(text: str) -> bool:
+    """Whether a text that could not be read as a value is an error: data that was cut off is data
+    all the same.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        return _BEGINS_WITH_ERROR_KEY.match(text) is not None
+    return len(text) <= 600 and _SAYS_ERROR.search(text[:300]) is not None
+
+
+def _error_of(value: JsonObject) -> str:
+    """The error that an object reports about itself, or ""."""
+    if _TELLING.isdisjoint(value):
+        return ""
+    for key in _ERROR_KEYS:
+        if key in value and (said := _said(value[key])):
+            if key == "detail" and not _validation_detail(value[key]) and len(value) > 1:
+                continue
+            beside = _first_text(value, ("message", "error_description", "description"))
+            return f"{said}: {beside}" if beside and beside != said and beside not in said else said
+    status = _status(value)
+    if (
+        any(value.get(flag) is False for flag in _FALSE_FLAGS)
+        or _bad_status(value)
+        or (status or 0) >= 400
+    ):
+        return _first_text(value, _MESSAGE_KEYS) or canonical(value)[:400]
+    if set(value) <= {"message", "msg", *_STATUS_KEYS, "path", "timestamp"}:
+        said = _first_text(value, ("message", "msg"))
+        return (
+            said if _SAYS_ERROR.search(said) or (_refuses(said) and not _good_status(value)) else ""
+        )
+    return ""
+
+
+def _refuses(said: str) -> bool:
+    """Whether a message that is all of a reply says of a value that it is none, or why nobody is
+    served.
+    """
+    return _REFUSES_VALUE.match(said) is not None or (
+        len(said) <= 200 and _kind(said, None) != "error_payload"
+    )
+
+
+def _said(value: Json) -> str:
+    """What an ``error`` member says; "" for one that reports no error."""
+    if isinstance(value, str):
+        return "" if value.strip().lower() in _NO_ERROR else value.strip()
+    if isinstance(value, dict) and value:
+        where = value.get("loc")
+        if (
+            isinstance(where, list) and where and isinstance(value.get("msg"), str)
+        ):  # pydantic, FastAPI
+            return f"{where[-1]}: {value['msg']}"
+        return _first_text(value, _MESSAGE_KEYS) or canonical(value)[:400]
+    if isinstance(value, list) and value:
+        return "; ".join(filter(None, map(_said, value[:5]))) or canonical(value)[:400]
+    return "the tool reports an error" if value is True else ""
+
+
+def _validation_detail(value: Json) -> bool:
+    """FastAPI's ``detail``: a list of {loc, msg}, or a sentence."""
+    return (
+        isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "msg" in value[0]
+    )
+
+
+def _first_text(value: JsonObject, keys: tuple[str, ...]) -> str:
+    return next((v.strip() for k in keys if isinstance(v := value.get(k), str) and v.strip()), "")
+
+
+def _status(value: JsonObject) -> int | None:
+    """An HTTP status that the object states, 400 to 599 only: many APIs use ``code`` for other
+    things.
+    """
+    for key in _STATUS_KEYS:
+        stated = value.get(key)
+        if isinstance(stated, str) and stated.isdigit():
+            stated = int(stated)
+        if isinstance(stated, int) and not isinstance(stated, bool) and 400 <= stated <= 599:
+            return stated
+    return None
+
+
+def _good_status(value: JsonObject) -> bool:
+    """Whether any status in it says that all went well."""
+    stated = [value[key] for key in _STATUS_KEYS if key in value]
+    return any(_GOOD_STATUS.fullmatch(str(one).strip()) for one in stated)
+
+
+def _bad_status(value: JsonObject) -> bool:
+    stated = value.get("status")
+    return isinstance(stated, str) and stated.strip().lower() in _BAD_WORDS
+
+
+def _reads_as_error(text: str) -> bool:
+    """Only a short text that begins like an error is one: articles about errors are results."""
+    return len(text) <= 600 and _BEGINS_AS_ERROR.match(text) is not None
+
+
+def _payload(said: str, status: int | None, detail: Json) -> Failure:
+    kind = _kind(said, status)
+    message = (
+        "the tool reported an unnamed error"
+        if _LABELS.match(said) and kind == "error_payload"
+        else said[:1_000]
+    )
+    return Failure(kind, message, retryable=kind in _RETRYABLE, status=status, detail=detail)
+
+
+def _kind(said: str, status: int | None) -> FailureKind:
+    if status in (401, 403):
+        return "auth"
+    if status == 429:
+        return "rate_limit"
+    if status in (408, 504):
+        return "timeout"
+    if status is not None and status >= 500:
+        return "unavailable"
+    head = said[:600]
+    return next((kind for kind, pattern in _KINDS if pattern.search(head)), "error_payload")
+
+
+def _text(failure: Failure) -> str:
+    """The error as the tool worded it, with what its detail adds."""
+    inner = failure_in(failure.detail) if failure.kind == "tool_error" and failure.detail else None
+    said = inner.message if inner is not None and inner.kind != "empty" else ""
+    return failure.message if not said or said in failure.message else f"{failure.message}\n{said}"

@@ -1,0 +1,334 @@
+"""What a tool's own error says that its schema does not: learned for one run, marked, never written
+back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from callwright.nouns.types import Edit, Json, JsonObject, Tool
+from callwright.tools.overlay import Change, OverlayChange, keyword_set
+
+_QUOTED = r"[`'\"‘“«]?(?P<key>[A-Za-z_][\w.\-]{0,60})[`'\"’”»]?"
+_WHAT = r"(?:parameter|field|argument|property|key|param)"
+_FORBIDDEN = tuple(
+    re.compile(p, re.I)
+    for p in (
+        rf"unexpected keyword argument:? {_QUOTED}",
+        rf"(?:unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|extra) "
+        r"(?:query )?(?:parameter|field|argument|property|key|param)(?: name)?s?:?"
+        rf" [`'\"]{_QUOTED}",
+        rf"{_QUOTED} is (?:not allowed|not permitted|not a (?:valid|known|supported) {_WHAT})",
+        rf"additional properties are not allowed \({_QUOTED} (?:was|were) unexpected",
+        rf"(?:^|[\s;]){_QUOTED}: (?:extra inputs are not permitted|unexpected keyword argument)",
+    )
+)
+_REQUIRED = tuple(
+    re.compile(p, re.I)
+    for p in (
+        rf"missing (?:\d+ )?(?:required )?(?:positional |keyword-only |query |path |body )?"
+        rf"(?:parameter|field|argument|property|key|param)s?:? {_QUOTED}",
+        (
+            rf"{_QUOTED}(?: (?:parameter|field|argument|param))? is (?:a"
+            r" )?(?:required|missing|mandatory)"
+        ),
+        rf"{_WHAT} {_QUOTED} (?:is required|is missing|must be (?:provided|given|set))",
+        rf"(?:^|[\s;]){_QUOTED}: (?:field required|missing data for required field|this field is"
+        r" required|"
+        r"missing required argument)",
+        rf"{_QUOTED} (?:must be (?:provided|specified)|cannot be (?:empty|blank|null|missing))",
+    )
+)
+_RENAMED = re.compile(
+    rf"(?:unknown|unexpected|unrecogni[sz]ed|unsupported|no such) (?:query )?{_WHAT}(?: name)?:?"
+    rf" {_QUOTED}[\])]?"
+    r"[,;.:?]? (?:expected|did you mean|perhaps you meant|you may have meant|use|try|it is now|"
+    r"(?:it )?(?:was|is|has been) (?:renamed|now called|replaced by)(?: to)?):? "
+    r"[`'\"‘“«](?P<now>[A-Za-z_][\w.\-]{0,60})[`'\"’”»]",
+    re.I,
+)
+_PLACE = re.compile(
+    r"(?:query|body|path|header|cookie|form|params|args|kwargs)\.(?=\w)", re.I
+)  # pydantic's loc
+_OPTIONS = re.compile(
+    r"(?:must be one of|should be one of|has to be one of|expected one of|not one of|allowed"
+    r" values(?: are)?|"
+    r"valid (?:values|options|choices)(?: are)?|accepted values(?: are)?|choose from|permitted"
+    r" values(?: are)?|"
+    r"input should be(?= ['\"]))"
+    r"[:\s]*[\[\(\{]?(?P<list>[^\]\)\}\n.;]{1,400})",
+    re.I,
+)
+_SUGGESTED = re.compile(
+    r"(?:did you mean|perhaps you meant|you may have meant|closest match(?: is|:)?|similar(?:"
+    r" names?| values?)?:)"
+    r"[:\s]*(?P<list>['\"`‘“][^?\n;]{1,400})",
+    re.I,
+)
+_IN_QUOTES = re.compile(
+    r"'([^']{1,80})'|\"([^\"]{1,80})\"|`([^`]{1,80})`|‘([^’]{1,80})’|“([^”]{1,80})”"
+)
+_TYPES = re.compile(
+    r"(?:must|should|has to|needs to) be (?:an? |of type |a valid )?"
+    r"(?P<type>integer|int|number|float|numeric|string|text|boolean|bool|array|list|object)\b"
+    r"|is not (?:an? |a valid )(?P<not>integer|int|number|float|boolean|bool|array|list|object)\b"
+    r"|expected (?:an? |type"
+    r" )?(?P<expected>integer|int|number|float|string|boolean|bool|array|list|object)\b",
+    re.I,
+)
+_TYPE_NAMES = {
+    "int": "integer",
+    "float": "number",
+    "numeric": "number",
+    "text": "string",
+    "bool": "boolean",
+}
+_TYPE_NAMES |= {"list": "array"}
+_JSON_TYPES = frozenset("string number integer boolean array object null date datetime".split())
+_DIGITS = re.compile(
+    r"(?:must|should|has to|needs to)(?: be| have| contain)?(?: exactly)?(?: a)? (?P<n>\d{1,2})[-"
+    r" ]digits?",
+    re.I,
+)
+_DATE_STYLE = re.compile(
+    r"\b(?P<style>[YMD]{1,4}(?P<sep>[-/.])[YMD]{1,4}(?P=sep)[YMD]{1,4})\b|\b(?P<compact>YYYYMMDD)\b",
+    re.I,
+)
+_BETWEEN = re.compile(
+    r"(?:must be |should be )?(?:between|in the range(?: of)?) "
+    r"(?P<low>-?\d+(?:\.\d+)?) (?:and|to|-) (?P<high>-?\d+(?:\.\d+)?)",
+    re.I,
+)
+_AT_MOST = re.compile(
+    r"(?:at most|no more than|less than or equal to|must not exceed|exceeds the"
+    r" (?:limit|maximum) of|"
+    r"maximum (?:is|of)) (?P<n>-?\d+(?:\.\d+)?)",
+    re.I,
+)
+_AT_LEAST = re.compile(
+    r"(?:at least|no less than|greater than or equal to|minimum (?:is|of)) (?P<n>-?\d+(?:\.\d+)?)",
+    re.I,
+)
+_PYDANTIC = re.compile(
+    r"^(?P<key>[A-Za-z_][\w\-]{0,60})\n {2,}(?P<says>[^\[\n]+?)(?: \[type=[^\n]*)?$", re.M
+)
+_ALONE = re.compile(r"[.!]?\s*(?:[,;)\]}\n]|$)")  # behind the last word of what is said
+_LABELS = frozenset(
+    "error errors message msg detail reason body query".split()
+)  # words before a colon, no keys
+_MAX_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaOverlay:
+    """Changes to one tool's input schema for one run, and the error they come from."""
+
+    changes: tuple[OverlayChange, ...]
+    error: str
+
+    def apply(self, tool: Tool) -> Tool:
+        """The tool as its error describes it. The tool itself is not changed."""
+        schema = dict(tool.input_schema)
+        properties: JsonObject = dict(tool.properties)
+        required = list(tool.required)
+        for change in self.changes:
+            _apply(change, properties, required, self.error)
+        schema["properties"] = properties
+        schema["required"] = required
+        if any(change.change == "forbid" for change in self.changes):
+            schema["additionalProperties"] = False
+        return replace(tool, input_schema=schema)
+
+    def edits(self, tool: Tool) -> tuple[Edit, ...]:
+        """The overlay as edits of rule ``overlay``: before and after of each key's schema."""
+        changed = self.apply(tool)
+        keys = dict.fromkeys(change.key for change in self.changes)
+        return tuple(
+            Edit(
+                "/" + k.replace("~", "~0").replace("/", "~1"),
+                tool.properties.get(k),
+                changed.properties.get(k),
+                "overlay",
+            )
+            for k in keys
+        )
+
+
+def overlay_from_error(error: str, tool: Tool, arguments: JsonObject) -> SchemaOverlay | None:
+    """What an error says about keys, types, options and formats beyond the schema; None where it
+    says nothing.
+    """
+    text = _PYDANTIC.sub(
+        r"'\g<key>': \g<says>;", error[:_MAX_CHARS]
+    )  # its text form: a line each for key and fault
+    said = [*_key_changes(text, tool, arguments), *_value_changes(text, tool, arguments)]
+    found = {
+        (change.key, change.change): change for change in reversed(said)
+    }  # what is said first counts
+    news = tuple(change for change in reversed(found.values()) if _is_news(change, tool))
+    return SchemaOverlay(news, text) if news else None
+
+
+def _apply(change: OverlayChange, properties: JsonObject, required: list[str], error: str) -> None:
+    if change.change == "forbid":
+        properties.pop(change.key, None)
+        required[:] = [k for k in required if k != change.key]
+        return
+    part = properties.get(change.key)
+    part = dict(part) if isinstance(part, dict) else {"description": error[:200]}
+    if change.change == "require":
+        if change.key not in required:
+            required.append(change.key)
+    else:
+        part = keyword_set(part, change)
+    properties[change.key] = part
+
+
+def _is_news(change: OverlayChange, tool: Tool) -> bool:
+    part = tool.properties.get(change.key)
+    if change.change == "forbid":
+        return change.key in tool.properties
+    if change.change == "require":
+        return change.key not in tool.required
+    return not isinstance(part, dict) or part.get(change.change) != change.value
+
+
+def _key_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[OverlayChange]:
+    for pattern in _FORBIDDEN:
+        for found in pattern.finditer(text):
+            key = _placed(found["key"], arguments)
+            if key in arguments:
+                yield OverlayChange(key, "forbid")
+    for found in _RENAMED.finditer(text):
+        old, now = (
+            _placed(found["key"], arguments),
+            _known(_placed(found["now"], tool.properties), tool.properties),
+        )
+        if old in arguments and now not in arguments and not _is_a_form(now):
+            yield OverlayChange(old, "forbid")
+            yield OverlayChange(now, "require")
+    for pattern in _REQUIRED:
+        for found in pattern.finditer(text):
+            key = _known(_placed(found["key"], tool.properties), tool.properties)
+            if key not in arguments and (key in tool.properties or _like_a_key(found, text)):
+                yield OverlayChange(key, "require")
+
+
+def _is_a_form(said: str) -> bool:
+    """Whether what was expected is a kind of value (``integer``, ``YYYY-MM-DD``) and no other
+    name.
+    """
+    return said.isupper() or _TYPE_NAMES.get(said.lower(), said.lower()) in _JSON_TYPES
+
+
+def _placed(name: str, known: Container[str]) -> str:
+    """The key without the place of the request that FastAPI and pydantic put before it
+    (``query.city``).
+    """
+    return name if name in known else _PLACE.sub("", name, count=1) if _PLACE.match(name) else name
+
+
+def _known(name: str, properties: Iterable[str]) -> str:
+    """The declared key that is meant, case aside."""
+    return next((k for k in properties if k.lower() == name.lower()), name)
+
+
+def _like_a_key(found: re.Match[str], text: str) -> bool:
+    """Whether an undeclared name is quoted, stands before a colon, alone behind one, or has a key's
+    shape: no word of the sentence.
+    """
+    key = found["key"]
+    if _ALONE.match(text, found.end("key")) and text[: found.start("key")].endswith(": "):
+        return True
+    quoted = text[found.start("key") - 1 : found.start("key")] in tuple("`'\"‘“«")
+    labelled = text[found.end("key") : found.end("key") + 1] == ":" and key.lower() not in _LABELS
+    return quoted or labelled or "_" in key or re.search(r"[a-z][A-Z]", key) is not None
+
+
+def _value_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[OverlayChange]:
+    renamed = [found.span() for found in _RENAMED.finditer(text)]
+    for found in _SUGGESTED.finditer(text):
+        if any(low <= found.start() < high for low, high in renamed):
+            continue  # another name is suggested, not another value
+        meant = _in_quotes(found["list"])
+        key = _refused(text[: found.start()], arguments) or _subject(
+            text, found.start(), tool, arguments
+        )
+        if meant and key and key not in meant:
+            yield OverlayChange(key, "enum", meant)
+    for at, change, value in _claims(text):
+        key = _subject(text, at, tool, arguments)
+        if key:
+            yield OverlayChange(key, change, value)
+
+
+def _claims(text: str) -> Iterator[tuple[int, Change, Json]]:
+    """(position, change, value) of everything said about some value."""
+    for found in _OPTIONS.finditer(text):
+        options = _options(found["list"])
+        if len(options) > 1:
+            yield found.start(), "enum", options
+    for found in _TYPES.finditer(text):
+        name = (found["type"] or found["not"] or found["expected"]).lower()
+        if not text[found.end() :].lstrip().startswith("of "):
+            yield found.start(), "type", _TYPE_NAMES.get(name, name)
+    for found in _DIGITS.finditer(text):
+        yield found.start(), "pattern", rf"^\d{{{found['n']}}}$"
+    for found in _DATE_STYLE.finditer(text):
+        yield found.start(), "pattern", _date_pattern(found[0])
+    for found in _BETWEEN.finditer(text):
+        yield found.start(), "minimum", _figure(found["low"])
+        yield found.start(), "maximum", _figure(found["high"])
+    for pattern, change in ((_AT_MOST, "maximum"), (_AT_LEAST, "minimum")):
+        for found in pattern.finditer(text):
+            yield found.start(), change, _figure(found["n"])  # type: ignore[misc]
+
+
+def _figure(text: str) -> float:
+    return float(text) if "." in text else int(text)
+
+
+def _options(listed: str) -> list[str]:
+    parts = re.split(r",\s*(?:or |and )?|(?<!\s)\s+(?:or|and)\s+|(?:(?<!\s)\s++)?\|\s*", listed)
+    return [p for p in (part.strip().strip("'\"`").strip() for part in parts) if p and len(p) <= 60]
+
+
+def _date_pattern(style: str) -> str:
+    parts = (
+        re.split(r"([-/.])", style.upper())
+        if len(style) != 8 or not style.isalpha()
+        else ["YYYY", "MM", "DD"]
+    )
+    return (
+        "^" + "".join(rf"\d{{{len(p)}}}" if p[:1] in "YMD" else re.escape(p) for p in parts) + "$"
+    )
+
+
+def _refused(text: str, arguments: JsonObject) -> str:
+    """The key whose value the text names last, in quotes."""
+    keys = {value: key for key, value in arguments.items() if isinstance(value, str)}
+    return next((keys[value] for value in reversed(_in_quotes(text)) if value in keys), "")
+
+
+def _in_quotes(text: str) -> list[str]:
+    return [next(filter(None, quoted)) for quoted in _IN_QUOTES.findall(text)]
+
+
+def _subject(text: str, at: int, tool: Tool, arguments: JsonObject) -> str:
+    """The key that a claim is about: the last one named before it, else the first after, else the
+    only argument.
+    """
+    names = dict.fromkeys([*arguments, *tool.properties])
+    before: list[tuple[int, str]] = []
+    after: list[tuple[int, str]] = []
+    for name in names:
+        pattern = r"(?<![\w])" + re.escape(name).replace("_", "[ _-]?") + r"(?![\w])"
+        for found in re.finditer(pattern, text, re.I):
+            (before if found.start() < at else after).append((found.start(), name))
+    if before:
+        return max(before)[1]
+    if after:
+        return min(after)[1]
+    return next(iter(arguments)) if len(arguments) == 1 else ""

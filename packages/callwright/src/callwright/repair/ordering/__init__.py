@@ -1,0 +1,1 @@
+"""The order of calls and the values that flow between them."""

@@ -1,0 +1,245 @@
+"""The arguments of a call that was missing: only what the request or the other calls plainly hold.
+
+A value is taken where exactly one fits: the option the request names, a value another call has
+under the same name, an output that plainly answers the argument, or the only value of the right
+kind in the request that no call uses yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from callwright.dataflow import flow
+from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
+from callwright.repair.ordering.draft import Draft, best_feeder
+from callwright.repair.ordering.references import plain
+from callwright.repair.rules import extracted as stated
+
+SURE = (
+    "labelled",
+    "address",
+)  # kinds of stated values that are the gold one in 92 % of replies with several calls
+FIGURES = frozenset({"id", "number", "code", "account", "phone", "password", "pin"})
+FEED_FLOOR = 0.9
+FEED_MARGIN = 0.3
+
+_QUOTED = re.compile(
+    r"'([^'\n]{1,120})'(?!\w)|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|‘([^’\n]{1,120})’"
+)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
+_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
+_NUMBER = re.compile(r"(?<![\w.,$-])-?\d+(?:\.\d+)?(?![\w-]|[.,]\d|\s?%)")
+_NAME = re.compile(r"(?:(?<!\d)\d+ )?[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
+_NAMING = frozenset(
+    "query q name keyword title city location place term search text country address origin".split()
+)
+_JOINING = frozenset({"of", "the", "de", "la", "and"})
+MAX_NAMES = 2  # where more things are named, the one that is left over is not plainly meant
+_NEAR = 4  # words between what an argument is called and its value
+_OPENING = frozenset(
+    "i i'm i'd i've the a an what which who when where how find get show tell give please could".split()
+)
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december monday"
+    " tuesday wednesday thursday friday saturday sunday today tomorrow am pm my".split()
+)
+
+
+class Unfilled(Exception):
+    """A required argument that nothing plainly holds; its name is the only argument."""
+
+
+def fill(draft: Draft, tool: Tool, before: int, referred: str) -> JsonObject:
+    """The required arguments of a call to ``tool`` that must come before call ``before``. Raises
+    :class:`Unfilled`.
+
+    ``referred`` is the reference that asked for it, whose notation new references follow ("" for
+    none).
+    """
+    found: JsonObject = {}
+    for key in tool.required:
+        part = tool.properties.get(key)
+        value = _value(draft, tool, key, part if isinstance(part, dict) else {}, before, referred)
+        if value is None or any(
+            canonical(value) == canonical(v) and not isinstance(v, bool) for v in found.values()
+        ):
+            raise Unfilled(key)
+        found[key] = value
+    return found
+
+
+def _value(
+    draft: Draft, tool: Tool, key: str, part: JsonObject, before: int, referred: str
+) -> Json:
+    if "const" in part:
+        return part["const"]
+    options = part.get("enum")
+    if isinstance(options, list) and options:
+        named = [o for o in options if draft.sources.holds(o)]
+        return named[0] if len(named) == 1 else None
+    shared = _shared(draft, key, part)
+    if shared is not None:
+        return shared
+    fed = _fed(draft, tool, key, before, referred)
+    if fed is not None:
+        return fed
+    said = _said(draft, key, part)
+    return _stated(draft, key, part) if said is None else said
+
+
+def _shared(draft: Draft, key: str, part: JsonObject) -> Json:
+    """The one value that other calls have under this name, if the request holds it."""
+    values = {
+        canonical(v): v
+        for call in draft.calls
+        if isinstance(call.arguments, dict)
+        for k, v in call.arguments.items()
+        if plain(k) == plain(key) and not isinstance(v, dict | list) and _fits(v, part)
+    }
+    kept = [v for v in values.values() if draft.sources.holds(v) and not isinstance(v, bool)]
+    return kept[0] if len(values) == 1 and kept else None
+
+
+def _fed(draft: Draft, tool: Tool, key: str, before: int, referred: str) -> Json:
+    """A reference to the one output that plainly answers the argument, written as its neighbour
+    is.
+    """
+    if not referred:
+        return None
+    makers = [
+        (i, t)
+        for i in draft.independent(before)
+        if (t := draft.tool(i)) is not None and t.name != tool.name
+    ]
+    found = best_feeder(makers, tool, key, FEED_FLOOR, FEED_MARGIN)
+    return None if found is None else written_values(draft, found[0], found[1], referred)
+
+
+def written_values(draft: Draft, call: int, output: str, like: str) -> str | None:
+    """A reference to an output of a call in the notation of another reference; None where there is
+    no such name.
+    """
+    own = draft.labels.given[call]
+    if like.startswith("output_"):
+        return output if output.startswith("output_") else None
+    if like.startswith("API_call_"):
+        tool = draft.tool(call)
+        names = list((tool.output_schema or {}).get("properties", {})) if tool else []
+        at = names.index(output) if output in names else 0
+        return own[at] if at < len(own) and own[at].startswith("API_call_") else None
+    if re.match(r"\$\{?\d", like):
+        return f"${{{call + 1}}}" if "{" in like else f"${call + 1}"
+    label = (own[0] if own else draft.calls[call].id).strip("$")
+    steps = f".{output}" if output else ""
+    return (
+        f"${label}{steps}$" if like.startswith("$") and "{" not in like else f"{{{label}{steps}}}"
+    )
+
+
+def _stated(draft: Draft, key: str, part: JsonObject) -> Json:
+    """The text that the request says the argument is ("my username is ann"), if no call has it yet;
+    figures only for an argument that is called a number or an id.
+    """
+    told = stated.fill(key, part, draft.talk) if part.get("type", "string") == "string" else None
+    if (
+        told is None
+        or told.kind not in SURE
+        or (str(told.value).isdigit() and not FIGURES & set(flow.words(key)[-1:]))
+    ):
+        return None
+    return told.value if _fresh([str(told.value)], _used(draft)) else None
+
+
+def _used(draft: Draft) -> set[str]:
+    """The values of all calls that stay."""
+    kept = (call for n, call in enumerate(draft.calls) if n not in draft.dropped)
+    return {plain(str(v)) for call in kept for v in scalars(call.arguments)}
+
+
+def _said(draft: Draft, key: str, part: JsonObject) -> Json:
+    """The only value of the argument's kind that the request holds and no call uses yet.
+
+    A number must stand by the argument's name ("a term of 36 months"); so must a text, unless the
+    argument is what names the thing (query, title, city …) and only one thing is named.
+    """
+    used = _used(draft)
+    kind = part.get("type")
+    if kind in ("integer", "number"):
+        near = (m for m in _NUMBER.finditer(draft.query) if _by_name(draft.query, m, key))
+        figures = _fresh((m[0] for m in near), used)
+        if len(figures) != 1 or (kind == "integer" and "." in figures[0]):
+            return None
+        return int(figures[0]) if "." not in figures[0] else float(figures[0])
+    if kind not in (None, "string"):
+        return None
+    for candidates in _texts(draft.query, key, part):
+        fresh = _fresh(candidates, used)
+        if fresh:
+            return fresh[0] if len(fresh) == 1 else None
+    return None
+
+
+def _texts(query: str, key: str, part: JsonObject) -> Iterator[list[str]]:
+    """Values of a text argument that the request may hold, surest kind first."""
+    named = flow.words(key)
+    if "email" in named or part.get("format") == "email":
+        yield _EMAIL.findall(query)
+        return
+    if "date" in named or part.get("format") == "date":
+        yield _DATE.findall(query)
+        return
+    quoted = list(_QUOTED.finditer(query))
+    yield [_inner(m) for m in quoted if _by_name(query, m, key)]
+    if _NAMING & set(named[-1:]):
+        yield [_inner(m) for m in quoted]
+        called = [name for m in _NAME.finditer(query) if (name := _trimmed(m[0], m.start(), query))]
+        yield called if len(set(called)) <= MAX_NAMES else []
+
+
+def _inner(match: re.Match[str]) -> str:
+    return str(next(filter(None, match.groups()), ""))
+
+
+def _by_name(query: str, match: re.Match[str], key: str) -> bool:
+    """Whether a word of the argument's name stands just before the value."""
+    telling = set(flow.words(key)) - {"id", "name", "number", "type"} or set(flow.words(key))
+    before = flow.words(query[: match.start()])[-_NEAR:]
+    return bool(telling & set(before)) and not _CALENDAR & set(before[-1:])
+
+
+def _trimmed(name: str, at: int, query: str) -> str:
+    """A capitalised name without the word that merely opens the sentence."""
+    opens = not query[:at].strip() or query[:at].rstrip()[-1:] in (".", "!", "?", ":", ";", "\n")
+    words = re.sub(r"['’]s?\Z", "", name.rstrip(".")).split()
+    while words and (
+        words[0].lower() in _OPENING or (opens and len(words) > 0 and flow.verb(words[0]))
+    ):
+        words = words[1:]
+        opens = False
+    if (opens and len(words) == 1) or any(w.lower() in _CALENDAR for w in words):
+        return ""
+    while words and words[-1] in _JOINING:
+        words = words[:-1]
+    return " ".join(words)
+
+
+def _fresh(values: Sequence[str] | Iterator[str], used: set[str]) -> list[str]:
+    """Distinct values that no call uses as they are or in part ("New York City" where one has "New
+    York").
+    """
+    found = [v for v in dict.fromkeys(values) if plain(v) and plain(v) not in used]
+    return [
+        v for v in found if not any(len(u) > 3 and (u in plain(v) or plain(v) in u) for u in used)
+    ]
+
+
+def _fits(value: Json, part: JsonObject) -> bool:
+    kind = part.get("type")
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return kind in (None, "boolean") or isinstance(kind, list)

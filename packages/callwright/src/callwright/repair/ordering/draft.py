@@ -1,0 +1,182 @@
+"""A list of calls while its order and references are being mended, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from callwright.dataflow import flow
+from callwright.nouns.errors import Violation
+from callwright.nouns.types import Edit, Json, Tool, ToolCall
+from callwright.repair.ordering.references import (
+    Labels,
+    Meaning,
+    Reference,
+    named_outputs,
+    plain,
+)
+from callwright.repair.provenance.conversation_text import ConversationText
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+_MAX_DEPTH = 12
+
+
+@dataclass
+class Draft:
+    """The calls as given (positions never change while mending), what each reference means, and all
+    changes so far.
+
+    ``meant[r]`` is None for a reference nobody answers. ``added`` are calls that were missing,
+    ``dropped`` positions of calls that must wait for another call's result.
+    """
+
+    calls: list[ToolCall]
+    tools: dict[str, Tool]
+    query: str
+    labels: Labels
+    references: list[Reference]
+    meant: dict[Reference, Meaning | None]
+    texts: dict[Reference, str] = field(default_factory=dict)  # references that are written anew
+    edits: list[Edit] = field(default_factory=list)
+    problems: list[Violation] = field(default_factory=list)
+    abstained: list[str] = field(default_factory=list)
+    dropped: set[int] = field(default_factory=set)
+
+    @cached_property
+    def sources(self) -> ProvenanceIndex:
+        """The request, indexed."""
+        return ProvenanceIndex(self.query)
+
+    @cached_property
+    def talk(self) -> ConversationText:
+        """The request, as text to pick values from."""
+        return ConversationText(self.query)
+
+    def tool(self, call: int) -> Tool | None:
+        return self.tools.get(self.calls[call].tool)
+
+    def needs(self) -> dict[int, set[int]]:
+        """Which calls each call takes something from."""
+        found: dict[int, set[int]] = {i: set() for i in range(len(self.calls))}
+        for ref, meaning in self.meant.items():
+            if meaning is not None and meaning.call != ref.call:
+                found[ref.call].add(meaning.call)
+        return found
+
+    def independent(self, call: int) -> list[int]:
+        """The calls that ``call`` may take something from: not itself, and none that waits for
+        it.
+        """
+        needs = self.needs()
+        waiting, stack = {call}, [call]
+        while stack:
+            at = stack.pop()
+            for other, before in needs.items():
+                if at in before and other not in waiting:
+                    waiting.add(other)
+                    stack.append(other)
+        return [i for i in range(len(self.calls)) if i not in waiting and i not in self.dropped]
+
+    def point(self, ref: Reference, meaning: Meaning, text: str, rule: str) -> None:
+        """Let a reference stand for something else, written as ``text``; listed as an edit."""
+        self.meant[ref] = meaning
+        self.texts[ref] = text
+        self.edits.append(Edit(ref.pointer, ref.text, text, rule))
+
+    def leave(self, ref: Reference, message: str) -> None:
+        """Report a reference, as it was written: an edit of it is taken back."""
+        self.meant[ref] = None
+        if self.texts.pop(ref, None) is not None:
+            self.edits = [e for e in self.edits if e.path != ref.pointer or e.before != ref.text]
+        self.report(ref, message)
+
+    def report(self, ref: Reference, message: str) -> None:
+        """A reference that stays broken: a violation, and why nothing was done."""
+        self.problems.append(
+            Violation("ungrounded", message, ref.pointer, "reference", None, ref.text)
+        )
+        self.abstained.append(message)
+
+
+@lru_cache(maxsize=4_096)
+def known_keys(tool: Tool) -> frozenset[str]:
+    """Every key a tool declares to return at any depth; empty where it says nothing or leaves it
+    open.
+    """
+    return frozenset(_keys(tool.output_schema, 0)) if named_outputs(tool) else frozenset()
+
+
+def _keys(schema: Json, depth: int) -> Iterator[str]:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        return
+    inner = schema.get("properties")
+    if isinstance(inner, dict):
+        for key, part in inner.items():
+            yield str(key)
+            yield from _keys(part, depth + 1)
+    for word in ("items", "additionalProperties"):
+        yield from _keys(schema.get(word), depth + 1)
+    for word in ("anyOf", "oneOf", "allOf"):
+        for part in schema.get(word) or ():
+            yield from _keys(part, depth + 1)
+
+
+def offers(tool: Tool, ref: Reference) -> bool:
+    """Whether a tool declares the very field that a reference takes."""
+    return bool(ref.field) and ref.field[-1] in known_keys(tool)
+
+
+def respelled(tool: Tool, ref: Reference) -> str:
+    """The one declared key that is the reference's last step in another spelling; "" where none or
+    several are.
+    """
+    step = ref.field[-1] if ref.field else ""
+    alike = [k for k in known_keys(tool) if plain(k) == plain(step)]
+    if not alike:
+        alike = [k for k in known_keys(tool) if step and flow.words(k) == flow.words(step)]
+    return alike[0] if len(alike) == 1 and alike[0] != step else ""
+
+
+SAME_NAME = 0.9  # what two fields of one telling name score, however common its words are
+
+
+def feeds(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:
+    """How well one tool's output answers one argument of another (0..1), and the name of that
+    output.
+    """
+    made, wanted = flow.profile(producer), flow.profile(consumer)
+    score, output = 0.0, ""
+    for link in flow.links_between(made, wanted):
+        if link.input.path and link.input.path[0] == parameter:
+            score, output = link.score, link.output.path[0] if link.output.declared else ""
+            break
+    if score < SAME_NAME:
+        name = flow.words(parameter)
+        same = next(
+            (f for f in made.outputs if f.declared and f.name == name and name not in made.echoed),
+            None,
+        )
+        if same is not None and (len(name) > 1 or name == ("token",)):
+            return SAME_NAME, same.path[0]
+    return score, output
+
+
+def best_feeder(
+    candidates: Sequence[tuple[int, Tool]],
+    consumer: Tool,
+    parameter: str,
+    floor: float,
+    margin: float,
+) -> tuple[int, str, float] | None:
+    """The one candidate whose output plainly answers an argument: (number, output, score), or None
+    if it is close.
+    """
+    scored = sorted(
+        ((*feeds(tool, consumer, parameter), n) for n, tool in candidates), key=lambda s: -s[0]
+    )
+    if not scored or scored[0][0] < floor:
+        return None
+    if len(scored) > 1 and scored[1][0] > scored[0][0] - margin:
+        return None
+    return scored[0][2], scored[0][1], scored[0][0]

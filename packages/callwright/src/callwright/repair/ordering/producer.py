@@ -1,0 +1,277 @@
+"""Calls that are missing: the one tool that provides what another call takes, called first.
+
+Never added: a tool that may write or whose effects are unknown, one of several that would do, or a
+call whose own required arguments neither the request nor the other calls hold. Then it is only said
+which call is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+
+from callwright.dataflow import flow
+from callwright.nouns.types import CheckedCall, Edit, Json, Tool, ToolCall, to_json
+from callwright.repair.gate import Gate
+from callwright.repair.ordering.arguments import Unfilled, fill
+from callwright.repair.ordering.draft import Draft, best_feeder, feeds, offers
+from callwright.repair.ordering.references import (
+    Labels,
+    Meaning,
+    Reference,
+    named_outputs,
+    references,
+)
+from callwright.repair.provenance.grounding import is_identifier, judge
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.rules.schema_echo import is_echo, is_marked, repeats_schema
+from callwright.schema.compiled import compiled_for
+
+TOOL_FLOOR = 0.85  # how well a tool must answer an argument to be the missing producer
+TOOL_MARGIN = 0.25
+MAX_ADDED = 4
+_NOTHING = ProvenanceIndex()
+
+
+def add_for_reference(draft: Draft, ref: Reference) -> bool:
+    """Add the call a reference takes its value from, under the label it names; else report what is
+    missing.
+    """
+    tool = _only_provider(draft, ref)
+    if tool is None:
+        draft.report(ref, f"'{ref.text}' refers to a result that no call returns.")
+        return False
+    made = _call(
+        draft, tool, ref.call, ref.label if ref.notation in ("variable", "braces") else "", ref.text
+    )
+    if isinstance(made, str):
+        draft.report(ref, f"'{ref.text}' refers to a result that no call returns; {made}")
+        return False
+    if any(c.tool == made.tool and c.arguments == made.arguments for c in draft.calls):
+        draft.report(
+            ref,
+            f"'{ref.text}' refers to a result that no call returns; '{tool.name}' is called"
+            " already.",
+        )
+        return False
+    _insert(draft, made, ref, tool)
+    return True
+
+
+def _only_provider(draft: Draft, ref: Reference) -> Tool | None:
+    """The one offered tool that declares the field (or plainly answers the argument, where no field
+    is named).
+    """
+    consumer = draft.tool(ref.call)
+    others = [t for t in draft.tools.values() if consumer is None or t.name != consumer.name]
+    if ref.notation == "output":
+        others = [t for t in others if ref.label in named_outputs(t)]
+        return others[0] if len(others) == 1 else None
+    if ref.field:
+        others = [t for t in others if offers(t, ref)]
+        return others[0] if len(others) == 1 else None
+    if consumer is None or not ref.whole:
+        return None
+    found = best_feeder(list(enumerate(others)), consumer, ref.parameter, TOOL_FLOOR, TOOL_MARGIN)
+    return None if found is None else others[found[0]]
+
+
+def _call(draft: Draft, tool: Tool, before: int, label: str, referred: str) -> ToolCall | str:
+    """The missing call, or why it is not made."""
+    if tool.effects.may_write:
+        return (
+            f"'{tool.name}' would provide it, but may change something, so it is not called"
+            " unasked."
+        )
+    if len(draft.calls) - len(draft.references) > 64 or _added(draft) >= MAX_ADDED:
+        return f"'{tool.name}' would provide it, but too many calls are missing."
+    try:
+        arguments = fill(draft, tool, before, referred)
+    except Unfilled as missing:
+        return f"'{tool.name}' would provide it, but its '{missing}' is not known."
+    call = ToolCall(label or f"call_{len(draft.calls) + 1}", tool.name, arguments)
+    if not references([call], draft.tools.values()) and not isinstance(
+        Gate([tool]).check(call), CheckedCall
+    ):
+        return f"'{tool.name}' would provide it, but what is known makes no valid call of it."
+    return call
+
+
+def _added(draft: Draft) -> int:
+    return sum(e.rule == "producer_added" for e in draft.edits)
+
+
+def _insert(draft: Draft, call: ToolCall, ref: Reference, tool: Tool) -> None:
+    """Append the call; the order is made later. References that bear its label now mean it."""
+    at = len(draft.calls)
+    draft.calls.append(call)
+    labels = _labels(draft, ref, tool)
+    draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, labels])
+    if ref.notation == "response":
+        draft.calls[at] = replace(call, id=" ".join(labels))
+    draft.edits.append(Edit(f"/{at}", None, to_json(draft.calls[at]), "producer_added"))
+    for other, meaning in draft.meant.items():
+        draft.meant[other] = meaning or draft.labels.meaning(other)
+    if draft.meant[ref] is None or ref.notation == "numbered":
+        draft.meant[ref] = Meaning(at)
+    for new in references(draft.calls, draft.tools.values(), draft.query):
+        if new.call == at:
+            draft.references.append(new)
+            draft.meant[new] = draft.labels.meaning(new)
+
+
+def _labels(draft: Draft, ref: Reference, tool: Tool) -> tuple[str, ...]:
+    if ref.notation != "response":
+        return (ref.label,)
+    consumer = draft.tool(ref.call)
+    output = feeds(tool, consumer, ref.parameter)[1] if consumer else ""
+    names = named_outputs(tool)
+    first = int(re.sub(r"\D", "", ref.label)) - (names.index(output) if output in names else 0)
+    return tuple(f"API_call_{max(0, first) + k}" for k in range(max(1, len(names))))
+
+
+def wait_for_results(
+    draft: Draft, seen: ProvenanceIndex | None, unknown: Collection[tuple[int, str]] = ()
+) -> None:
+    """Calls whose value only another call can give, where calls cannot refer to each other.
+
+    A placeholder, an echoed schema, an argument of ``unknown`` (call and name), an identifier that
+    nothing holds (where ``seen`` is everything said and returned so far), or one that was said as
+    something else its producer takes (the password as the token), which exactly one offered tool
+    provides: that tool is called (``producer_added``) unless it already is, and the call that needs
+    its result is taken out for now (``wait_for_result``): it can be made once the result is there.
+    """
+    reads = any(
+        not tool.effects.may_write for tool in draft.tools.values()
+    )  # none else is ever added
+    for i in range(len(draft.calls)):
+        key = next((name for at, name in unknown if at == i), "")
+        if not key and (
+            seen is not None or _looks_unfilled(draft, i)
+        ):  # else no index of the request is made for it
+            key = _unknown_value(draft, i, seen or draft.sources, identifiers=seen is not None)
+        key = key or (_mixed_up(draft, i) if reads and draft.query else "")
+        if not key:
+            continue
+        draft.dropped.add(i)
+        verdict = _provided(draft, i, key)
+        if isinstance(verdict, str):
+            draft.dropped.remove(i)
+            if verdict:
+                draft.abstained.append(verdict)
+            continue
+        gone = draft.calls[i]
+        draft.edits.append(Edit(f"/{i}", to_json(gone), None, "wait_for_result"))
+        if verdict is not None:
+            draft.edits.append(
+                Edit(f"/{len(draft.calls)}", None, to_json(verdict), "producer_added")
+            )
+            draft.calls.append(verdict)
+            draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, (verdict.id,)])
+
+
+def _looks_unfilled(draft: Draft, call: int) -> bool:
+    """Whether a required argument is a placeholder to somebody who has heard and read nothing
+    else.
+    """
+    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    if tool is None or not isinstance(arguments, dict):
+        return False
+    values = [(k, arguments[k]) for k in tool.required if isinstance(arguments.get(k), str | dict)]
+    return any(_unfilled(key, value, tool, _NOTHING) for key, value in values)
+
+
+def _unfilled(key: str, value: Json, tool: Tool, sources: ProvenanceIndex) -> bool:
+    """Whether a value stands for one: by its marks, or as a schema where the parameter's own takes
+    none. A mere word (``string``, ``the_value``) may be meant.
+    """
+    part = tool.properties.get(key)
+    if is_echo(value, part):
+        node = compiled_for(tool).root.property(key)
+        return node is None or repeats_schema(value, part) or not node.accepts(value)
+    return (
+        isinstance(value, str)
+        and is_marked(value)
+        and judge(key, value, None, sources) == "placeholder"
+    )
+
+
+def _unknown_value(draft: Draft, call: int, sources: ProvenanceIndex, identifiers: bool) -> str:
+    """The first required argument that is a placeholder, or (if asked) an identifier from nowhere;
+    "" for none.
+    """
+    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    if tool is None or not isinstance(arguments, dict):
+        return ""
+    for key in tool.required:
+        value: Json = arguments.get(key)
+        if key not in arguments:
+            continue
+        if _unfilled(key, value, tool, sources):
+            return key
+        verdict = (
+            judge(key, value, tool.properties.get(key), sources)
+            if isinstance(value, str | int)
+            else "held"
+        )
+        if verdict == "identifier" and identifiers:
+            return key
+    return ""
+
+
+def _mixed_up(draft: Draft, call: int) -> str:
+    """The first required argument that holds what its own producer must be given under another
+    name: the password where the token belongs that the password is exchanged for.
+    """
+    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    if tool is None or not isinstance(arguments, dict):
+        return ""
+    for key in tool.required:
+        value: Json = arguments.get(key)
+        maker = (
+            _maker(draft, tool, key)
+            if is_identifier(key, value, tool.properties.get(key))
+            else None
+        )
+        if maker is None or maker.effects.may_write or key in maker.properties:
+            continue
+        draft.dropped.add(call)
+        try:
+            given = fill(draft, maker, call, "")
+        except Unfilled:
+            continue
+        finally:
+            draft.dropped.remove(call)
+        if value in [v for k, v in given.items() if k not in arguments]:
+            return key
+    return ""
+
+
+def _maker(draft: Draft, consumer: Tool, key: str) -> Tool | None:
+    """The one offered tool whose output plainly answers an argument; of tools that do not say what
+    they return, the one that is called after it (``get_user_token`` for a ``token``).
+    """
+    others = [t for t in draft.tools.values() if t.name != consumer.name]
+    found = best_feeder(list(enumerate(others)), consumer, key, TOOL_FLOOR, TOOL_MARGIN)
+    if found is not None:
+        return others[found[0]]
+    wanted = flow.words(key)
+    named = [
+        t
+        for t in others
+        if not named_outputs(t) and flow.words(t.name)[1:][-len(wanted) :] == wanted
+    ]
+    return named[0] if len(named) == 1 and flow.verb(flow.words(named[0].name)[0]) else None
+
+
+def _provided(draft: Draft, call: int, key: str) -> ToolCall | str | None:
+    """The call to add, None where the producer is called already, or why nothing is done."""
+    consumer = draft.tool(call)
+    assert consumer is not None
+    tool = _maker(draft, consumer, key)
+    if tool is None:
+        return ""
+    if any(c.tool == tool.name for n, c in enumerate(draft.calls) if n not in draft.dropped):
+        return None
+    return _call(draft, tool, call, "", "")

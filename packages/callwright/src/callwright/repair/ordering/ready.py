@@ -1,0 +1,69 @@
+"""Which tools cannot be called yet: they need an identifier that nobody has said and that another
+tool provides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from callwright.dataflow import flow
+from callwright.nouns.types import Tool
+from callwright.repair.context import RepairContext
+from callwright.repair.provenance.grounding import is_identifier
+from callwright.schema.keys import words
+
+_PROVIDES = 0.75  # how well an output must answer an argument
+_KINDS = frozenset({"token", "id", "uuid", "guid"})
+_A = "(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{4,}"  # what an identifier looks like
+
+
+def waiting(situation: RepairContext) -> dict[str, str]:
+    """Name of a tool -> the required identifier that it has to wait for. Empty without a
+    conversation.
+
+    On API-Bank's 323 questions no gold call is of such a tool, and 58 questions offer one
+    (docs/lab-calls.md).
+    """
+    if not situation.informed:
+        return {}
+    said = "\n".join(situation.said)
+    found: dict[str, str] = {}
+    for tool in situation.tools:
+        for key in tool.required:
+            if (
+                _names_one(key)
+                and not _was_said(key, said)
+                and _provider(tool, key, situation.tools)
+            ):
+                found[tool.name] = key
+    return found
+
+
+def _names_one(key: str) -> bool:
+    return (words(key) or ("",))[-1] in _KINDS or is_identifier(key, "a1b2c3")
+
+
+def _was_said(key: str, said: str) -> bool:
+    """Whether something that could be the identifier stands beside its name: any value after a
+    colon, an equals sign or "is", or in the same breath a word with digits.
+    """
+    last = re.escape((words(key) or (key,))[-1])
+    named = rf"(?:{re.escape(key)}|\b{last})"
+    return bool(
+        re.search(rf"{named}\W{{0,3}}(?:[:=]|\bis\b|\bwas\b)\W{{0,3}}[\w-]{{2,}}", said, re.I)
+        or re.search(rf"{named}\b[^\n]{{0,40}}?\b{_A}", said, re.I)
+    )
+
+
+def _provider(tool: Tool, key: str, tools: Sequence[Tool]) -> bool:
+    told = set(flow.words(key)) - {"the", "of"}
+    for other in tools:
+        if other.name == tool.name or key in other.required:
+            continue
+        made = set(flow.words(other.name)) - set(flow.VERBS)
+        if (told and told <= made) or any(
+            k.input.path[0] == key for k in flow.links(other, tool, _PROVIDES)
+        ):
+            return True
+    return False

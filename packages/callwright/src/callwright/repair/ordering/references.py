@@ -1,0 +1,339 @@
+"""References between calls: the texts in arguments that stand for what another call returns.
+
+Every notation found in the field is one row of :data:`NOTATIONS`. A text counts as a reference only
+in these shapes; prices, templates and shell variables stay what they are (see :func:`references`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+from callwright.nouns.memo import remembered
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
+
+Notation = Literal["variable", "response", "numbered", "braces", "output"]
+
+_PATH = r"(?P<field>(?:\.[A-Za-z_][\w-]*|\[[\w'\"-]*\])*)"
+NOTATIONS: Mapping[Notation, tuple[re.Pattern[str], ...]] = {
+    # NESTFUL: $var1.field$, $var_1.result$; the closing mark is sometimes lost, then it must be the
+    # whole text
+    "variable": (
+        re.compile(r"\$(?P<label>[A-Za-z][A-Za-z_]*\d+)(?P<field>(?:[.\[][^$\n]{0,200})?)\$"),
+        re.compile(rf"\A\$(?P<label>var_?\d+){_PATH}\Z"),
+    ),
+    # NesTools, Seal-Tools: API_call_0, one label for each output
+    "response": (re.compile(r"(?<!\w)(?P<label>API_call_\d+)(?P<field>)(?!\w)"),),
+    # LLMCompiler: $1, ${1}
+    "numbered": (
+        re.compile(rf"\$\{{(?P<label>\d{{1,3}}){_PATH}\}}"),
+        re.compile(r"(?<![\w$])\$(?P<label>\d{1,3})(?P<field>)(?![\w$]|[.,]\d|%)"),
+    ),
+    # {call_1.field}, {{call_1.field}}, ${call_1.field}; without a field it must be the whole text
+    "braces": (
+        re.compile(
+            r"\$?\{\{?\s*(?P<label>[A-Za-z_][\w-]*)(?P<field>(?:\.[A-Za-z_][\w-]*|\[\d*\])+)\s*\}?\}"
+        ),
+        re.compile(r"\A\s*\$?\{\{?\s*(?P<label>[A-Za-z_][\w-]*)(?P<field>)\s*\}?\}\s*\Z"),
+    ),
+    # Bamboogle*: output_birthplace, the name of what a tool returns
+    "output": (re.compile(r"\A(?P<label>output_[a-z0-9_]+)(?P<field>)\Z"),),
+}
+
+_SIGNS: Mapping[
+    Notation, str
+] = {  # what a text holds that any pattern of the notation finds something in
+    "variable": "$",
+    "response": "API_call_",
+    "numbered": "$",
+    "braces": "{",
+    "output": "output_",
+}
+_STEP = re.compile(r"[^.\[\]'\"]+")
+_MAX_TEXT = 20_000
+_MAX_DEPTH = 40
+_MOST = 500  # references of a reply: what holds more is no plan
+_MOST_IN_TEXT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One reference: where it stands (call, path into the arguments, span of the text) and what it
+    names.
+    """
+
+    call: int
+    path: tuple[str | int, ...]
+    start: int
+    end: int
+    notation: Notation
+    label: str
+    field: tuple[str, ...]
+    text: str
+    whole: bool  # nothing else stands in the text
+
+    @property
+    def pointer(self) -> str:
+        """JSON Pointer into the list of calls."""
+        return f"/{self.call}/arguments" + "".join("/" + _escaped(p) for p in self.path)
+
+    @property
+    def parameter(self) -> str:
+        """The argument that holds it."""
+        return str(self.path[0]) if self.path else ""
+
+    def renamed(self, label: str) -> str:
+        """The same reference to another label."""
+        return self.text.replace(self.label, label, 1)
+
+    def with_field(self, before: str, after: str) -> str:
+        """The same reference with one step of its field renamed."""
+        head, mark, tail = self.text.partition(self.label)
+        return head + mark + tail.replace(before, after, 1)
+
+
+def _escaped(step: str | int) -> str:
+    return str(step).replace("~", "~0").replace("/", "~1")
+
+
+@remembered(most=65_536, longest=128)
+def plain(label: str) -> str:
+    """What two spellings of one label share: "$var_1" and "VAR1" are "var1"."""
+    return re.sub(r"[\W_]+", "", label).lower()
+
+
+def named_outputs(tool: Tool) -> tuple[str, ...]:
+    """The names of what a tool declares to return, top level, in order; empty where it declares
+    nothing.
+    """
+    schema = tool.output_schema if isinstance(tool.output_schema, dict) else {}
+    found = schema.get("properties")
+    return tuple(map(str, found)) if isinstance(found, dict) else ()
+
+
+def references(
+    calls: Sequence[ToolCall], tools: Iterable[Tool], query: str = ""
+) -> list[Reference]:
+    """All references in the arguments, in order.
+
+    Not counted: what the query itself says in these words ("$20"), unless another call bears that
+    label or returns a thing of that name (a prompt shows the notation); ``$1`` beside other text
+    unless that call exists; ``output_x`` unless a tool returns that, or at least things of such
+    names; ``{name}`` as part of a longer text.
+    """
+    every = (
+        r
+        for i, c in enumerate(calls)
+        if isinstance(c.arguments, dict)
+        for r in _in_value(i, c.arguments, ())
+    )
+    read = list(islice(every, _MOST))
+    if not read:
+        return []
+    names = [
+        frozenset(map(plain, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""} for c in calls
+    ]
+    view = _View(len(calls), names, tuple(tools), query)
+    return [r for r in read if view.counts(r, calls)]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What decides whether a text in the shape of a reference is one."""
+
+    count: int
+    names: Sequence[frozenset[str]]  # of each call: its labels and its tool
+    tools: Sequence[Tool]
+    query: str
+
+    def counts(self, ref: Reference, calls: Sequence[ToolCall]) -> bool:
+        if ref.notation == "numbered":
+            return ref.text not in self.query and (ref.whole or 1 <= int(ref.label) <= self.count)
+        if ref.notation == "output":
+            others = {c.tool for i, c in enumerate(calls) if i != ref.call}
+            if any(t.name in others and ref.label in named_outputs(t) for t in self.tools):
+                return True
+            return ref.text not in self.query and any(
+                name.startswith("output_") for t in self.tools for name in named_outputs(t)
+            )
+        label = plain(ref.label)
+        if any(label in names for i, names in enumerate(self.names) if i != ref.call):
+            return True
+        if ref.text in self.query:
+            return False
+        return ref.notation != "braces" or ref.whole or label in self.names[ref.call]
+
+
+def _in_value(call: int, value: Json, path: tuple[str | int, ...]) -> Iterator[Reference]:
+    if len(path) > _MAX_DEPTH:
+        return
+    if isinstance(value, str):
+        yield from _in_text(call, value, path)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _in_value(call, inner, (*path, key))
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            yield from _in_value(call, inner, (*path, i))
+
+
+def _in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Reference]:
+    if len(text) > _MAX_TEXT or not ("$" in text or "{" in text or "_" in text):
+        return
+    taken: list[tuple[int, int]] = []
+    left = _MOST_IN_TEXT
+    for notation, patterns in NOTATIONS.items():
+        for pattern in patterns if _SIGNS[notation] in text else ():
+            for m in pattern.finditer(text):
+                if any(a < m.end() and m.start() < b for a, b in taken):
+                    continue
+                if not left:
+                    return
+                left -= 1
+                taken.append(m.span())
+                whole = m[0].strip() == text.strip()
+                steps = tuple(s for s in _STEP.findall(m["field"]) if s and not s.isdigit())
+                yield Reference(
+                    call, path, m.start(), m.end(), notation, m["label"], steps, m[0], whole
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a label stands for: a call, and one of its outputs where the label says which."""
+
+    call: int
+    output: str = ""
+
+
+class Labels:
+    """Which label means which call.
+
+    ``given[i]`` are the labels of call ``i`` (a call of NesTools has one for each output). Where no
+    call has a label of the notation in use, calls are counted in their order, from 1 (``$var1$``,
+    ``$1``) or 0 (``API_call_0``).
+    """
+
+    def __init__(
+        self, calls: Sequence[ToolCall], tools: Mapping[str, Tool], given: Sequence[Sequence[str]]
+    ) -> None:
+        self.calls = calls
+        self.tools = tools
+        self.given = [tuple(g) for g in given]
+        self._meant: dict[str, Meaning] = {}
+        for i, labels in enumerate(self.given):
+            outputs = named_outputs(tools[calls[i].tool]) if calls[i].tool in tools else ()
+            several = len(labels) > 1 or (labels and labels[0].startswith("API_call_"))
+            for k, label in enumerate(labels):
+                output = outputs[k] if several and k < len(outputs) else ""
+                self._meant.setdefault(plain(label), Meaning(i, output))
+        self._stems = {stem(label) for labels in self.given for label in labels}
+
+    def meaning(self, ref: Reference) -> Meaning | None:
+        """What the reference's label stands for; None where nothing has it."""
+        if ref.notation == "output":
+            return self._by_output(ref)
+        found = self._meant.get(plain(ref.label))
+        if found is not None or ref.notation == "braces":
+            return found or self._by_tool(ref)
+        return None if self.explicit(ref) else self._counted(ref)
+
+    def explicit(self, ref: Reference) -> bool:
+        """Whether calls carry labels of the reference's kind, so that counting would be wrong."""
+        return stem(ref.label) in self._stems
+
+    def _counted(self, ref: Reference) -> Meaning | None:
+        number = int(re.sub(r"\D+", "", ref.label) or -1)
+        if ref.notation == "response":
+            return self._counted_output(number)
+        return Meaning(number - 1) if 1 <= number <= len(self.calls) else None
+
+    def _counted_output(self, number: int) -> Meaning | None:
+        for i, call in enumerate(self.calls):
+            outputs = named_outputs(self.tools[call.tool]) if call.tool in self.tools else ()
+            if number < max(1, len(outputs)):
+                return Meaning(i, outputs[number] if number < len(outputs) else "")
+            number -= max(1, len(outputs))
+        return None
+
+    def _by_output(self, ref: Reference) -> Meaning | None:
+        """The last call before this one that returns a thing of this name, else the first one after
+        it.
+        """
+        made = [
+            i
+            for i, call in enumerate(self.calls)
+            if i != ref.call
+            and call.tool in self.tools
+            and ref.label in named_outputs(self.tools[call.tool])
+        ]
+        before = [i for i in made if i < ref.call]
+        at = before[-1] if before else (made[0] if made else None)
+        return None if at is None else Meaning(at, ref.label)
+
+    def _by_tool(self, ref: Reference) -> Meaning | None:
+        """``{search.id}``: the one other call of the tool of this name."""
+        made = [
+            i
+            for i, c in enumerate(self.calls)
+            if i != ref.call and plain(c.tool) == plain(ref.label)
+        ]
+        return Meaning(made[0]) if len(made) == 1 else None
+
+
+@remembered(most=65_536, longest=128)
+def stem(label: str) -> str:
+    """A label without its number: labels of one kind share it."""
+    return re.sub(r"\d+", "", plain(label))
+
+
+def label_number(label: str) -> int:
+    """The number in a label; 0 where there is none."""
+    return int(re.sub(r"\D+", "", label) or 0)
+
+
+def labels_of(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> list[tuple[str, ...]]:
+    """The labels that the ids of calls are: several are separated by blanks or commas; a first
+    ``API_call_k`` alone stands for as many as the tool has outputs.
+    """
+    found: list[tuple[str, ...]] = []
+    for call in calls:
+        own = tuple(filter(None, re.split(r"[\s,]+", call.id)))
+        m = re.fullmatch(r"API_call_(\d+)", own[0]) if len(own) == 1 else None
+        if m and call.tool in tools:
+            first = int(m[1])
+            own = tuple(
+                f"API_call_{first + k}" for k in range(max(1, len(named_outputs(tools[call.tool]))))
+            )
+        found.append(own)
+    return found
+
+
+Rewrite = Callable[[Reference], str]
+
+
+def rewritten(call: ToolCall, changes: Sequence[tuple[Reference, str]]) -> ToolCall:
+    """The call with some of its references replaced by other text."""
+    if not changes or not isinstance(call.arguments, dict):
+        return call
+    by_path: dict[tuple[str | int, ...], list[tuple[Reference, str]]] = {}
+    for ref, text in changes:
+        by_path.setdefault(ref.path, []).append((ref, text))
+    arguments: JsonObject = call.arguments
+    for path, spans in by_path.items():
+        arguments = _put(arguments, path, spans)
+    return replace(call, arguments=arguments)
+
+
+def _put(value: Json, path: tuple[str | int, ...], spans: list[tuple[Reference, str]]) -> Json:
+    if not path:
+        for ref, text in sorted(spans, key=lambda s: -s[0].start):
+            value = value[: ref.start] + text + value[ref.end :]
+        return value
+    head, rest = path[0], path[1:]
+    if isinstance(value, dict):
+        return {k: _put(v, rest, spans) if k == head else v for k, v in value.items()}
+    return [_put(v, rest, spans) if i == head else v for i, v in enumerate(value)]

@@ -1,0 +1,292 @@
+"""References that name nothing, or the wrong thing: given their label back, pointed elsewhere, or
+reported.
+
+Nothing is done where two answers are possible. A field that the producer does not return is only
+believed wrong if the producer declares what it returns and nothing in it, at any depth, has that
+name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from callwright.dataflow import flow
+from callwright.nouns.types import Edit, Tool
+from callwright.repair.ordering.draft import Draft, best_feeder, known_keys, offers, respelled
+from callwright.repair.ordering.references import (
+    Labels,
+    Meaning,
+    Reference,
+    label_number,
+    plain,
+    stem,
+)
+
+FEED_FLOOR = 0.75  # what an output must score to be taken for the meant one where the reference names no field
+FEED_MARGIN = 0.3  # and by how much it must beat the next
+WRONG_CEILING = 0.0  # what an output may score at most for its reference to be taken for a slip
+WRONG_FLOOR = 0.9  # and what the output must score that was meant instead
+
+
+def label_unlabelled(draft: Draft) -> None:
+    """Give a call without a label the one label that references name and nobody has (rule
+    ``label_added``).
+    """
+    missing = _missing_labels(draft)
+    bare = [
+        i
+        for i, own in enumerate(draft.labels.given)
+        if not _of_kinds(own, {stem(m) for m in missing})
+    ]
+    if not missing or not bare:
+        return
+    groups = _groups(draft, missing, bare)
+    given = list(draft.labels.given)
+    for i, labels in groups.items():
+        text = " ".join(labels)
+        draft.edits.append(Edit(f"/{i}/id", draft.calls[i].id, text, "label_added"))
+        draft.calls[i] = replace(draft.calls[i], id=text)
+        given[i] = labels
+    if groups:
+        draft.labels = Labels(draft.calls, draft.tools, given)
+        for ref, meaning in draft.meant.items():
+            draft.meant[ref] = meaning or draft.labels.meaning(ref)
+
+
+def _missing_labels(draft: Draft) -> list[str]:
+    """Labels that references name and no call has, where calls do have labels of that kind, once
+    each.
+    """
+    found: dict[str, str] = {}
+    for ref, meaning in draft.meant.items():
+        if (
+            meaning is None
+            and ref.notation in ("variable", "response")
+            and draft.labels.explicit(ref)
+        ):
+            found.setdefault(plain(ref.label), ref.label)
+    return sorted(found.values(), key=label_number)
+
+
+def _of_kinds(labels: tuple[str, ...], stems: set[str]) -> bool:
+    return any(stem(label) in stems for label in labels)
+
+
+def _groups(draft: Draft, missing: list[str], bare: list[int]) -> dict[int, tuple[str, ...]]:
+    """Which bare call gets which missing labels: one bare call gets them all, several each the one
+    at its place.
+    """
+    if all(label.startswith("API_call_") for label in missing):
+        run = _gap(draft, missing) if len(bare) == 1 else ()
+        return {bare[0]: run} if run else {}
+    if len(bare) == 1 and len(missing) == 1:
+        return {bare[0]: (missing[0],)} if _could_be(draft, bare[0], missing[0]) else {}
+    placed: dict[int, tuple[str, ...]] = {
+        i: (m,)
+        for m in missing
+        for i in bare
+        if label_number(m) == i + 1 and _could_be(draft, i, m)
+    }
+    return placed if len(placed) == len(missing) else {}
+
+
+def _gap(draft: Draft, missing: list[str]) -> tuple[str, ...]:
+    """The run of free numbers around the missing labels: what a call of several outputs must have
+    been called.
+    """
+    used = {
+        label_number(label)
+        for own in draft.labels.given
+        for label in own
+        if label.startswith("API_call_")
+    }
+    low = high = label_number(missing[0])
+    while low - 1 >= 0 and low - 1 not in used:
+        low -= 1
+    top = max([*used, *map(label_number, missing)])
+    while high + 1 <= top and high + 1 not in used:
+        high += 1
+    run = tuple(f"API_call_{k}" for k in range(low, high + 1))
+    return run if set(missing) <= set(run) else ()
+
+
+def _could_be(draft: Draft, call: int, label: str) -> bool:
+    """Whether a call may bear a label: it is not the one that refers to it, and returns the fields
+    taken from it.
+    """
+    tool = draft.tool(call)
+    taken = [r for r in draft.references if plain(r.label) == plain(label)]
+    if any(r.call == call for r in taken) or any(
+        call not in draft.independent(r.call) for r in taken
+    ):
+        return False
+    keys = known_keys(tool) if tool else frozenset()
+    return not keys or all(not r.field or r.field[-1] in keys for r in taken)
+
+
+def mend_reference(draft: Draft, ref: Reference) -> bool:
+    """Mend one reference that names nothing, its own call, or a field that is not there. True where
+    that worked.
+    """
+    meaning = draft.meant[ref]
+    if meaning is not None and meaning.call != ref.call:
+        tool = draft.tool(meaning.call)
+        if tool is None or not ref.field or not known_keys(tool) or offers(tool, ref):
+            _point_away(draft, ref, meaning)
+            return True
+        spelled = respelled(tool, ref)
+        if spelled:
+            draft.point(ref, meaning, ref.with_field(ref.field[-1], spelled), "field_respelled")
+            return True
+    target = _by_field(draft, ref) if ref.field else _by_flow(draft, ref)
+    if target is None:
+        return False
+    label = _label_for(draft, target, ref)
+    if not label:
+        return False
+    draft.point(ref, target, ref.renamed(label), "reference_relabelled")
+    return True
+
+
+def _point_away(draft: Draft, ref: Reference, meaning: Meaning) -> None:
+    """A reference without a field to a call that gives nothing of the kind, while another call
+    plainly does.
+
+    References to an earlier call are left alone unless their call declares outputs and none of them
+    answers at all.
+    """
+    producer, consumer = draft.tool(meaning.call), draft.tool(ref.call)
+    if ref.field or producer is None or consumer is None or not known_keys(producer):
+        return
+    if _score(producer, consumer, ref.parameter, meaning.output) > WRONG_CEILING:
+        return
+    target = _by_flow(draft, ref, WRONG_FLOOR)
+    place = _numbers(draft) or range(len(draft.calls))
+    label = (
+        _label_for(draft, target, ref)
+        if target is not None and place[target.call] < place[ref.call]
+        else ""
+    )
+    if target is not None and label and target.call != meaning.call:
+        draft.point(ref, target, ref.renamed(label), "reference_relabelled")
+
+
+def doubt_forward(draft: Draft) -> None:
+    """References to a call numbered later, where one numbered earlier returns the same: either the
+    order or the label is wrong and nobody can tell which, so they are left as they were written and
+    reported.
+
+    The numbers of the labels decide, not the places: a list gets the same doubts again once it has
+    been sorted.
+    """
+    numbers = _numbers(draft)
+    for ref, meaning in list(draft.meant.items()) if numbers else ():
+        if (
+            meaning is None
+            or numbers[meaning.call] <= numbers[ref.call]
+            or not draft.labels.explicit(ref)
+        ):
+            continue
+        earlier = (i for i, number in enumerate(numbers) if number < numbers[ref.call])
+        if any((t := draft.tool(i)) is not None and _answers(draft, t, ref) for i in earlier):
+            draft.leave(
+                ref,
+                f"'{ref.text}' takes the result of a later call, and an earlier one returns the"
+                " same.",
+            )
+
+
+def _numbers(draft: Draft) -> list[int]:
+    """The number of each call's first label; empty where labels are missing, of several kinds or
+    given twice.
+    """
+    firsts = [own[0] for own in draft.labels.given if own]
+    numbers = [label_number(x) for x in firsts]
+    if (
+        len(firsts) < len(draft.calls)
+        or len({stem(x) for x in firsts}) > 1
+        or len(set(numbers)) < len(numbers)
+    ):
+        return []
+    return numbers
+
+
+def _answers(draft: Draft, producer: Tool, ref: Reference) -> bool:
+    """Whether a tool returns what a reference takes: its field, or something that answers its
+    argument.
+    """
+    if ref.field:
+        return offers(producer, ref)
+    consumer = draft.tool(ref.call)
+    return consumer is not None and _score(producer, consumer, ref.parameter, "") >= FEED_FLOOR
+
+
+def _score(producer: Tool, consumer: Tool, parameter: str, output: str) -> float:
+    """How well the output that a reference takes (any, where it does not say which) answers its
+    argument.
+    """
+    wanted = [f for f in flow.profile(consumer).inputs if f.path and f.path[0] == parameter]
+    given = [f for f in flow.profile(producer).outputs if not output or f.path[0] == output]
+    target = flow.profile(consumer)
+    return max((flow.similarity(g, w, target) for g in given for w in wanted), default=0.0)
+
+
+def _by_field(draft: Draft, ref: Reference) -> Meaning | None:
+    """The one call that may come before and declares the field; not if a tool that was never called
+    does as well.
+    """
+    makers = [
+        i
+        for i in draft.independent(ref.call)
+        if (t := draft.tool(i)) is not None and offers(t, ref)
+    ]
+    if len(makers) != 1 or (draft.meant[ref] is None and _was_removed(draft, ref)):
+        return None
+    return Meaning(makers[0])
+
+
+def _was_removed(draft: Draft, ref: Reference) -> bool:
+    """Whether the label is a gap between the labels in use: then the call is missing, the reference
+    is right.
+    """
+    numbers = {
+        label_number(label)
+        for own in draft.labels.given
+        for label in own
+        if stem(label) == stem(ref.label)
+    }
+    return (
+        bool(numbers)
+        and label_number(ref.label) not in numbers
+        and label_number(ref.label) < max(numbers)
+    )
+
+
+def _by_flow(draft: Draft, ref: Reference, floor: float = FEED_FLOOR) -> Meaning | None:
+    """The one call whose output plainly answers the argument."""
+    consumer = draft.tool(ref.call)
+    if consumer is None or not ref.whole or ref.notation == "output" or _was_removed(draft, ref):
+        return None
+    makers = [(i, t) for i in draft.independent(ref.call) if (t := draft.tool(i)) is not None]
+    found = best_feeder(makers, consumer, ref.parameter, floor, FEED_MARGIN)
+    return None if found is None else Meaning(found[0], found[1])
+
+
+def _label_for(draft: Draft, target: Meaning, ref: Reference) -> str:
+    """How the reference's notation calls the target; "" where it has no such name."""
+    own = [x for x in draft.labels.given[target.call] if stem(x) == stem(ref.label)]
+    if ref.notation == "response":
+        outputs = [
+            x
+            for x in own
+            if (m := draft.labels.meaning(replace(ref, label=x))) and m.output == target.output
+        ]
+        return outputs[0] if outputs else ""
+    if own:
+        return own[0].strip("$")
+    if ref.notation == "braces":
+        return draft.calls[target.call].id
+    if draft.labels.explicit(ref):
+        return ""
+    return re.sub(r"\d+", str(target.call + 1), ref.label)

@@ -1,0 +1,170 @@
+"""What was said, as a text that values can be picked from: quotations, days, numbers, capitalised
+names.
+
+Each list is made when it is first asked for. Nothing here knows a schema;
+:mod:`callwright.repair.rules.extracted` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from callwright.nouns.types import Json, canonical
+from callwright.schema.value_spellings import NONE, calendar_day, number
+
+MOST_MEMBERS = 8  # of a list
+MAX_TEXT = 20_000  # of the conversation, its end
+QUOTED = re.compile(
+    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<![\w])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`"
+)
+MORE_QUOTED = re.compile(
+    r"\s*(?:,|;|&|\band\b|\bor\b)\s*(?:and |or )?[\"'`“]"
+)  # after the first of several
+EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
+URL = re.compile(r"https?://[^\s<>\"'\])]+[^\s<>\"'\]).,;:!?]")
+UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
+DATE = re.compile(
+    r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b"
+    r"|\b[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b"
+    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]{2,8},? \d{4}\b"
+)
+NUMBER = re.compile(
+    r"(?<![\w.,/:^[-])([-−]?\d+(?:,\d{3})*(?:\.\d+)?)(?![\w]|[.,:/]\d|-\d)(\s?(?:%|percent\b|thousand\b|million\b|billion\b))?"
+)
+_NAMES_ON = r"(?:[ ](?:of |de |the |van |von |& )?[A-Z](?:[\w'’.-]{0,80}[\w])?(?![\w'’])){0,7}"
+NAME = re.compile(rf"\b(?:Mr\.|Mrs\.|Ms\.|Dr\.|[A-Z][\w'’.-]{{0,80}}[\w]){_NAMES_ON}")
+_FIGURE = r"(?<![\w.])[-−$€£]?\d[\d.]*(?: (?:week|month|day|year|hour|minute)s?\b)?"
+_ITEM = rf"{QUOTED.pattern}|{NAME.pattern}(?: \d{{1,2}}\b)?|{_FIGURE}"
+_MEMBER = re.compile(_ITEM)
+_AND = re.compile(r"\s*,?\s+(?:and|or|&|versus|vs\.?)\s+")
+_COMMA = re.compile(r"\s*,\s*")
+_STATE = re.compile(r"[A-Z]{2}|USA|UK|D\.C")
+_SHORTENED = (" Inc", " Corp", " Ltd", " Bros", " Jr", " Sr", " Co")
+_TIMES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_TAG = re.compile(r"</?\w+>|\*\*[^*\n]+\*\*")
+NOT_NAMES = frozenset(
+    "i i'm i'd i'll i've what which where when who whose how why can could would should will please"
+    " find get show tell give is are do does did the a an my your it its this that there if in on"
+    " at for from to and or also then help calculate compute determine book order search list"
+    " create make set update delete add remove convert send check let yes no ok okay hi hello hey"
+    " sure thanks thank based our need want retrieve provide generate identify use using after"
+    " before next finally first second third lastly additionally based on with as we you he she"
+    " they monday tuesday wednesday thursday friday saturday sunday january february march april"
+    " may june july august september october november december today tomorrow schedule play what's"
+    " once later furthermore moreover build fetch look consider suppose imagine given assume while"
+    " during since both any some change id".split()
+)
+
+
+@dataclass
+class ConversationText:
+    """What was said, its end if it is long, and what can be picked out of it (each list is made
+    once).
+    """
+
+    text: str
+    low: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.text = _TAG.sub("\n", self.text[-MAX_TEXT:])
+        self.low = self.text.lower()
+
+    @cached_property
+    def quoted(self) -> list[str]:
+        return unique(map(inside, QUOTED.finditer(self.text)))
+
+    @cached_property
+    def dates(self) -> list[str]:
+        """Days, as ISO 8601 writes them."""
+        return unique(d.isoformat() for m in DATE.finditer(self.text) if (d := calendar_day(m[0])))
+
+    @cached_property
+    def numbers(self) -> list[re.Match[str]]:
+        return list(NUMBER.finditer(DATE.sub(" ", self.text)))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Runs of capitalised words, sentence openers taken off."""
+        return unique(n for m in NAME.finditer(self.text) if (n := named(m)))
+
+    @cached_property
+    def lists(self) -> list[list[str]]:
+        """Members of "A and B" and "A, B and C", where all are names, quotations or numbers."""
+        rows: list[list[str]] = []
+        row: list[str] = []
+        end = 0
+        for m in _MEMBER.finditer(self.text):
+            gap = self.text[end : m.start()] if m.start() - end < 20 else "."
+            if row and _AND.fullmatch(gap):
+                rows.append([*row, m[0]])
+            row = [*row, m[0]] if len(row) < MOST_MEMBERS and _COMMA.fullmatch(gap) else [m[0]]
+            end = m.end()
+        return [row for row in rows if not any(_STATE.fullmatch(item) for item in row)]
+
+
+def as_number(text: str, types: frozenset[str], scale: str | None = None) -> Json:
+    """The number; "213 million" in full, NONE for a percentage (7 or 0.07: nobody said which is
+    wanted).
+    """
+    scale = (scale or "").strip().lower()
+    if scale and scale not in _TIMES:
+        return NONE
+    found = number(text.replace("−", "-").replace(",", ""), whole="number" not in types)
+    if scale and found is not NONE:
+        product = found * _TIMES[scale]
+        found = int(product) if float(product).is_integer() else NONE
+    return found
+
+
+def spoken(value: Json) -> str:
+    """A value as it is compared with others that were said: without case and outer spaces; "" for
+    NONE.
+    """
+    return (
+        (value if isinstance(value, str) else "" if value is NONE else canonical(value))
+        .strip()
+        .lower()
+    )
+
+
+def inside(quotation: re.Match[str]) -> str:
+    """What stands between the marks of a quotation."""
+    return next(g for g in quotation.groups() if g)
+
+
+def said_pattern(words: Sequence[str], low: str) -> str:
+    """A pattern for words that stand together with or without separators; "" where they are not all
+    in a text.
+    """
+    if not words or not all(w in low for w in words):
+        return ""
+    return r"[\s_-]?".join(map(re.escape, words))
+
+
+def trimmed(name: str) -> str:
+    """A capitalised run without the words that only open a sentence, and without a possessive at
+    its end.
+    """
+    parts = name.split()
+    while parts and parts[0].lower().strip(".,'’") in NOT_NAMES:
+        parts.pop(0)
+    return re.sub(r"['’]s?\Z", "", " ".join(parts).rstrip(".")) if parts else ""
+
+
+def named(m: re.Match[str]) -> str:
+    """:func:`trimmed` of a match of :data:`NAME`; a possessive stays where nothing follows that it
+    could own.
+    """
+    name = trimmed(m[0])
+    if name.endswith(_SHORTENED) and m.string[m.end() : m.end() + 1] == ".":
+        name += "."
+    owns = re.match(r"[^\w,.;!?]*\w", m.string[m.end() : m.end() + 20])
+    return name if owns or not m[0].endswith(("'s", "’s")) else name + m[0][-2:]
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    """Each value once, in order."""
+    return list(dict.fromkeys(values))

@@ -1,0 +1,376 @@
+"""Where the values of a call come from: identifiers must come from somewhere, optional values
+should.
+
+An identifier that nothing contains was made up (RETO A.6: "do NOT make up IDs"). It is filled in
+where the results hold exactly one that fits, otherwise the call is refused. An optional value that
+nothing supports is left out where that is safe, else flagged. First do no harm: what could be
+derived, translated or computed is never taken away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from callwright.nouns.errors import Violation
+from callwright.nouns.types import Edit, Json, JsonObject, Tool, canonical
+from callwright.repair.provenance.records import mixed_records
+from callwright.repair.provenance.sources import Leaf, ProvenanceIndex, squash
+from callwright.schema.coerce import pointer_join
+from callwright.schema.keys import words
+
+ValueOrigin = Literal["held", "identifier", "placeholder", "invented", "derived"]
+
+_ID_WORDS = frozenset(
+    {"id", "ids", "uuid", "guid", "identifier", "asin", "isbn", "sku", "imei", "vin"}
+)
+_CODE_WORDS = frozenset(
+    {"code", "token", "key", "slug", "hash", "reference", "ref", "number", "num", "serial"}
+)
+_GLUED_ID = re.compile(r"[a-z]{3,}(?:id|ids|uuid)\Z")
+_NOT_GLUED = frozenset(
+    {
+        "paid",
+        "valid",
+        "invalid",
+        "grid",
+        "bid",
+        "solid",
+        "avoid",
+        "hybrid",
+        "android",
+        "fluid",
+        "rapid",
+        "raid",
+    }
+)
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\Z", re.I)
+_OPAQUE = re.compile(r"(?=(?:\D*\d){4})(?=(?:[^A-Za-z]*[A-Za-z]){2})[A-Za-z0-9_\-]{12,}\Z")
+_NUMBERED = re.compile(r"(?=.*\d)[A-Za-z0-9_\-./#:]{4,}\Z")
+_PLACEHOLDER = re.compile(
+    r"<[^<>\n]{1,60}>\Z|\{\{?[\w .\-]{1,60}\}?\}\Z|\$\{?[A-Za-z_0-9.]{1,60}\}?\Z|\[[A-Z][A-Z_"
+    r" ]{2,40}\]\Z"
+    r"|(?:your|my|insert|enter|replace|some|the)[_ -][\w"
+    r" \-]*(?:id|key|token|code|here|name|value|email|number)\Z"
+    r"|\w*_here\Z|(?:placeholder|todo|tbd|xxx+|undefined|lorem ipsum.*)\Z",
+    re.I,
+)
+_EXAMPLE = re.compile(
+    r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|example:) +(\S+)", re.IGNORECASE
+)
+_TYPE_WORDS = frozenset(
+    {"string", "integer", "number", "boolean", "array", "object", "example", "value", "str", "int"}
+)
+_FILLERS = frozenset(
+    {
+        "",
+        "none",
+        "null",
+        "n/a",
+        "na",
+        "unknown",
+        "undefined",
+        "default",
+        "not specified",
+        "unspecified",
+    }
+)
+
+
+class JudgedValue(NamedTuple):
+    """What grounding made of a valid call: arguments, edits, what forbids it, what a reader should
+    know.
+    """
+
+    arguments: JsonObject
+    edits: tuple[Edit, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    warnings: tuple[Violation, ...] = ()
+
+
+@dataclass(slots=True)
+class _ValueCheck:
+    tool: Tool
+    sources: ProvenanceIndex
+    accepts: Callable[[JsonObject], bool]
+    arguments: JsonObject
+    edits: list[Edit] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    warnings: list[Violation] = field(default_factory=list)
+
+
+def ground(
+    arguments: JsonObject,
+    tool: Tool,
+    sources: ProvenanceIndex,
+    accepts: Callable[[JsonObject], bool],
+) -> JudgedValue:
+    """Judge every argument by where it comes from. ``accepts`` is the schema's own check; no edit
+    may break it.
+    """
+    properties = tool.properties
+    judged = (
+        (key, _judged(key, value, properties.get(key), sources)) for key, value in arguments.items()
+    )
+    doubtful = {key: found for key, found in judged if found}
+    if not doubtful:
+        mixture = mixed_records(arguments, sources)
+        return JudgedValue(arguments, violations=() if mixture is None else (mixture,))
+    work = _ValueCheck(tool, sources, accepts, arguments)
+    for key, found in doubtful.items():
+        _mend(key, found, work)
+    if not work.violations and (mixture := mixed_records(work.arguments, sources)) is not None:
+        work.violations.append(mixture)
+    return JudgedValue(
+        work.arguments, tuple(work.edits), tuple(work.violations), tuple(work.warnings)
+    )
+
+
+def judge(key: str, value: Json, part: Json, sources: ProvenanceIndex) -> ValueOrigin:
+    """What one scalar is: held by a source or the schema, an identifier or a placeholder, invented
+    or derived.
+    """
+    part = part if isinstance(part, dict) else {}
+    if value is None or _is_default(value, part):
+        return "held"
+    if isinstance(value, bool) or _is_option(value, part):
+        return "held" if _mentioned(key, value, sources) else "derived"
+    seen = sources.holds(value)
+    if seen and not _empty(value):
+        return "held"
+    if _in_words_of_schema(value, part) and not copies_example(value, part, sources):
+        return "held"
+    if seen:
+        return "invented"
+    if isinstance(value, str) and looks_unfilled(value):
+        return "placeholder"
+    if is_identifier(key, value, part):
+        return "identifier"
+    return "invented" if _invented(value) else "derived"
+
+
+def is_identifier(key: str, value: Json, part: Json = None) -> bool:
+    """Whether an argument holds an identifier: by its name, its declared format, or the look of its
+    value.
+    """
+    if isinstance(value, float) or not isinstance(value, str | int):
+        return False
+    text = str(value).strip()
+    if isinstance(value, str) and (_UUID.match(text) or _OPAQUE.match(text)):
+        return True
+    if isinstance(part, dict) and part.get("format") == "uuid":
+        return True
+    named = words(key)
+    last = named[-1] if named else ""
+    if last.isdigit() and len(named) > 1:
+        last = named[-2]
+    by_name = last in _ID_WORDS or (_GLUED_ID.match(last) is not None and last not in _NOT_GLUED)
+    if by_name:
+        return bool(text) and " " not in text
+    return last in _CODE_WORDS and isinstance(value, str) and _NUMBERED.match(text) is not None
+
+
+def _judged(
+    key: str, value: Json, part: Json, sources: ProvenanceIndex
+) -> dict[ValueOrigin, tuple[str, Json]]:
+    """What the scalars of one argument are, and where one of each kind stands; nothing where all
+    are held.
+    """
+    if not isinstance(value, dict | list):
+        verdict = judge(key, value, part, sources)
+        return {} if verdict == "held" else {verdict: (pointer_join("", key), value)}
+    found = {
+        judge(name, leaf, schema, sources): (path, leaf)
+        for path, name, leaf, schema in leaves(key, value, part)
+    }
+    return found if found.keys() - {"held"} else {}
+
+
+def _mend(key: str, found: Mapping[ValueOrigin, tuple[str, Json]], work: _ValueCheck) -> None:
+    """Drop, fill or flag an argument of which not every scalar is held."""
+    value = work.arguments[key]
+    optional = key not in work.tool.required
+    path = pointer_join("", key)
+    if "placeholder" in found:
+        if not (optional and _leave_out(key, work)):
+            at, leaf = found["placeholder"]
+            said = (
+                f"'{key}' holds the placeholder {canonical(leaf)} instead of a value. Give the real"
+                " value."
+            )
+            work.violations.append(Violation("ungrounded", said, at, "placeholder", None, leaf))
+    elif "identifier" in found:
+        at, leaf = found["identifier"]
+        if not _fill(key, at, leaf, work) and not (optional and _leave_out(key, work)):
+            said = (
+                f"'{key}' is {canonical(leaf)}, an identifier that neither the request nor any"
+                " result contains."
+            )
+            work.violations.append(Violation("ungrounded", said, at, "identifier", None, leaf))
+    elif optional and "invented" in found and "held" not in found and "derived" not in found:
+        if not _leave_out(key, work):
+            work.warnings.append(_unsourced(key, path, value))
+    elif "derived" in found:
+        work.warnings.append(_unsourced(key, *found["derived"]))
+
+
+def _unsourced(key: str, path: str, value: Json) -> Violation:
+    said = (
+        f"'{key}' is {canonical(value)[:80]}, which neither the request nor any result says in"
+        " these words."
+    )
+    return Violation("unsourced", said, path, "source", None, value)
+
+
+def leaves(key: str, value: Json, part: Json) -> Iterator[tuple[str, str, Json, Any]]:
+    """(pointer, nearest key, scalar, its schema) for everything inside one argument."""
+    return _within(value, part, key, pointer_join("", key), 0)
+
+
+def _within(
+    value: Json, part: Json, name: str, path: str, depth: int
+) -> Iterator[tuple[str, str, Json, Any]]:
+    part = part if isinstance(part, dict) else {}
+    if depth < 20 and isinstance(value, dict):
+        properties = part.get("properties") if isinstance(part.get("properties"), dict) else {}
+        for k, v in value.items():
+            yield from _within(v, properties.get(k), k, pointer_join(path, k), depth + 1)
+    elif depth < 20 and isinstance(value, list):
+        for i, v in enumerate(value):
+            yield from _within(v, part.get("items"), name, pointer_join(path, i), depth + 1)
+    else:
+        yield path, name, value, part
+
+
+def _is_default(value: Json, part: JsonObject) -> bool:
+    for keyword in ("default", "const"):
+        offered = part.get(keyword)
+        if offered is not None and canonical(offered) == canonical(value):
+            return True
+    return False
+
+
+def _is_option(value: Json, part: JsonObject) -> bool:
+    return isinstance(part.get("enum"), list) and canonical(value) in map(canonical, part["enum"])
+
+
+def _mentioned(key: str, value: Json, sources: ProvenanceIndex) -> bool:
+    """Whether an option, or what a yes-or-no is about, is spoken of at all."""
+    if not isinstance(value, bool) and sources.holds(value):
+        return True
+    named = (*words(key), *(words(value) if isinstance(value, str) else ()))
+    return any(sources.mentions(word) for word in named if len(word) > 2)
+
+
+def _in_words_of_schema(value: Json, part: JsonObject) -> bool:
+    """Whether the description or an example names the value ("1 = Bangkok"; "dontcare" for any)."""
+    examples, about = part.get("examples"), part.get("description")
+    if isinstance(examples, list) and canonical(value) in map(canonical, examples):
+        return True
+    if not isinstance(about, str):
+        return False
+    text = value.strip() if isinstance(value, str) else canonical(value)
+    if not squash(text):
+        return False
+    same = (
+        {text, canonical(int(value))} if isinstance(value, float) and value.is_integer() else {text}
+    )
+    return any(re.search(rf"(?<![\w.]){re.escape(t)}(?![\w]|\.\d)", about, re.I) for t in same)
+
+
+def copies_example(value: Json, part: Json, sources: ProvenanceIndex) -> bool:
+    """Whether a value is the particular thing that the description gives as an example, and nothing
+    speaks of it.
+
+    "an IANA zone, such as Europe/Paris" does not mean Paris. Words and short codes are vocabulary
+    ("such as feet").
+    """
+    about = part.get("description") if isinstance(part, dict) else None
+    if (
+        not isinstance(value, str)
+        or not isinstance(about, str)
+        or len(value) < 4
+        or not value[:1].isupper()
+    ):
+        return False
+    if value not in examples_in(about):
+        return False
+    return not sources.holds(value) and not any(
+        sources.mentions(word) for word in words(value) if len(word) > 2
+    )
+
+
+def examples_in(text: str) -> frozenset[str]:
+    """What follows "such as", "e.g." and their like: one word each."""
+    return frozenset(found.strip("'\"`.,;:)") for found in _EXAMPLE.findall(text))
+
+
+def looks_unfilled(value: str) -> bool:
+    """Whether a text has the form of a placeholder: ``<id>``, ``YOUR_KEY``, "string"."""
+    text = value.strip()
+    return text.lower() in _TYPE_WORDS or _PLACEHOLDER.match(text) is not None
+
+
+def _empty(value: Json) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _invented(value: Json) -> bool:
+    """A value that stands for nothing: taking it away loses nothing."""
+    return isinstance(value, str) and value.strip().lower() in _FILLERS
+
+
+def _leave_out(key: str, work: _ValueCheck) -> bool:
+    """Drop an optional argument where the schema stays satisfied."""
+    kept = {k: v for k, v in work.arguments.items() if k != key}
+    if not work.accepts(kept):
+        return False
+    work.edits.append(Edit(pointer_join("", key), work.arguments[key], None, "drop_unsourced"))
+    work.arguments = kept
+    return True
+
+
+def _fill(key: str, path: str, leaf: Json, work: _ValueCheck) -> bool:
+    """Take the identifier from the results where exactly one value there fits the argument's name
+    and schema.
+    """
+    if path != pointer_join("", key):
+        return False
+    fitting: dict[str, Json] = {}
+    for candidate in _candidates(key, work):
+        for value in (candidate.value, str(candidate.value)):
+            if type(value) is type(leaf) and work.accepts({**work.arguments, key: value}):
+                fitting[canonical(value)] = value
+                break
+    if len(fitting) != 1:
+        return False
+    (value,) = fitting.values()
+    work.edits.append(Edit(path, leaf, value, "fill_from_result"))
+    work.arguments = {**work.arguments, key: value}
+    return True
+
+
+def _candidates(key: str, work: _ValueCheck) -> list[Leaf]:
+    """Result scalars whose name is the argument's, or its last word inside a thing of its first
+    word.
+    """
+    wanted = words(key)
+    exact = [leaf for leaf in work.sources.leaves if leaf.path and words(leaf.path[-1]) == wanted]
+    if exact:
+        return exact
+    thing = {w.rstrip("s") for w in wanted[:-1]}
+
+    def related(leaf: Leaf) -> bool:
+        if not leaf.path or not wanted:
+            return False
+        named = words(leaf.path[-1])
+        if named != wanted[-1:]:
+            return False
+        about = {w.rstrip("s") for part in leaf.path[:-1] for w in words(part)}
+        tool = next((r.tool for r in work.sources.results if r.id == leaf.result), "")
+        about |= {w.rstrip("s") for w in words(tool)}
+        return not thing or bool(thing & about)
+
+    return [leaf for leaf in work.sources.leaves if related(leaf)]

@@ -1,0 +1,299 @@
+"""Required values that certainly stand nowhere: not in the conversation, not in a result, not
+computed from either.
+
+A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts
+with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged
+only where it is a full date or a mail address. What could be derived counts as known: a unit
+converted, a sum, half of it, the day after a day that was named, five nights from the 15th. So does
+a small number where the user's language cannot be read, because it may have been said in words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from calendar import month_name
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from math import isclose
+
+from callwright.dataflow.flow import STOP
+from callwright.nouns.types import Json, JsonObject, Tool, canonical, required_keys
+from callwright.repair.provenance.grounding import examples_in
+from callwright.repair.provenance.sources import ProvenanceIndex, squash
+from callwright.schema.coerce import pointer_join
+from callwright.schema.compiled import Node, compiled_for
+from callwright.schema.keys import words
+from callwright.schema.value_spellings import calendar_day
+
+_FACTORS = (
+    2,
+    7,
+    12,
+    24,
+    30,
+    60,
+    365,
+    1_440,
+    3_600,
+    86_400,
+)  # half and double, and the units of time
+_POWERS = (
+    10,
+    100,
+    1_000,
+    1_000_000,
+    1_000_000_000,
+)  # percent, cents, thousands: of a number that was said
+_SPANS: dict[str, tuple[int, ...]] = {
+    "minute": (60,),
+    "hour": (60, 3_600),
+    "day": (24, 1_440, 86_400),
+    "month": (28, 30, 31),
+    "year": (12, 365),
+}
+_SPANS |= {month.lower(): (place,) for place, month in enumerate(month_name) if month}
+_COORDINATES = frozenset(
+    {"lat", "latitude", "lon", "lng", "long", "longitude"}
+)  # known of a place by its name
+_PERIODS = ("month", "quarter", "year")  # that begin and end with a month
+_LONGEST_MONTH = 31
+_IN_WORDS = 12  # up to here most languages have one short word for a number
+_READABLE = 0.2  # the share of English function words in an English sentence
+_MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
+_DEPTH = 12
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+_DAY = re.compile(
+    r"(?<!\d)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)|(?<!\d)\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(?!\d)"
+    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Za-z]{3,9}\.?,? \d{4}\b"
+    r"|\b[A-Za-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b"
+)
+_MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
+_TEXT = "text"
+_DATED = 100_000  # characters of a text in which dates are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Invention:
+    """A required value that stands nowhere. ``path`` is a JSON Pointer into the arguments, ``key``
+    its name.
+    """
+
+    path: str
+    key: str
+    value: Json
+
+
+def inventions(
+    arguments: JsonObject,
+    tool: Tool,
+    sources: ProvenanceIndex,
+    said: Sequence[str] = (),
+    near: int = 31,
+) -> tuple[Invention, ...]:
+    """The required values of a valid call that stand nowhere, in order.
+
+    ``said``: the user's words, by which it is told whether number words can be read; by default the
+    query. A date is known if it lies within ``near`` days of one that was named.
+    """
+    root = compiled_for(tool).root
+    known = _Known(sources, said or (sources.query,), near)
+    leaves = _required(arguments, root, "", "", 0)
+    return tuple(
+        Invention(path, key, value)
+        for path, key, value, node in leaves
+        if not known.holds(key, value, node)
+    )
+
+
+def _required(
+    value: Json, node: Node, path: str, key: str, depth: int
+) -> Iterator[tuple[str, str, Json, Node]]:
+    """(pointer, name, scalar, its schema) for every value that a schema requires."""
+    node = node.resolved()
+    if depth > _DEPTH:
+        return
+    if isinstance(value, dict):
+        for name in required_keys(node.schema) if isinstance(node.schema, dict) else ():
+            part = node.property(name)
+            if name in value and part is not None:
+                yield from _required(value[name], part, pointer_join(path, name), name, depth + 1)
+    elif isinstance(value, list):
+        if isinstance(node.get("items"), dict):
+            for place, item in enumerate(value):
+                yield from _required(
+                    item, node.child("items"), pointer_join(path, place), key, depth + 1
+                )
+    elif path:
+        yield path, key, value, node
+
+
+class _Known:
+    """What a value may come from, read when it is first asked for."""
+
+    def __init__(self, sources: ProvenanceIndex, said: Sequence[str], near: int) -> None:
+        self._sources = sources
+        self._said = said
+        self._near = near
+
+    def holds(self, key: str, value: Json, node: Node) -> bool:
+        """Whether a value stands somewhere, could be derived, or cannot be judged."""
+        if value is None or isinstance(value, bool):
+            return True
+        role = _role(node)
+        if role == _TEXT:
+            role = _shape(value)
+        if not role or _offered(value, node):
+            return True
+        if role == "number":
+            named = _COORDINATES.isdisjoint(words(key)[-1:])
+            return not named or not isinstance(value, int | float) or self._number(float(value))
+        if not isinstance(value, str) or not value or self._sources.holds(value):
+            return True
+        if role in ("email", "idn-email", "uuid"):
+            return self._sources.holds_whole(value)
+        if role in ("date", "date-time"):
+            return self._day(value)
+        if role == "time":
+            return self._hour(value)
+        return self._digits(value)
+
+    def _number(self, value: float) -> bool:
+        value = abs(value)
+        if value in (0, 1) or self._sources.holds(int(value) if value.is_integer() else value):
+            return True
+        numbers = {abs(n) for n in self._sources.numbers}
+        if len(numbers) > _MOST_NUMBERS or self._unread(value):
+            return True
+        spans = [n for word, many in _SPANS.items() if self._sources.mentions(word) for n in many]
+        return value in spans or _computed(value, numbers) or value in self._totals()
+
+    def _unread(self, value: float) -> bool:
+        """Whether a number may stand there in words that cannot be read."""
+        text = " ".join(self._said)
+        if any(not c.isdecimal() and unicodedata.numeric(c, None) is not None for c in text):
+            return True  # 二, Ⅳ, ½
+        words = _WORD.findall(text.lower())
+        read = sum(word in STOP for word in words)
+        return value.is_integer() and value <= _IN_WORDS and read < _READABLE * len(words)
+
+    def _totals(self) -> set[float]:
+        """How many values the results hold under each name, and their sums."""
+        under: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+        for leaf in self._sources.leaves:
+            under[leaf.path].append(float(leaf.value) if _is_number(leaf.value) else 0.0)
+        return {n for many in under.values() for n in (float(len(many)), round(sum(many), 6))}
+
+    def _day(self, text: str) -> bool:
+        """A day of which the number or the year was said, or one near a day that was named."""
+        day, numbers = calendar_day(text[:10]), self._sources.numbers
+        if day is None or {float(day.day), float(day.year)} & numbers:
+            return True
+        small = {n for n in numbers if 0 < n <= _LONGEST_MONTH}
+        if any(
+            day.day - n in small or n - day.day in small for n in small
+        ):  # five nights from the 15th
+            return True
+        at_an_end = day.day == 1 or (day + timedelta(days=1)).day == 1
+        if at_an_end and any(self._sources.mentions(word) for word in _PERIODS):
+            return True
+        named = {*self._sources.days_known, *days_in(self._sources.texts)}
+        return any(abs((day - other).days) <= self._near for other in named)
+
+    def _hour(self, text: str) -> bool:
+        found = _DIGITS.match(text)
+        hour = int(found[0]) if found else 0
+        return hour in (0, 12) or not {float(hour), float(hour % 12)}.isdisjoint(
+            self._sources.numbers
+        )
+
+    def _digits(self, text: str) -> bool:
+        """A text of which a longest row of digits was said, as a number or as a part of a longer
+        one.
+        """
+        rows = _DIGITS.findall(text)
+        longest = {row for row in rows if len(row) == max(map(len, rows))}
+        if not rows or any(float(row) in self._sources.numbers for row in longest):
+            return True
+        whole = "".join(rows)
+        seen = (
+            r for text in self._sources.texts for r in _DIGITS.findall(squash(text)) if len(r) > 3
+        )
+        return any(r in whole or any(row in r for row in longest) for r in seen)
+
+
+def days_in(texts: Iterable[str]) -> set[date]:
+    """The full dates that texts name."""
+    found = (calendar_day(match[0]) for text in texts for match in _DAY.finditer(text[:_DATED]))
+    return {day for day in found if day is not None}
+
+
+def _computed(value: float, numbers: set[float]) -> bool:
+    """Whether one step of arithmetic leads from numbers that were said to this one."""
+    rounded = {round(n, 6) for n in numbers}
+    for n in numbers - {0.0}:
+        factors = _FACTORS if n == 1 else (*_FACTORS, *_POWERS)
+        if any(isclose(value, n * f) or isclose(value * f, n) for f in factors):
+            return True
+        if not {
+            round(r, 6) for r in (value - n, n - value, value / n, value * n, n / value)
+        }.isdisjoint(rounded - {1.0, 0.0}):
+            return True
+    return False
+
+
+def _role(node: Node, depth: int = 0) -> str:
+    """``number``, the format of a text, ``pattern``, or ``text``; "" for what a schema leaves open,
+    lists, or lets be null.
+    """
+    node = node.resolved()
+    schema = node.schema
+    if not isinstance(schema, dict) or depth > _DEPTH or "enum" in schema or "const" in schema:
+        return ""
+    kinds = schema.get("type")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if kinds and all(kind in ("number", "integer") for kind in kinds):
+        return "number"
+    if kinds == ["string"]:
+        role = schema.get("format") or ("pattern" if schema.get("pattern") else _TEXT)
+        return role if isinstance(role, str) else ""
+    branches = [b for keyword in ("anyOf", "oneOf", "allOf") for b in node.branches(keyword)]
+    roles = {_role(b, depth + 1) for b in branches}
+    return roles.pop() if kinds == [None] and len(roles) == 1 else ""
+
+
+def _shape(value: Json) -> str:
+    """What a text without a format is by its look: a full date or a mail address; else ""."""
+    if not isinstance(value, str):
+        return ""
+    if _DAY.fullmatch(value[:10]) and (len(value) == 10 or value[10] in "T "):
+        return "date"
+    return "email" if _MAIL.fullmatch(value) else ""
+
+
+def _offered(value: Json, node: Node) -> bool:
+    """Whether the schema itself gives the value: its default, or a value that its description
+    names, no example.
+    """
+    node = node.resolved()
+    if any(
+        canonical(node.get(key)) == canonical(value)
+        for key in ("default", "const")
+        if node.get(key) is not None
+    ):
+        return True
+    about = node.get("description")
+    if not isinstance(about, str):
+        return False
+    text = value if isinstance(value, str) else canonical(value)
+    return (
+        text not in examples_in(about)
+        and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", about) is not None
+    )
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,106 @@
+"""One call, two records: the departure of one trip with the return of another, one city's latitude
+in another's zone.
+
+Every value comes from a result, so each alone looks grounded; together they describe nothing that
+exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from callwright.nouns.errors import Violation
+from callwright.nouns.types import Json, JsonObject, ToolResult, canonical
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.coerce import pointer_join
+
+_MOST_RECORDS = 200
+_MOST_ARGUMENTS = 12
+_DEPTH = 4
+_SHORTEST = 4  # characters of a value that can tell which record it is from
+
+
+def mixed_records(arguments: JsonObject, sources: ProvenanceIndex) -> Violation | None:
+    """Two arguments taken from two records of one kind, where either record would have given both:
+    records of one list, or the results of two calls of one tool.
+
+    Only values that one record of the list alone holds, and that nobody said, can tell. The same
+    field of two records (two airports for one flight) is no mixture.
+    """
+    if len(arguments) < 2:
+        return None
+    told = {
+        key: value
+        for key, value in list(arguments.items())[:_MOST_ARGUMENTS]
+        if isinstance(value, str | int | float)
+        and not isinstance(value, bool)
+        and len(str(value)) >= _SHORTEST
+    }
+    if len(told) < 2 or not sources.results:
+        return None
+    said = ProvenanceIndex(sources.query)
+    told = {key: value for key, value in told.items() if not said.holds(value)}
+    for records in _lists(sources.results):
+        places = {
+            key: place
+            for key, value in told.items()
+            if (place := _place(value, records)) is not None
+        }
+        for one, other in combinations(places, 2):
+            (i, a), (j, b) = places[one], places[other]
+            if i != j and a != b and b in records[i] and a in records[j]:
+                return _violation(one, other, arguments, records[i], records[j])
+    return None
+
+
+def _lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
+    """The lists of two or more objects inside the results, and what one tool returned in several
+    calls.
+    """
+    by_tool: dict[str, list[JsonObject]] = {}
+    for result in results:
+        if isinstance(result.content, dict):
+            by_tool.setdefault(result.tool, []).append(result.content)
+    yield from (contents for contents in by_tool.values() if len(contents) > 1)
+    for result in results:
+        stack: list[tuple[Json, int]] = [(result.content, 0)]
+        while stack:
+            value, depth = stack.pop()
+            if depth > _DEPTH:
+                continue
+            if isinstance(value, dict):
+                stack.extend(
+                    (inner, depth + 1) for inner in value.values() if isinstance(inner, dict | list)
+                )
+            elif isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+                if len(value) > 1:
+                    yield value[:_MOST_RECORDS]
+                stack.extend((inner, depth + 1) for inner in value[:_MOST_RECORDS])
+
+
+def _place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None:
+    """Record and field of a value that the list holds exactly once."""
+    found = [
+        (i, key)
+        for i, record in enumerate(records)
+        for key, held in record.items()
+        if held == value
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _violation(
+    one: str, other: str, arguments: JsonObject, first: JsonObject, second: JsonObject
+) -> Violation:
+    said = (
+        f"'{one}' and '{other}' come from two different records: {canonical(arguments[one])} from"
+        f" {_short(first)}, {canonical(arguments[other])} from {_short(second)}. Take both from the"
+        " record that the request is about."
+    )
+    return Violation("ungrounded", said, pointer_join("", other), "record", None, arguments[other])
+
+
+def _short(record: JsonObject) -> str:
+    text = canonical(record)
+    return text if len(text) <= 160 else text[:159] + "…"

@@ -1,0 +1,383 @@
+"""Everything a run has seen, indexed so that one can ask where a value comes from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from callwright.jsontext import opened
+from callwright.nouns.types import Json, Message, ToolResult, canonical
+from callwright.schema.keys import words
+from callwright.schema.value_spellings import calendar_day
+
+_NOT_ALNUM = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
+_COUNT_WORDS: dict[str, float] = {
+    word: float(n)
+    for n, words in enumerate(
+        (
+            ("zero",),
+            ("one", "once", "first", "single"),
+            ("two", "twice", "second", "pair", "couple", "both", "double"),
+            ("three", "third", "triple"),
+            ("four", "fourth"),
+            ("five", "fifth"),
+            ("six", "sixth"),
+            ("seven", "seventh", "week", "weekly"),
+            ("eight", "eighth"),
+            ("nine", "ninth"),
+            ("ten", "tenth"),
+            ("eleven",),
+            ("twelve", "dozen"),
+        )
+    )
+    for word in words
+}
+_COUNT_WORDS |= {
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "hundred": 100,
+    "thousand": 1000,
+    "half": 0.5,
+}
+_COUNTS = frozenset(_COUNT_WORDS)
+_ENUMERATORS = frozenset({"first", "second", "third", "fourth", "fifth", "sixth"})
+_ENUMERATES = re.compile(r"(?:\A|[.!?;:]|\band)\W{0,4}(?:first|second|third|fourth|fifth|sixth) ?,")
+_ENDINGS = ("s", "es", "ed", "ing", "d", "er", "ly", "al")
+_MAX_LEAVES = 20_000
+_MAX_DEPTH = 60
+
+
+class Leaf(NamedTuple):
+    """One scalar of a result. ``path`` are the keys that lead to it, list positions left out."""
+
+    result: str
+    path: tuple[str, ...]
+    value: Json
+
+
+class ProvenanceIndex:
+    """Query, conversation, results and defaults of one run. Grows as results arrive; see
+    :meth:`without`.
+
+    Text is compared without case, accents, spaces and punctuation; numbers by value; days by date.
+    """
+
+    def __init__(
+        self,
+        query: str = "",
+        conversation: Iterable[Message | str] = (),
+        results: Iterable[ToolResult] = (),
+        defaults: Mapping[str, Json] | None = None,
+        days: Collection[date] = (),
+    ) -> None:
+        self.query = query
+        self.days_known = frozenset(
+            days
+        )  # such as today, and the days that were said relative to it
+        self.results: list[ToolResult] = []
+        self.leaves: list[Leaf] = []
+        self._said: list[str] = []
+        self._defaults = dict(defaults or {})
+        self._texts: list[str] = []  # said, and of results
+        self._known: set[str] = set()  # the same texts: rows of a table repeat their keys
+        self._fold: list[
+            str
+        ] = []  # of the texts so far; each index is made when it is first asked for
+        self._squash: list[str] = []
+        self._word_set: set[str] = set()
+        self._number_set: set[float] = set()
+        self._worded = self._numbered = 0  # how many texts those two hold
+        self.add_text(query)
+        for message in conversation:
+            self.add_text(message if isinstance(message, str) else message.content)
+        for value in self._defaults.values():
+            self._add_value(value, "", ())
+        for result in results:
+            self.add_result(result)
+
+    def copy(self) -> ProvenanceIndex:
+        """The same sources, which from here on grow by themselves: another way on from this point
+        of the run.
+        """
+        twin = ProvenanceIndex(self.query, defaults=self._defaults, days=self.days_known)
+        twin._said = [*self._said]
+        twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
+        twin._known = {*self._known}
+        return twin
+
+    def add_text(self, text: str) -> None:
+        """Add something that was said."""
+        self._said.append(text)
+        self._keep(text)
+
+    def without(self, results: Container[str]) -> ProvenanceIndex:
+        """The same sources as if the results of these ids had never come."""
+        kept = [result for result in self.results if result.id not in results]
+        made = ProvenanceIndex("", self._said, kept, self._defaults, self.days_known)
+        made.query = self.query
+        return made
+
+    def _keep(self, text: str) -> None:
+        if text and text not in self._known:
+            self._known.add(text)
+            self._texts.append(text)
+
+    @property
+    def _folded(self) -> list[str]:
+        self._fold += map(fold, self._texts[len(self._fold) :])
+        return self._fold
+
+    @property
+    def _squashed(self) -> list[str]:
+        self._squash += (_NOT_ALNUM.sub("", text) for text in self._folded[len(self._squash) :])
+        return self._squash
+
+    @property
+    def _words(self) -> set[str]:
+        if self._worded < len(self._texts):
+            self._word_set.update(_WORD.findall("\n".join(self._folded[self._worded :])))
+            self._worded = len(self._texts)
+        return self._word_set
+
+    @property
+    def _numbers(self) -> set[float]:
+        if self._numbered < len(self._texts):
+            for figure, percent in _NUMBER.findall("\n\n".join(self._texts[self._numbered :])):
+                self._add_number(figure, bool(percent))
+            self._number_set.update(_COUNT_WORDS[w] for w in self._counts())
+            self._numbered = len(self._texts)
+        return self._number_set
+
+    @property
+    def numbers(self) -> set[float]:
+        """Every number that was seen, those in words and those without their sign among them."""
+        return self._numbers
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that was seen, each once."""
+        return self._texts
+
+    def _counts(self) -> set[str]:
+        """The words said that are numbers; the "first" of "First, find …" only says where a list
+        begins.
+        """
+        counts = self._words & _COUNTS
+        if counts & _ENUMERATORS:
+            apart = {w for text in self._folded for w in _WORD.findall(_ENUMERATES.sub("", text))}
+            counts -= _ENUMERATORS - apart
+        return counts
+
+    def add_result(self, result: ToolResult) -> None:
+        """Add what a tool returned. A result that failed says nothing that a later call may use."""
+        if result.failure is not None:
+            return
+        self.results.append(result)
+        content = result.content
+        if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
+            self._keep(content)
+            content = opened(content)
+        self._add_value(content, result.id, ())
+
+    def holds(self, value: Json) -> bool:
+        """Whether the value was seen: a text in a row or by all its words, a number, a day, every
+        member.
+        """
+        if isinstance(value, bool) or value is None:
+            return True
+        if isinstance(value, int | float):
+            return self._holds_number(value) or canonical(value) in self._words
+        if isinstance(value, str):
+            return self._holds_text(value) or self._holds_day(value)
+        if isinstance(value, list):
+            return all(self.holds(v) for v in value)
+        return all(self.holds(v) for v in value.values()) if isinstance(value, dict) else False
+
+    def holds_whole(self, text: str) -> bool:
+        """Whether a text was said in one piece, case, accents, spaces and punctuation aside."""
+        wanted = squash(text)
+        return _in_any(text, self._texts) or _in_any(wanted, self._squashed)
+
+    def holds_words(self, text: str) -> bool:
+        """Whether a text was said in whole words, not only as a part of others: "Franc" is not in
+        "France".
+        """
+        if any(_stands_in(text, seen) for seen in self._texts):
+            return True
+        wanted = _WORD.findall(fold(text))
+        return all(
+            w in self._words or any(w + end in self._words for end in _ENDINGS) for w in wanted
+        )
+
+    def under(self, key: str) -> list[Json]:
+        """The values that results hold under a name which ends like this argument's, each once, in
+        order.
+        """
+        return list({canonical(leaf.value): leaf.value for leaf in self.leaves_under(key)}.values())
+
+    def leaves_under(self, key: str) -> Iterator[Leaf]:
+        """What results hold under a name which ends like this argument's, in order."""
+        last = words(key)[-1:]
+        return (leaf for leaf in self.leaves if leaf.path and words(leaf.path[-1])[-1:] == last)
+
+    def days(self) -> list[str]:
+        """The ISO 8601 days that results hold, each once, in order."""
+        found = (
+            calendar_day(leaf.value[:10]) for leaf in self.leaves if isinstance(leaf.value, str)
+        )
+        return list(dict.fromkeys(day.isoformat() for day in found if day is not None))
+
+    def mentions(self, word: str) -> bool:
+        """Whether a word was used, endings aside: "sorted" for "sort"."""
+        word = fold(word)
+        stem = word[:4] if len(word) < 6 else word[:5]
+        return word in self._words or (
+            len(word) >= 4 and any(w.startswith(stem) for w in self._words)
+        )
+
+    def brief(self, chars: int) -> str:
+        """The query and the latest results, at most ``chars`` characters: for a repair prompt."""
+        lines = [f"User request: {self.query}"] if self.query else []
+        room = chars - sum(map(len, lines))
+        shown: list[str] = []
+        for result in reversed(self.results):
+            line = f"{result.id} {result.tool}: {canonical(result.content)}"
+            line = line if len(line) <= 400 else line[:399] + "…"
+            if len(line) > room:
+                break
+            shown.append(line)
+            room -= len(line)
+        return "\n".join([*lines, *reversed(shown)])[:chars] or "(nothing beyond the arguments)"
+
+    def _add_value(self, value: Json, result: str, path: tuple[str, ...]) -> None:
+        for keys, leaf in _leaves(value, path):
+            if len(self.leaves) < _MAX_LEAVES and result:
+                self.leaves.append(Leaf(result, keys, leaf))
+            self._keep(leaf if isinstance(leaf, str) else canonical(leaf))
+        if isinstance(value, dict):
+            self._keep(" ".join(value))  # ids are sometimes keys
+
+    def _add_number(self, text: str, percent: bool) -> None:
+        text = text.replace("−", "-")
+        for reading in (
+            {text, text.replace(",", ""), text.replace(",", ".")} if "," in text else (text,)
+        ):
+            try:
+                number = float(reading)
+            except ValueError:
+                continue
+            self._number_set |= {number, abs(number)}  # "-5" may be a list mark before 5
+            if percent:
+                self._number_set.add(number / 100)
+
+    def _holds_number(self, value: int | float) -> bool:
+        """A number that was seen, or what is left of one that was seen when it is rounded."""
+        number = _as_float(value)
+        if number in self._numbers:
+            return True
+        places = len(repr(number).partition(".")[2])
+        if isinstance(value, int) or "e" in repr(number):
+            return False
+        return any(round(seen, places) == number for seen in self._numbers)
+
+    def _holds_text(self, text: str) -> bool:
+        wanted = squash(text)
+        if not wanted:
+            return True
+        if len(wanted) < 4:
+            return wanted in self._words or self._stands_alone(fold(text.strip()))
+        if _in_any(text, self._texts) or _in_any(wanted, self._squashed):
+            return True
+        words = set(_WORD.findall(fold(text)))
+        return len(words) > 1 and words <= self._words
+
+    def _stands_alone(self, text: str) -> bool:
+        """A short text, with its punctuation, between things that are not letters or digits: "5.5",
+        "C++".
+        """
+        pattern = re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])")
+        return len(text) > 1 and any(pattern.search(seen) for seen in self._folded)
+
+    def _holds_day(self, text: str) -> bool:
+        """A day whose parts were all named, in whatever order."""
+        day = calendar_day(text[:10])
+        if day is None or day in self.days_known:
+            return day is not None
+        month = day.strftime("%B").lower()
+        named = (
+            month in self._words or month[:3] in self._words or float(day.month) in self._numbers
+        )
+        days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}
+        return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
+
+
+def _in_any(text: str, seen: Iterable[str]) -> bool:
+    for one in seen:  # noqa: SIM110 - any() over a generator takes twice as long, and this is asked of every value
+        if text in one:
+            return True
+    return False
+
+
+def _stands_in(text: str, whole: str) -> bool:
+    """Whether a text stands in another, in these characters, between things that are not letters or
+    digits.
+    """
+    at = whole.find(text) if text else -1
+    while at >= 0:
+        end = at + len(text)
+        if not (at and whole[at - 1].isalnum()) and not whole[end : end + 1].isalnum():
+            return True
+        at = whole.find(text, at + 1)
+    return False
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer of more than 308 digits
+        return float("inf")
+
+
+def fold(text: str) -> str:
+    """Without case and accents."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    marks = {ord(c): None for c in set(decomposed) if unicodedata.combining(c)}
+    return decomposed.translate(marks) if marks else decomposed
+
+
+def squash(text: str) -> str:
+    """Letters and digits only, folded."""
+    return _NOT_ALNUM.sub("", fold(text))
+
+
+def _leaves(value: Json, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Json]]:
+    found: list[tuple[tuple[str, ...], Json]] = []
+    _gather(value, path, 0, found)
+    return found
+
+
+def _gather(
+    value: Json, path: tuple[str, ...], depth: int, found: list[tuple[tuple[str, ...], Json]]
+) -> None:
+    """Not a function inside the other: one that calls itself there is garbage that only the
+    collector frees.
+    """
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for key, member in value.items():
+            _gather(member, (*path, str(key)), depth + 1, found)
+    elif isinstance(value, list):
+        for member in value:
+            _gather(member, path, depth + 1, found)
+    elif value is not None and not isinstance(value, bool):
+        found.append((path, value))

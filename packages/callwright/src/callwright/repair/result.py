@@ -1,0 +1,67 @@
+"""What refinement hands back, and what it may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from callwright.nouns.errors import Violation
+from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How far the rules may go.
+
+    ``leave_out``: optional values that nothing in the conversation supports are left out, and calls
+    that add nothing to the others are dropped (for upstreams that were *made* to fill a schema, as
+    the proxy's guided mode does). ``drop_unasked``: calls that nobody asked for go, were they all
+    of the reply (part of ``leave_out`` too; for upstreams that answer greetings with calls).
+    ``least``: a guess below this confidence is not made but listed as an abstention. The
+    confidences were measured on public data sets (docs/refine.md).
+    """
+
+    leave_out: bool = False
+    drop_unasked: bool = False
+    least: float = 0.88
+
+
+def shown(call: ToolCall) -> JsonObject:
+    """A call as an edit of the rules shows it, and the model rung's prompt."""
+    return {"name": call.tool, "arguments": call.arguments}
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Something that looks wrong and was left alone. ``path`` as in edits; ``confidence`` of what
+    was not done.
+    """
+
+    path: str
+    reason: str
+    confidence: float = 0.0
+    candidate: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """Calls as they should be sent on, and everything that was done or found.
+
+    ``edits``: every change, in order; ``path`` is a JSON Pointer into the list of calls ("/0/name",
+    "/0/arguments/city"; "/1" for a whole call: dropped where ``after`` is None, added where
+    ``before`` is). Positions are those of the calls as they were read. ``violations``: what is
+    still wrong, by the same pointers. ``text``: what of the reply is no call. ``confidence``: of
+    the least certain edit, 1.0 where only lossless edits or none were made.
+    """
+
+    calls: tuple[ToolCall, ...] = ()
+    text: str = ""
+    edits: tuple[Edit, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    dialect: str = ""
+    confidence: float = 1.0
+    abstained: tuple[Abstention, ...] = ()
+    truncated: bool = False
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.edits)

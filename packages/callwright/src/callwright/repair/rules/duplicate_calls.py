@@ -1,0 +1,209 @@
+"""Calls that should not go out: duplicates, tools that do not exist, calls that wait for another's
+result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from callwright.dataflow import flow
+from callwright.nouns.types import Json, Tool, ToolCall, canonical, scalars
+from callwright.repair.context import RepairContext, call_print
+from callwright.repair.ordering.references import references
+from callwright.repair.rules import schema_echo as echoes
+from callwright.repair.rules.names import asked_for
+from callwright.schema.keys import words
+
+DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
+DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
+_AGAIN = re.compile(
+    r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from|more|of)|a second)\b", re.I
+)
+_FEEDS = 0.75  # how well another call's tool must provide a value for a call to wait for it
+_MUCH_MORE = 0.4  # of the request's words; measured, see docs/refine.md
+_OF_TOOLS = re.compile(
+    r"\b(?:what|which|how|explain|describe|list)\b[^.?!\n]{0,60}\b(?:tools?|functions?|%s)\b(?!\s+calls?\b)",
+    re.I,
+)  # a question about the tools; {} is a tool's own name
+_OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
+_LITTLE = frozenset(
+    "a i an as at be by do go he if in is it me my no of on or so to up us we the".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    rule: str
+    confidence: float
+
+
+def find_duplicate_calls(
+    calls: Sequence[ToolCall],
+    unknown: Sequence[Sequence[str]],
+    known: Sequence[bool],
+    situation: RepairContext,
+) -> dict[int, Drop]:
+    """Position -> why that call is taken out. ``unknown[i]`` are call ``i``'s required parameters
+    without a value, ``known[i]`` whether its tool exists. At least one call always stays, unless
+    all say that nothing is called, or calls that nobody asked for are to go (``leave_out``,
+    ``drop_unasked``).
+    """
+    drops: dict[int, Drop] = {}
+    seen: dict[str, int] = {}
+    again = len(calls) > 1 and bool(_AGAIN.search(situation.query))
+    for i, call in enumerate(calls):
+        if not known[i] and echoes.no_tool(call.tool):
+            drops[i] = Drop(NO_CALL, 0.99)
+            continue
+        if len(calls) == 1:
+            break
+        print_ = canonical([call.tool, call.arguments])
+        if (
+            print_ in seen
+            and not again
+            and not _are_two_writes(calls[seen[print_]], call, situation)
+        ):
+            drops[i] = Drop(DUPLICATE, 0.98)
+        seen.setdefault(print_, i)
+    _drop_repeated(calls, known, drops, situation)
+    if situation.settings.leave_out or situation.settings.drop_unasked:
+        drops |= {
+            i: Drop(UNASKED, 0.95)
+            for i, c in enumerate(calls)
+            if known[i] and unasked(c, situation)
+        }
+    if situation.settings.leave_out and not any(unknown) and all(known):
+        _drop_superfluous(calls, drops, situation)
+    good = [i for i in range(len(calls)) if known[i] and not unknown[i] and i not in drops]
+    for i, call in enumerate(calls):
+        if i in drops or not good:
+            continue
+        if not known[i]:
+            drops[i] = Drop(GHOST, 0.93)
+        elif unknown[i] and any(_provides(calls[j], call, unknown[i], situation) for j in good):
+            drops[i] = Drop(WAIT, 0.95)
+    return drops
+
+
+def _are_two_writes(first: ToolCall, second: ToolCall, situation: RepairContext) -> bool:
+    """True for equal calls, under ids of their own, of a tool that declares to change something.
+    They may be two wishes, in whatever language the request is; one that is dropped is missed as
+    much as one that is repeated.
+    """
+    tool = situation.by_name.get(second.tool)
+    own = not first.id or first.id != second.id
+    return tool is not None and tool.effects.declared and tool.effects.may_write and own
+
+
+def _drop_repeated(
+    calls: Sequence[ToolCall],
+    known: Sequence[bool],
+    drops: dict[int, Drop],
+    situation: RepairContext,
+) -> None:
+    """A call that the conversation already holds goes, if the reply has another that it does not
+    hold.
+    """
+    if len(calls) - len(drops) < 2:
+        return
+    repeated = [
+        i
+        for i, c in enumerate(calls)
+        if i not in drops and call_print(c.tool, c.arguments) in situation.done
+    ]
+    fresh = [i for i in range(len(calls)) if i not in drops and i not in repeated and known[i]]
+    if repeated and fresh:
+        drops.update({i: Drop(DONE, 0.93) for i in repeated})
+
+
+def _drop_superfluous(
+    calls: Sequence[ToolCall], drops: dict[int, Drop], situation: RepairContext
+) -> None:
+    """A call of another tool that says nothing new goes: every value it has from the conversation
+    stands in a call whose tool the request speaks of much more. Calls that take another's result
+    are left alone.
+    """
+    if references(calls, situation.tools, situation.query):
+        return
+    said = [
+        {_spelled(v) for v in _leaves(c.arguments) if situation.sources.holds(v)} for c in calls
+    ]
+    asked = [asked_for(situation.query, situation.by_name[c.tool]) for c in calls]
+    for i, call in enumerate(calls):
+        better = [
+            j
+            for j, other in enumerate(calls)
+            if j not in drops and other.tool != call.tool and said[i] and said[i] <= said[j]
+        ]
+        if i not in drops and any(asked[j] >= asked[i] + _MUCH_MORE for j in better):
+            drops[i] = Drop(SURPLUS, 0.9)
+
+
+def unasked(call: ToolCall, situation: RepairContext) -> bool:
+    """Whether nobody asked for a call: nothing said holds a value that it must have, or speaks of
+    what its tool does.
+
+    Of 3,152 gold calls of BFCL two are such (docs/lab-calls.md). A request in another script than
+    the tools' is never judged, because none of its words could match.
+    """
+    tool, asked = situation.by_name[call.tool], "\n".join(situation.asked)
+    if (
+        not situation.informed
+        or not isinstance(call.arguments, dict)
+        or _OTHER_SCRIPT.search(asked)
+    ):
+        return False
+    given = {k: v for k, v in call.arguments.items() if k in tool.required} or call.arguments
+    if any(_hinted_at(value, situation) for value in _leaves(given)):
+        return False
+    if about_tools(situation.query, [tool]):
+        return True
+    about = {w for w in words(tool.name) if w not in flow.GENERIC} | flow.content_words(
+        tool.description
+    )
+    for key, part in tool.properties.items():
+        about |= set(words(key)) | flow.content_words(str((part or {}).get("description") or ""))
+    return not (about - flow.STOP) & flow.content_words(asked)
+
+
+def about_tools(query: str, tools: Sequence[Tool]) -> bool:
+    """Whether a question is about tools: "Which tools do you have?", "What does get_weather
+    do?".
+    """
+    names = "|".join(re.escape(t.name) for t in tools)
+    return re.search(_OF_TOOLS.pattern % names, query, _OF_TOOLS.flags) is not None
+
+
+def _hinted_at(value: Json, situation: RepairContext) -> bool:
+    """Whether a value was said, or a word of it."""
+    if situation.sources.holds(value):
+        return True
+    parts = [w for w in words(value) if w not in _LITTLE] if isinstance(value, str) else []
+    return any(situation.sources.mentions(w) for w in parts)
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    return (leaf for leaf in scalars(value) if leaf is not None and not isinstance(leaf, bool))
+
+
+def _spelled(value: Json) -> str:
+    return canonical(value).lower()
+
+
+def _provides(
+    producer: ToolCall, consumer: ToolCall, keys: Sequence[str], situation: RepairContext
+) -> bool:
+    """Whether one call returns what the other lacks: it can only be made once the result is
+    there.
+    """
+    if producer.tool == consumer.tool:
+        return False
+    links = flow.links(situation.by_name[producer.tool], situation.by_name[consumer.tool], _FEEDS)
+    if any(link.input.path[0] in keys for link in links):
+        return True
+    taken = {flow.words(k) for k in situation.by_name[producer.tool].properties}
+    keys = [k for k in keys if flow.words(k) not in taken]  # what a tool takes it does not provide
+    made = set(flow.words(re.split(r"_(?:by|for|from|in|of)_", producer.tool)[0])) - set(flow.VERBS)
+    return any((told := set(flow.words(k)) - {"the", "of"}) and told <= made for k in keys)

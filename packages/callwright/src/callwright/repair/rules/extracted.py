@@ -1,0 +1,339 @@
+"""Values that the conversation states for a parameter: said beside its name, or the only one of
+their format.
+
+Nothing is derived, translated or guessed at: a candidate is a piece of what was said. Two different
+candidates of the surest kind that has any are none, unless all but one stand in the same place of
+the reply's other calls of that tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from callwright.dataflow.flow import words
+from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.repair.provenance.conversation_text import (
+    DATE,
+    EMAIL,
+    MORE_QUOTED,
+    NOT_NAMES,
+    NUMBER,
+    QUOTED,
+    URL,
+    UUID,
+    ConversationText,
+    as_number,
+    inside,
+    said_pattern,
+    spoken,
+    unique,
+)
+from callwright.repair.rules import (
+    extracted_siblings as stated_siblings,
+)
+from callwright.repair.rules import (
+    extracted_texts as stated_texts,
+)
+from callwright.schema import keys
+from callwright.schema.value_spellings import NONE, calendar_day
+
+CONFIDENCE = {  # share of such fills that were the gold value (bench confidence): replies of one call, of several
+    "labelled": (0.99, 0.95),
+    "identified": (0.98, 0.86),
+    "address": (0.95, 0.97),
+    "option": (0.99, 0.9),
+    "listed": (0.95, 0.95),
+    "counted": (0.97, 0.95),
+    "in_unit": (0.95, 0.97),
+    "money": (0.95, 0.93),
+    "only_number": (0.97, 0.92),
+    "only_date": (0.9, 0.91),
+    "only_time": (0.5, 0.6),
+    "in_name": (0.7, 0.68),
+    "after_label": (0.97, 0.92),
+    "before_label": (0.93, 0.72),
+    "by_name": (0.9, 0.9),
+    "place": (0.91, 0.93),
+    "between": (0.93, 0.95),
+    "only_quoted": (0.9, 0.91),
+    "named": (0.94, 0.5),
+    "only_name": (0.33, 0.37),
+    "shared": (0.88, 0.88),
+}
+_LINK = (
+    r"\s*+(?:\)|of the \w+)?\s*+(?:number |id |code |name |address )?"
+    r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*+"
+)
+_ID_SAID = re.compile(
+    r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"
+    r"(?:[\"'`]([^\"'`\n]{1,80})[\"'`]|#?([A-Za-z_-]*\d[\w-]*))"
+)
+_IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+_BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
+_NAMED = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")
+_TOKEN = re.compile(r"[\w@#$%&*+/.:-]*[\w*#$%&](?=[\s,;.!?)\"'`]|$)")
+_UNIT = re.compile(
+    r"\b(?:in|of) (?:the"
+    r" )?(years?|months?|weeks?|days?|hours?|minutes?|seconds?|meters?|metres?|kilometers?|km|"
+    r"miles?|feet|inches|centimeters?|cm|kilograms?|kg|pounds|grams?|square"
+    r" feet|degrees?|hz|hertz|m/s|radians|"
+    r"liters?)\b",
+    re.I,
+)
+_YEAR = re.compile(r"(?:1[89]|20)\d\d|20\d{6}")
+_SHORT_UNITS = {
+    "meter": "m", "metre": "m", "second": "s", "hour": "h", "kilometer": "km", "kilogram": "kg", "centimeter": "cm",
+    "hertz": "hz", "gram": "g", "minute": "min", "metre/second": "m/s",
+}  # fmt: skip
+_MONEY_WORDS = frozenset(
+    {
+        "amount",
+        "principal",
+        "principle",
+        "price",
+        "cost",
+        "salary",
+        "budget",
+        "investment",
+        "income",
+        "deposit",
+    }
+    | {"payment", "loan", "money", "dollar", "contribution", "present"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value that was said, and how it came to be one for the parameter."""
+
+    value: Json
+    kind: str
+
+    def confidence(self, *, alone: bool) -> float:
+        """How often such a value is the right one; ``alone``: the reply has no other call."""
+        return CONFIDENCE[self.kind][0 if alone else 1]
+
+
+def fill(
+    key: str,
+    part: JsonObject,
+    talk: ConversationText,
+    used: Iterable[Json] = (),
+    siblings: Sequence[Json] = (),
+    partners: Sequence[Json] = (),
+) -> Candidate | None:
+    """The one value that the conversation states for a parameter; None where there is none or more
+    than one.
+
+    ``part`` is the parameter's schema. ``used`` are values of the reply's other arguments: what is
+    only the last of its format may already be spoken for. ``siblings`` are the parameter's values
+    in other calls of the same tool, ``partners`` values of this call's parameters of a like name
+    (start and end, city1 and city2).
+    """
+    taken = {spoken(v) for v in used}
+    beside = {canonical(v) for v in siblings}
+    for kind, found in _by_kind(key, part, talk, taken, siblings, partners):
+        values = {canonical(v): v for v in found if v is not NONE}
+        if len(values) > 1:
+            values = {text: v for text, v in values.items() if text not in beside}
+        if len(values) == 1:
+            (value,) = values.values()
+            if len(beside) > 1 and canonical(value) in beside:
+                return None  # each of the calls has its own
+            return Candidate(value, kind)
+        if values:
+            return None
+    return None
+
+
+def candidates(
+    key: str, part: JsonObject, talk: ConversationText, used: Iterable[Json] = ()
+) -> list[Candidate]:
+    """Every value that the conversation may mean for a parameter, surest kind first: for those who
+    can try them.
+    """
+    made: dict[str, Candidate] = {}
+    for kind, values in _by_kind(key, part, talk, {spoken(v) for v in used}, (), ()):
+        for value in values:
+            if value is not NONE:
+                made.setdefault(canonical(value), Candidate(value, kind))
+    return list(made.values())
+
+
+def _by_kind(
+    key: str,
+    part: JsonObject,
+    talk: ConversationText,
+    taken: set[str],
+    siblings: Sequence[Json],
+    partners: Sequence[Json],
+) -> Iterator[tuple[str, Iterable[Json]]]:
+    types = _types(part)
+    if isinstance(part.get("enum"), list):
+        yield "option", _options(part["enum"], talk.text)
+        return
+    yield "labelled", _labelled(key, types, part, talk)
+    yield "identified", _identified(key, types, talk)
+    yield "address", [v for v in _addressed(key, part, talk) if "string" in types]
+    if siblings or partners:
+        yield "listed", stated_siblings.listed([*siblings, *partners], types, talk, taken)
+    if types & {"integer", "number"}:
+        yield from _numbers(key, types, part, talk, taken)
+    elif "string" in types and not part.get("pattern"):
+        yield from stated_texts.by_kind(key, part, talk, taken)
+    if siblings:
+        yield "shared", stated_siblings.shared(siblings)
+
+
+def _numbers(
+    key: str, types: frozenset[str], part: JsonObject, talk: ConversationText, taken: set[str]
+) -> Iterator[tuple[str, Iterable[Json]]]:
+    free = [m for m in talk.numbers if spoken(as_number(m[1], types, m[2])) not in taken]
+    if words(key)[-1:] == ("id",):
+        return
+    if not set(words(key)) & {"year", "date"}:
+        free = [m for m in free if not _YEAR.fullmatch(m[1])]
+    yield "counted", _counted(key, types, talk, free)
+    yield "in_unit", _in_unit(types, part, free)
+    if set(words(key)) & _MONEY_WORDS:
+        money = [m for m in free if m.string[: m.start()].rstrip()[-1:] in ("$", "€", "£")]
+        yield "money", [as_number(m[1], types, m[2]) for m in money]
+        return
+    if set(words(key)) & {"rate", "percentage", "percent", "ratio", "probability", "alpha"}:
+        free = [m for m in free if "." in m[1]]
+    yield "only_number", [as_number(m[1], types, m[2]) for m in free]
+
+
+def _types(part: JsonObject) -> frozenset[str]:
+    named = part.get("type", "string")
+    return frozenset(named if isinstance(named, list) else [named])
+
+
+def _options(options: list[Json], text: str) -> list[Json]:
+    """Options that were said in so many words."""
+    low = text.lower()
+    said = [o for o in options if isinstance(o, str) and o and _said_option(o.lower(), low)]
+    return [o for o in said if not any(o != p and o.lower() in p.lower() for p in said)]
+
+
+def _said_option(option: str, low: str) -> bool:
+    """Whether an option was said, and not only to say that it is not wanted."""
+    said = re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", low)
+    return any(
+        not re.search(
+            r"\b(?:not|no|isn't|without)(?: too| very| so| that)? \Z", low[: m.start()][-20:]
+        )
+        for m in said
+    )
+
+
+def _labelled(
+    key: str, types: frozenset[str], part: JsonObject, talk: ConversationText
+) -> list[Json]:
+    """What stands right after the key's words and a link: "city: Oslo", "user id is 7"."""
+    label = said_pattern(keys.words(key), talk.low)
+    if not label:
+        return []
+    link = f"(?:{_LINK}|\\s+(?:of|to|at)\\s+)" if types & {"integer", "number"} else _LINK
+    labels = re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I)
+    values = (_value_at(talk.text, m.end(), types, part) for m in labels)
+    return [v for v in values if v is not NONE]
+
+
+def _identified(key: str, types: frozenset[str], talk: ConversationText) -> list[Json]:
+    """What stands after "ID" for a parameter that is some thing's id."""
+    if words(key)[-1:] != ("id",):
+        return []
+    found = [m[1] or m[2] for m in _ID_SAID.finditer(talk.text)]
+    if types & {"integer", "number"}:
+        return [v for f in found if (v := as_number(f, types)) is not NONE]
+    return list(found) if "string" in types else []
+
+
+def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Json:
+    """What stands right after a label: a quoted text, a number, one token or a run of capitalised
+    words.
+    """
+    if types & {"integer", "number"}:
+        at += len(_BEFORE_NUMBER.match(text, at)[0])  # type: ignore[index]
+        m = NUMBER.match(text, at)
+        return as_number(m[1], types, m[2]) if m else NONE
+    if "string" not in types:
+        return NONE
+    m = QUOTED.match(text, at)
+    if m:
+        return NONE if MORE_QUOTED.match(text, m.end()) else inside(m)
+    if part.get("format") == "date" or DATE.match(text, at):
+        m = DATE.match(text, at)
+        day = calendar_day(m[0]) if m else None
+        return day.isoformat() if day else NONE
+    for pattern in (EMAIL, URL, UUID, _NAMED):
+        m = pattern.match(text, at)
+        if m:
+            return m[0]
+    m = _TOKEN.match(text, at)
+    token = m[0] if m else ""
+    telling = (
+        any(c.isdigit() or c in "@_/" for c in token)
+        or token[1:] != token[1:].lower()
+        or _ends(text, m)
+    )
+    return token if token and telling and token.lower() not in NOT_NAMES else NONE
+
+
+def _ends(text: str, m: re.Match[str] | None) -> bool:
+    """Whether a value's sentence or clause ends with it."""
+    return m is not None and re.match(r"\s*(?:[,.;!?)\n]|and\b|$)", text[m.end() :]) is not None
+
+
+def _addressed(key: str, part: JsonObject, talk: ConversationText) -> list[Json]:
+    """The only values that look like what the key's name or format says: an e-mail address, a URL,
+    a UUID, an IP.
+    """
+    named = {*words(key), *re.findall(r"[a-z]+", key.lower()), str(part.get("format", ""))}
+    for kinds, pattern in (
+        ({"email", "mail", "e-mail"}, EMAIL),
+        ({"url", "uri", "link", "website"}, URL),
+        ({"uuid", "guid"}, UUID),
+        ({"ip", "ipv4"}, _IP),
+    ):
+        if named & kinds:
+            return list(unique(m[0] for m in pattern.finditer(talk.text)))
+    return []
+
+
+def _counted(
+    key: str, types: frozenset[str], talk: ConversationText, free: Sequence[re.Match[str]]
+) -> list[Json]:
+    """Numbers that stand right before what the key counts: "3 nights" for ``nights`` or
+    ``num_nights``.
+    """
+    nouns = [
+        w
+        for w in words(key)
+        if w not in ("number", "count", "total", "of", "in", "the", "max", "min")
+    ]
+    if not nouns or nouns[-1] not in talk.low:
+        return []
+    after = re.compile(
+        rf"[\s-]+{re.escape(nouns[-1])}(?:s|es)?\b(?!\s*(?:of|is|=|:|was|from|to)?\s*[$\d])", re.I
+    )
+    said = [m for m in free if after.match(m.string, m.end())]
+    return [v for m in said if (v := as_number(m[1], types, m[2])) is not NONE]
+
+
+def _in_unit(types: frozenset[str], part: JsonObject, free: Sequence[re.Match[str]]) -> list[Json]:
+    """Free numbers that stand before the unit which the description names: "5 years" for "the term
+    in years".
+    """
+    units = {m[1].lower() for m in _UNIT.finditer(str(part.get("description") or ""))}
+    if len(units) != 1:
+        return []
+    unit = units.pop()
+    stem = unit.removesuffix("s") if len(unit) > 2 else unit
+    ways = "|".join(map(re.escape, {unit, stem, _SHORT_UNITS.get(stem, unit)}))
+    after = re.compile(rf"[\s-]*(?:{ways})s?\b(?![/^²])", re.I)
+    said = [m for m in free if not m[2] and after.match(m.string, m.end())]
+    return [v for m in said if (v := as_number(m[1], types)) is not NONE]

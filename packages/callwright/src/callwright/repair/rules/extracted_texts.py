@@ -1,0 +1,211 @@
+"""Texts that were said for a parameter: beside its name, in a place only it can stand in, or the
+only ones left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from callwright.dataflow.flow import words
+from callwright.nouns.types import Json, JsonObject
+from callwright.repair.provenance.conversation_text import (
+    MORE_QUOTED,
+    NAME,
+    QUOTED,
+    ConversationText,
+    inside,
+    named,
+    said_pattern,
+    spoken,
+    trimmed,
+    unique,
+)
+from callwright.schema.value_spellings import calendar_day
+
+_DATE_WORDS = frozenset(
+    {"date", "day", "birthday", "deadline", "checkin", "checkout", "arrival", "departure", "dob"}
+)
+_NOT_DATES = frozenset({"time", "location", "city", "airport", "place", "country", "station"})
+_NO_TEXTS = frozenset({"time", "email", "url", "uri", "phone", "id", "uuid", "token", "password"})
+_PLACE_WORDS = frozenset({"city", "location", "area", "place", "town", "region"})
+_PLACE = re.compile(r"(?<![\w.'-])[A-Z][\w.'-]{1,80}+(?: [A-Z][\w.'-]{1,80}+){0,7},\s?[A-Z]{2}\b")
+_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?!\d|:)(?: ?[AaPp]\.?[Mm]\b)?")
+_MORE_THAN_A_NAME = re.compile(r"state|country|format|code|,", re.I)
+_GOES_ON = re.compile(r",? [A-Z0-9]|,[A-Z]| state\b| county\b", re.M)
+_WEAK = frozenset(
+    "name id code number title value type text string target the kind level full input data from to"
+    " function function1 function2 prompt query url".split()
+)
+_ID_WORD = re.compile(r"\b(?:id|uuid|identifier|unique)\b", re.I)
+_MORE = (
+    r"(?:(?:named|called|titled|name|id|number|no\.?|uuid|with (?:the"
+    r" )?(?:name|id|number)|of)[\s:]+){0,2}"
+)
+_CODE = re.compile(r"#?(?=[\w.-]*\d)[\w-]+(?:\.[\w-]+)*|[A-Z]{2,}[\w-]*")
+_NOT_CODES = frozenset({"URL", "ID", "UUID", "API", "JSON", "I", "NAME", "IDS"})
+_MAKERS = frozenset(
+    "director artist author writer composer painter singer creator directed sculptor".split()
+)
+_CAST = frozenset("cast actor actress starring".split())
+
+
+def by_kind(
+    key: str, part: JsonObject, talk: ConversationText, taken: set[str]
+) -> Iterator[tuple[str, Iterable[Json]]]:
+    """(kind, values said) for a text parameter, surest kind first. ``taken`` are other arguments'
+    values.
+    """
+    about = set(words(key))
+    if (about & _DATE_WORDS and not about & _NOT_DATES) or part.get("format") == "date":
+        days = {d.isoformat() for t in taken if (d := calendar_day(t[:10]))}
+        yield "only_date", free(talk.dates, taken | days)
+        return
+    if "time" in about:
+        yield "only_time", free(unique(m[0] for m in _CLOCK.finditer(talk.text)), taken)
+    label = _label(key, talk.low)
+    if label:
+        yield "in_name", _in_name(label, talk)
+        yield "after_label", _after_label(label, talk)
+    if about & _NO_TEXTS or part.get("format"):
+        return
+    if label:
+        yield "before_label", _before_label(label, talk)
+    yield "by_name", _by_name(about, talk)
+    if about & _PLACE_WORDS:
+        yield "place", free(unique(m[0] for m in _PLACE.finditer(talk.text)), taken)
+        yield "place", _places(part, talk, taken)
+    yield "between", _between(about, part, talk)
+    yield "only_quoted", free(talk.quoted, taken)
+    yield "named", _named(key, part, talk, taken)
+    yield "only_name", free(talk.names, taken)
+
+
+def free(values: Iterable[str], taken: set[str]) -> list[Json]:
+    """Values that no other argument holds or is held by."""
+    said = ((value, spoken(value)) for value in values)
+    return [
+        v for v, low in said if not any(low in t or (len(t) > 1 and t in low) for t in taken if t)
+    ]
+
+
+def _label(key: str, low: str) -> str:
+    """A pattern for the words of a key that name a thing; "" where there are none or they were not
+    said.
+    """
+    plain = [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", key)]
+    while plain and plain[-1] in _WEAK:
+        plain.pop()
+    while plain and plain[0] in _WEAK:
+        plain.pop(0)
+    return said_pattern(plain, low) if sum(map(len, plain)) >= 3 else ""
+
+
+def _in_name(label: str, talk: ConversationText) -> list[Json]:
+    """Names that hold the thing the key names: "Battle of Waterloo", "Premier League", "Hotel
+    Paradise".
+    """
+    runs = [(m, named(m)) for m in NAME.finditer(talk.text)]
+    own = re.compile(rf"(?<!\w){label}(?!\w)", re.I)
+    return [
+        name for m, name in runs if own.search(name) and not own.fullmatch(name) and " " in name
+    ]
+
+
+def _after_label(label: str, talk: ConversationText) -> list[Json]:
+    """What stands right after the thing the key names: "company Google", "case number CA123"."""
+    found: list[Json] = []
+    for m in re.finditer(rf"(?<!\w)(?:{label})s?\b,?\s+(?i:{_MORE})", talk.text, re.I):
+        quoted = QUOTED.match(talk.text, m.end())
+        name = NAME.match(talk.text, m.end())
+        code = _CODE.match(talk.text, m.end())
+        if quoted and MORE_QUOTED.match(talk.text, quoted.end()):
+            continue
+        if quoted:
+            found.append(inside(quoted))
+        elif (
+            name and name[0].upper() not in _NOT_CODES and trimmed(name[0]) == name[0].rstrip(".'’")
+        ):
+            found.append(named(name))
+        elif code and not code[0].isdigit() and code[0] not in _NOT_CODES:
+            found.append(code[0].lstrip("#"))
+    return found
+
+
+def _before_label(label: str, talk: ConversationText) -> list[Json]:
+    """Capitalised words right before the thing the key names: "Sea Green color", "Fender
+    guitar".
+    """
+    found = re.finditer(rf"({NAME.pattern}) {label}\b", talk.text)
+    return [n for m in found if (n := trimmed(m[1])) and n not in _NOT_CODES]
+
+
+def _by_name(about: set[str], talk: ConversationText) -> list[Json]:
+    """Who made it ("by X") or who is in it ("starring X", "with X in it")."""
+    if about & _MAKERS:
+        found = re.finditer(rf"\b(?:by|director is|director) ({NAME.pattern[2:]})", talk.text)
+    elif about & _CAST:
+        found = re.finditer(
+            rf"\b(?:starring|featuring|stars|star|actor|actress|with|where) ({NAME.pattern[2:]})",
+            talk.text,
+        )
+    else:
+        return []
+    return [n for m in found if (n := trimmed(m[1]))]
+
+
+def _more_than_a_name(part: JsonObject) -> bool:
+    """Whether a description asks for a code or a place with its state, and not also for a mere
+    name.
+    """
+    about = str(part.get("description") or "")
+    return bool(_MORE_THAN_A_NAME.search(about)) and not re.search(r"\bor (?:the )?name\b", about)
+
+
+def _places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
+    """Names after "in", "at", "near", "for", unless the parameter asks for more than a name ("City,
+    State").
+    """
+    if _more_than_a_name(part):
+        return []
+    said = re.finditer(rf"\b(?:in|at|for|near) ({NAME.pattern[2:]})", talk.text)
+    whole = [m[1] for m in said if not _GOES_ON.match(talk.text, m.end())]
+    return free([n for s in whole if (n := trimmed(s)) == s], taken)
+
+
+def _between(named: set[str], part: JsonObject, talk: ConversationText) -> list[Json]:
+    """X and Y of "from X to Y", by what the key says it is."""
+    if _more_than_a_name(part):
+        return []
+    some = r"(?:[a-z]+ ){0,4}"
+    ends = list(
+        re.finditer(
+            rf"\bfrom {some}({NAME.pattern[2:]}) (?:[a-z]+ ){{0,2}}to {some}({NAME.pattern[2:]})",
+            talk.text,
+        )
+    )
+    if (
+        named & {"currency", "timezone", "zone"}
+        or len(ends) != 1
+        or _GOES_ON.match(talk.text, ends[0].end())
+    ):
+        return []
+    if named & {"from", "origin", "start", "departure", "source"}:
+        return [trimmed(ends[0][1])]
+    return (
+        [trimmed(ends[0][2])] if named & {"to", "destination", "end", "arrival", "target"} else []
+    )
+
+
+def _named(key: str, part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
+    """The only names left, for a parameter that is described as a name and nothing more."""
+    about = str(part.get("description") or "")
+    if not re.search(
+        r"\bnames?\b", f"{about} {key.replace('_', ' ')}", re.I
+    ) or _MORE_THAN_A_NAME.search(about):
+        return []
+    return [
+        n
+        for n in free(talk.names, taken)
+        if not re.search(rf"{re.escape(str(n))} [a-z]*(?:age|forest)\b", talk.text)
+    ]

@@ -1,0 +1,256 @@
+"""One value in the form that its parameter asks for: an option by another word, a unit, a
+documented date format.
+
+Only where one reading is possible. What a description documents is a wish, not a law: it is
+followed only for days and times, and only where the value is written in another known form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from rapidfuzz.distance import OSA
+
+from callwright.dataflow.flow import words
+from callwright.nouns.memo import remembered
+from callwright.nouns.types import Json
+from callwright.schema.value_spellings import NONE, calendar_day, word
+
+OPTION, UNIT, FORMAT, SAID = (
+    "option_meaning",
+    "unit_left_out",
+    "documented_format",
+    "number_as_said",
+)
+COMMA = "decimal_comma"
+CONFIDENCE = {OPTION: 0.95, UNIT: 0.97, FORMAT: 0.95, SAID: 0.98, COMMA: 0.97}
+_SYNONYMS = tuple(
+    frozenset(row.split())
+    for row in (
+        "celsius c centigrade °c metric", "fahrenheit f °f imperial", "kelvin k",
+        "kilometers km kilometer kilometre kilometres", "miles mi mile", "meters m meter metre metres",
+        "kilograms kg kilogram kilos", "pounds lb lbs pound",
+        "ascending asc increasing", "descending desc decreasing",
+        "usd dollar dollars us$ $", "eur euro euros €", "gbp pound pounds sterling £", "jpy yen ¥",
+        "daily day days", "weekly week weeks", "monthly month months", "yearly annual annually year years",
+        "male m man", "female f woman", "en english eng", "fr french", "de german", "es spanish", "it italian",
+        "ja japanese jp", "zh chinese cn", "true yes on 1", "false no off 0", "hours hour hr hrs h",
+        "minutes minute min mins", "seconds second sec secs s", "public_transit transit public_transport "
+        "public_transportation", "driving drive car by_car", "walking walk on_foot", "bicycling bike cycling bicycle",
+    )
+)  # fmt: skip
+_MEASURED = re.compile(
+    r"[$€£¥]?\s*([-−+]?\d+(?:,\d{3})*(?:\.\d+)?)\s*([°%]?[A-Za-z/²³^0-9]{0,16}(?: [a-z]{1,12})?)\Z"
+)
+_DIRECTIVES = re.compile(r"%Y-%m-%d(?:[ T]%H:%M(?::%S)?)?|%[dm][-/.]%[dm][-/.]%Y|%H:%M(?::%S)?")
+_LETTERS = re.compile(
+    r"\b(?:[Yy]{4}[-/.][Mm]{2}[-/.][Dd]{2}|[Mm]{2}[-/.][Dd]{2}[-/.][Yy]{4}|[Dd]{2}[-/.][Mm]{2}[-/.][Yy]{4})"
+    r"(?:[ T]HH:[Mm]{2}(?::[Ss]{2})?)?"
+)
+_GROUPED = re.compile(r"[-+]?\d{1,3}(?:[.,]\d{3})*(?:[.,]\d+)?\Z")
+_LONGEST = 2_000  # characters of a text that may mean an option
+_LONGEST_NUMBER = 60
+_TIMES = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M%p", "%I %p", "%I%p")
+
+
+def _short(value: Json) -> str:
+    """A text without outer spaces, if it is short enough to be a number; else ""."""
+    text = value.strip() if isinstance(value, str) else ""
+    return text if len(text) <= _LONGEST_NUMBER else ""
+
+
+def other_words(text: str) -> frozenset[str]:
+    """What else the same thing is called, in lower case: "meters", "metre" … for "m"."""
+    said = word(text)
+    return frozenset().union(*(row for row in _SYNONYMS if said in row)) - {said}
+
+
+def option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
+    """The one option that a text means by another word, with more words, or with a slip; NONE for
+    none or several.
+
+    ``slips=False``: the text was said in these words, so it is no typing slip."""
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
+        return NONE
+    texts = [o for o in options if isinstance(o, str) and o.strip()]
+    for alike in (_same_meaning, _more_words, *((_slip,) if slips else ())):
+        hits = [o for o in texts if alike(value, o)]
+        if len(hits) == 1:
+            return hits[0]
+        if hits:
+            return NONE
+    return NONE
+
+
+def without_unit(value: Json, types: frozenset[str], key: str, about: str) -> Json:
+    """The number of a text like "5 km" where a number is wanted and the unit is the parameter's
+    own; else NONE.
+
+    A unit that neither the key nor the description names could need converting: nothing is done.
+    "%" never is.
+    """
+    found = _MEASURED.match(_short(value))
+    if not found or not types & {"integer", "number"} or "string" in types:
+        return NONE
+    unit = found[2].strip().lower()
+    if unit.startswith("%"):
+        return NONE
+    said = {w.lower() for w in re.findall(r"[A-Za-z°²³]+", f"{key} {about}")} | set(
+        words(f"{key} {about}")
+    )
+    stem = unit[:-1] if unit.endswith("s") and len(unit) > 2 else unit
+    alike = next((row for row in _SYNONYMS if unit in row), frozenset({unit, stem, stem + "s"}))
+    if unit and not alike & said:
+        return NONE
+    text = found[1].replace(",", "").replace("−", "-")
+    number = float(text)
+    if "number" in types:
+        return number if "." in text else int(text)
+    return int(number) if number.is_integer() else NONE
+
+
+def documented(value: Json, part: Any) -> Json:
+    """A day or moment in the format that the parameter's description documents; NONE where it is
+    already, where the description names none or several, or where the value does not say one day
+    (and time) only.
+    """
+    about = part.get("description") if isinstance(part, dict) else None
+    if not isinstance(value, str) or not isinstance(about, str) or len(value) > 40:
+        return NONE
+    wanted = _pattern(about)
+    if not wanted or _written(value, wanted) or _written(value.removesuffix("Z"), wanted):
+        return NONE
+    if "%S" not in wanted and re.search(r"\d:\d\d:\d\d", value):
+        return NONE  # the seconds would be lost
+    moment = _moment(value, wanted)
+    return moment.strftime(wanted) if moment else NONE
+
+
+@remembered(most=4_096, longest=1_024)
+def _pattern(about: str) -> str:
+    """The one strftime pattern that a description names, in either notation; "" for none or
+    several.
+    """
+    found = set(_DIRECTIVES.findall(about))
+    for text in _LETTERS.findall(about):
+        date, _, clock = text.replace("T", " ").partition(" ")
+        date = re.sub("[Yy]{4}", "%Y", date)
+        date = re.sub("[Mm]{2}", "%m", date)
+        date = re.sub("[Dd]{2}", "%d", date)
+        clock = re.sub("HH", "%H", clock)
+        clock = re.sub("[Mm]{2}", "%M", clock)
+        clock = re.sub("[Ss]{2}", "%S", clock)
+        joint = "T" if "T" in text else " "
+        found.add(date + (joint + clock if clock else ""))
+    return found.pop() if len(found) == 1 else ""
+
+
+def _written(value: str, pattern: str) -> bool:
+    try:
+        datetime.strptime(value, pattern)
+    except ValueError:
+        return False
+    return True
+
+
+def _moment(value: str, wanted: str) -> datetime | None:
+    """What the text says, if all that the pattern writes is said: a time is never made up, but
+    midnight is the beginning of a day that is given alone.
+    """
+    text = (
+        " ".join(value.replace("T", " ", 1).split())
+        if re.match(r"\d{4}-\d\d?-\d\d?T", value)
+        else value.strip()
+    )
+    if "%Y" not in wanted:
+        return _clock(text)
+    day = calendar_day(text)
+    if day is not None:
+        return datetime(day.year, day.month, day.day)
+    head, _, clock = text.partition(" ") if re.match(r"\d{4}[-/.]", text) else ("", "", "")
+    day = calendar_day(head) if head else None
+    time = _clock(clock.removesuffix("Z")) if day else None
+    if day is None or time is None or "%H" not in wanted:
+        return None
+    return datetime(day.year, day.month, day.day, time.hour, time.minute, time.second)
+
+
+def _clock(text: str) -> datetime | None:
+    for pattern in _TIMES:
+        if _written(text.strip().upper(), pattern):
+            return datetime.strptime(text.strip().upper(), pattern)
+    return None
+
+
+def _same_meaning(value: str, offered: str) -> bool:
+    a, b = value.strip().lower(), offered.strip().lower()
+    a, b = re.sub(r"[\s-]+", "_", a), re.sub(r"[\s-]+", "_", b)
+    return any(a in row and b in row for row in _SYNONYMS)
+
+
+def _more_words(value: str, offered: str) -> bool:
+    """The option with words around it that are no other option's: "in celsius", "Economy class" for
+    Economy.
+    """
+    given, wanted = words(value), words(offered)
+    return (
+        bool(wanted)
+        and len(given) > len(wanted)
+        and len("".join(wanted)) > 2
+        and _in_row(wanted, given)
+    )
+
+
+def _in_row(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:
+    if "not" in outer or "no" in outer or "non" in outer:
+        return False
+    return any(outer[i : i + len(inner)] == inner for i in range(len(outer) - len(inner) + 1))
+
+
+def _slip(value: str, offered: str) -> bool:
+    a, b = word(value), word(offered)
+    shorter = min(len(a), len(b))
+    if re.findall(r"\d+", a) != re.findall(r"\d+", b):
+        return False
+    return shorter >= 5 and OSA.distance(a, b) <= (1 if shorter < 9 else 2)
+
+
+def decimal_comma(value: Json, types: frozenset[str]) -> Json:
+    """The number of a text whose one comma cannot part thousands ("0,05", "80,2707"); NONE
+    otherwise.
+    """
+    if "number" not in types or "string" in types:
+        return NONE
+    found = re.fullmatch(r"([-+]?)(\d+),(\d+)", _short(value))
+    if (
+        not found
+        or (len(found[3]) == 3 and found[2].lstrip("0"))
+        or (len(found[2]) > 1 and found[2][0] == "0")
+    ):
+        return NONE
+    return float(f"{found[1]}{found[2]}.{found[3]}")
+
+
+def said_number(value: Json, types: frozenset[str], holds: Callable[[Json], bool]) -> Json:
+    """The number of a text with separators ("1,234", "3,5") in the one reading that was said; NONE
+    otherwise.
+    """
+    text = _short(value)
+    if not types & {"integer", "number"} or not _GROUPED.match(text):
+        return NONE
+    readings = {
+        text.replace(",", ""),
+        text.replace(",", "."),
+        text.replace(".", "").replace(",", "."),
+    }
+    found = {float(r) for r in readings if r.count(".") <= 1}
+    found = {f for f in found if "number" in types or f.is_integer()}
+    said = [f for f in found if holds(int(f) if f.is_integer() else f)]
+    if len(said) != 1:
+        return NONE
+    return (
+        int(said[0]) if said[0].is_integer() and ("." not in text or "," not in text) else said[0]
+    )

@@ -1,0 +1,297 @@
+"""Which offered tool a name means: the same name in other clothes, with a prefix, with a slip, or
+by its meaning.
+
+Each step is surer than the next, and a step with two candidates has none. A name that differs by a
+verb or a number means another tool: ``get_user`` is never ``set_user``, ``step_1`` never
+``step_2``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rapidfuzz.distance import OSA
+
+from callwright.dataflow.flow import STOP, VERBS, content_words, words
+from callwright.nouns.memo import remembered
+from callwright.nouns.types import JsonObject, Tool
+
+_KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
+_WRAPPERS = frozenset(
+    {"function", "functions", "tool", "tools", "api", "call", "fn", "default", "mcp", "v", "my"}
+)
+_OPPOSITES = frozenset(
+    frozenset(pair.split("/"))
+    for pair in "on/off in/out up/down min/max start/end from/to open/close lock/unlock "
+    "enable/disable add/remove push/pull send/receive buy/sell before/after first/last "
+    "encode/decode encrypt/decrypt import/export attach/detach install/uninstall "
+    "subscribe/unsubscribe follow/unfollow increase/decrease credit/debit upload/download "
+    "check/uncheck mute/unmute block/unblock".split()
+)
+
+_NOT_ALNUM = re.compile(r"[\W_]+")
+
+SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
+CONFIDENCE = {SPELLING: 1.0, PREFIX: 0.99, SLIP: 0.98}
+LEAST_MEANING = 0.7  # score of a match by meaning; measured, see docs/refine.md
+LEAST_LEAD = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The tool that is meant, by which rule, how surely (0..1)."""
+
+    tool: Tool
+    rule: str
+    confidence: float
+
+
+def match(
+    name: str, arguments: JsonObject | str, tools: Sequence[Tool], query: str = ""
+) -> tuple[Match | None, Match | None]:
+    """(what the name means, the best candidate that is not sure enough or not allowed).
+
+    By meaning only tools that are known not to write are picked: unknown effects count as writes.
+    """
+    for rule, alike in ((SPELLING, _same), (PREFIX, _prefixed), (PREFIX, _without_verb)):
+        hits = [tool for tool in tools if alike(name, tool)]
+        if rule == PREFIX and alike is _without_verb:
+            hits = hits if all(_takes(arguments, t) and _harmless(t, query) for t in hits) else []
+        if len(hits) == 1:
+            return Match(hits[0], rule, CONFIDENCE[rule]), None
+        if hits:
+            return None, Match(hits[0], rule, 1 / len(hits))
+    hit = _slipped(name, tools)
+    if hit is not None:
+        return Match(hit, SLIP, CONFIDENCE[SLIP]), None
+    return _meant(name, arguments, tools, query)
+
+
+def _meant(
+    name: str, arguments: JsonObject | str, tools: Sequence[Tool], query: str
+) -> tuple[Match | None, Match | None]:
+    keys = tuple(arguments) if isinstance(arguments, dict) else ()
+    ranked = sorted(
+        ((likeness(name, keys, query, t), -i) for i, t in enumerate(tools)), reverse=True
+    )
+    if not ranked or ranked[0][0] <= 0:
+        return None, None
+    score, place = ranked[0]
+    lead = score - (ranked[1][0] if len(ranked) > 1 else 0.0)
+    tool = tools[-place]
+    sure = score >= LEAST_MEANING and lead >= LEAST_LEAD
+    found = Match(tool, MEANING, confidence_of(score, lead))
+    return (found, None) if sure and not tool.effects.may_write else (None, found)
+
+
+def confidence_of(score: float, lead: float) -> float:
+    """A likeness and its lead over the next tool as a probability; the bounds were measured."""
+    return round(min(0.97, max(0.0, score * 0.6 + min(lead, 0.4) + 0.35)), 3)
+
+
+@remembered(most=16_384, longest=128)
+def squashed(name: str) -> str:
+    """Letters and digits, lower case: what is left when case and separators do not count."""
+    return _NOT_ALNUM.sub("", name.casefold())
+
+
+def _same(name: str, tool: Tool) -> bool:
+    found = squashed(name)
+    return bool(found) and found == squashed(tool.name)
+
+
+@remembered(most=16_384, longest=128)
+def _plain_words(name: str) -> tuple[str, ...]:
+    return tuple(
+        w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+", name)
+    )
+
+
+def _prefixed(name: str, tool: Tool) -> bool:
+    """One name is the other with a namespace before it or a word that says nothing after it."""
+    given, own = _plain_words(name), _plain_words(tool.name)
+    if not given or not own or given == own:
+        return False
+    if len(given) > len(own):  # functions.get_weather, get_weather_tool, weather.get_weather
+        return _extra(given, own)
+    lost = own[: len(own) - len(given)]
+    if (
+        own[len(lost) :] == given and len("".join(given)) >= 4
+    ):  # a namespace lost; a lost verb would be another tool
+        namespace = not any(w in _KIND_OF for w in lost)
+        return namespace or _cut_at_separator(name, tool.name)
+    return (
+        own[: len(given)] == given
+        and set(own[len(given) :]) <= _WRAPPERS
+        and len("".join(given)) >= 4
+    )
+
+
+def _without_verb(name: str, tool: Tool) -> bool:
+    """``weather`` for ``get_weather``: the tool's name without the verb before it."""
+    given, own = _plain_words(name), _plain_words(tool.name)
+    lost = own[: len(own) - len(given)]
+    return bool(lost) and own[len(lost) :] == given and len("".join(given)) >= 2
+
+
+def _takes(arguments: JsonObject | str, tool: Tool) -> bool:
+    """Whether the keys are the tool's: what is lost of the name is made up for by the arguments."""
+    if not isinstance(arguments, dict):
+        return False
+    own = {squashed(k) for k in tool.properties}
+    given = {squashed(k) for k in arguments}
+    return given <= own and {squashed(k) for k in tool.required} <= given
+
+
+def _harmless(tool: Tool, query: str) -> bool:
+    """A verb that takes away is only supplied to tools that read, or where the request says it; one
+    that acts or changes also where the request has another verb of its kind.
+    """
+    verbs = [w for w in _plain_words(tool.name) if w in _KIND_OF]
+    strong = [w for w in verbs if _KIND_OF[w] in ("remove", "act", "change")]
+    if not strong or not tool.effects.may_write:
+        return True
+    asked = set(words(query.lower())) | set(_plain_words(query.lower()))
+    kinds = {_KIND_OF[w] for w in asked if w in _KIND_OF}
+    return all(w in asked or (_KIND_OF[w] != "remove" and _KIND_OF[w] in kinds) for w in strong)
+
+
+def _extra(given: tuple[str, ...], own: tuple[str, ...]) -> bool:
+    for at in range(len(given) - len(own) + 1):
+        if given[at : at + len(own)] == own:
+            before, after = given[:at], given[at + len(own) :]
+            nothing_after = all(w in _WRAPPERS or w.isdigit() for w in after)
+            versions = [w for w in after if w.isdigit()]
+            plain_before = not any(w in _KIND_OF and w not in own for w in before)
+            return nothing_after and plain_before and (not versions or "v" in after)
+    return False
+
+
+def _cut_at_separator(name: str, whole: str) -> bool:
+    """``predict`` of ``investment.predict``: what is lost ends with a dot, colon, slash or double
+    underscore.
+    """
+    lost = whole[: len(whole) - len(name)] if whole.lower().endswith(name.lower()) else ""
+    return lost.endswith((".", ":", "/", "__", "::"))
+
+
+def _slipped(name: str, tools: Sequence[Tool]) -> Tool | None:
+    """The one tool whose name is a small typing slip away, with no other nearly as near."""
+    given = squashed(name)
+    if len(given) < 5:
+        return None
+    near = sorted(
+        (OSA.distance(given, squashed(t.name), score_cutoff=5), i) for i, t in enumerate(tools)
+    )
+    if not near or near[0][0] > allowed_slips(len(given)):
+        return None
+    if len(near) > 1 and near[1][0] <= near[0][0] + 1:
+        return None
+    tool = tools[near[0][1]]
+    return tool if slip_of_words(_plain_words(name), _plain_words(tool.name)) else None
+
+
+def allowed_slips(length: int) -> int:
+    """Letters that may be wrong in a name of this many letters."""
+    return 1 if length < 9 else 2 if length < 18 else 3
+
+
+def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
+    """Whether two names differ by slips only, not by a number, a verb or an opposite."""
+    if [w for w in given if w.isdigit()] != [w for w in own if w.isdigit()]:
+        return False
+    if len(given) != len(own):
+        return squashed("".join(given))[:3] == squashed("".join(own))[:3]
+    for a, b in zip(given, own, strict=True):
+        if a != b and ((a in _KIND_OF and b in _KIND_OF) or frozenset((a, b)) in _OPPOSITES):
+            return False
+        if (
+            a != b
+            and (a.endswith(b) or b.endswith(a))
+            and {a[:2], b[:2]} & {"un", "in", "de", "re"}
+        ):
+            return False
+        if a != b and min(len(a), len(b)) < 4 and OSA.distance(a, b) > 1:
+            return False
+    return True
+
+
+def likeness(name: str, keys: Iterable[str], query: str, tool: Tool) -> float:
+    """How well name, keys and request fit a tool, 0..1: 45 % the name, 35 % the keys, 20 % the
+    request.
+    """
+    called = _overlap(_meaning(name), _meaning(tool.name), content_words(tool.description))
+    keyed = _keys_fit(tuple(keys), tool)
+    asked = asked_for(query, tool)
+    parts = [(0.45, called), (0.35, keyed), (0.2, asked)]
+    known = [(w, s) for w, s in parts if s >= 0]
+    return sum(w * s for w, s in known) / sum(w for w, _ in known)
+
+
+@remembered(most=16_384, longest=128)
+def _meaning(name: str) -> frozenset[str]:
+    """A name's words, verbs of one kind alike ("fetch" = "get")."""
+    return frozenset(
+        "verb:" + _KIND_OF[w] if w in _KIND_OF else w for w in words(name) if w not in STOP
+    )
+
+
+def _overlap(given: frozenset[str], own: frozenset[str], about: frozenset[str]) -> float:
+    """Words in common; a word that only the description has counts half. Verbs of another kind
+    count against.
+    """
+    if not given or not own:
+        return 0.0
+    described = {("verb:" + _KIND_OF[w] if w in _KIND_OF else w) for w in about}
+    shared = len(given & own) + 0.6 * len((given - own) & described)
+    clash = {w for w in given if w.startswith("verb:")} and {
+        w for w in own if w.startswith("verb:")
+    }
+    if clash and not {w for w in given & own if w.startswith("verb:")}:
+        shared -= 0.5
+    return max(0.0, shared / max(len(given), 0.7 * len(own), 1))
+
+
+def _keys_fit(keys: Collection[str], tool: Tool) -> float:
+    """Share of given keys that the tool has, and of its required keys that are given; -1 where
+    nothing tells.
+    """
+    properties = {squashed(k) for k in tool.properties}
+    given = {squashed(k) for k in keys}
+    if not given and not properties:
+        return -1.0
+    if not given or not properties:
+        return 0.0 if given or tool.required else -1.0
+    known = len(given & properties) / len(given)
+    required = {squashed(k) for k in tool.required}
+    covered = len(given & required) / len(required) if required else known
+    return 0.5 * known + 0.5 * covered
+
+
+def asked_for(query: str, tool: Tool) -> float:
+    """How much a request speaks of a tool, by its name's and description's words, 0..1; -1 where
+    nothing tells.
+    """
+    return asked_share(content_words(query[-4_000:]), tool) if query else -1.0
+
+
+def asked_share(asked: frozenset[str], tool: Tool) -> float:
+    """:func:`asked_for` where the request's words are known; -1 where nothing tells."""
+    own, about = telling_words(tool.name, tool.description)
+    if not own and not about:
+        return -1.0
+    named = len(own & asked) / len(own) if own else 0.0
+    described = len(about & asked) / len(about) if about else 0.0
+    return min(1.0, 0.7 * named + 0.6 * described)
+
+
+@lru_cache(maxsize=4_096)
+def telling_words(name: str, description: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that tell a tool from others: of its name, verbs aside, and of its description
+    beyond those.
+    """
+    own = frozenset(w for w in words(name) if w not in STOP and w not in _KIND_OF)
+    return own, content_words(description) - own

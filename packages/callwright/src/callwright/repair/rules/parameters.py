@@ -1,0 +1,167 @@
+"""Unknown keys and the parameters they stand for, all at once: the assignment with the greatest
+total likeness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import JaroWinkler
+
+from callwright.dataflow.flow import STOP, words
+from callwright.nouns.types import Json, JsonObject
+from callwright.repair.rules.assignment import assign
+from callwright.repair.rules.names import squashed
+from callwright.schema.coerce import coerce_at
+from callwright.schema.compiled import Node
+
+RULE = "assign_key"
+LEAST = 0.55  # likeness of a pair; measured, see docs/refine.md
+LEAD = 0.1  # over any other partner of either
+# likeness that does where one unknown key is left and one required parameter is missing
+ALONE = 0.3
+TAIL = 0.95  # where the key is the end of one name only; 835 of 836 lost prefixes, see docs/lab-calls.md
+_WEAK = frozenset({"name", "id", "value", "type", "number", "text", "data", "list", "info"})
+_OPPOSED = tuple(
+    frozenset(pair.split("/"))
+    for pair in "start/end from/to min/max source/target origin/destination first/last old/new in/out "
+    "before/after width/height latitude/longitude lower/upper departure/arrival "
+    "sender/recipient begin/end left/right username/password user/password x/y low/high".split()
+)
+_ALIKE = tuple(
+    frozenset(row.split())
+    for row in (
+        "city location place town destination", "query search keyword term q text",
+        "count number limit amount quantity", "person user customer", "date day", "message text content body",
+        "start begin from origin", "end to finish until",
+        "recipient to receiver", "sender from", "id identifier", "url link address uri", "title name label",
+        "unit units scale", "movie film", "kind type category", "cost price", "language lang locale", "phone mobile",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An unknown key and the parameter it is taken for."""
+
+    given: str
+    wanted: str
+    confidence: float
+
+
+def pairs(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]]:
+    """(sure pairs, likely ones that were not sure enough). Only parameters that the call lacks are
+    candidates.
+    """
+    properties = node.get("properties")
+    if not isinstance(properties, dict):
+        return [], []
+    unknown = [k for k in arguments if k not in properties]
+    missing = [k for k in properties if k not in arguments]
+    if not unknown or not missing:
+        return [], []
+    required = set(node.get("required") or ())
+    table = [[_score(k, arguments[k], m, node, m in required) for m in missing] for k in unknown]
+    sure: list[Pair] = []
+    unsure: list[Pair] = []
+    for i, j in assign(table):
+        rivals = [table[i][x] for x in range(len(missing)) if x != j] + [
+            row[j] for n, row in enumerate(table) if n != i
+        ]
+        lead = table[i][j] - max(rivals, default=0.0)
+        alone = (
+            len(unknown) == 1
+            and missing[j] in required
+            and sum(m in required for m in missing) == 1
+        )
+        good = (table[i][j] >= LEAST and lead >= LEAD) or (alone and table[i][j] >= ALONE)
+        found = Pair(
+            unknown[i],
+            missing[j],
+            round(min(0.97, 0.55 + 0.5 * table[i][j] + 0.2 * min(lead, 0.5)), 3),
+        )
+        if alone and good:
+            found = Pair(found.given, found.wanted, max(found.confidence, 0.93))
+        elif table[i][j] > 0 and _only_end(unknown[i], missing[j], properties):
+            good, found = True, Pair(found.given, found.wanted, max(found.confidence, TAIL))
+        (sure if good else unsure).append(found)
+    return sure, [p for p in unsure if p.confidence >= 0.5]
+
+
+def _only_end(given: str, wanted: str, properties: Iterable[str]) -> bool:
+    """Whether a key is the last words of one parameter's name and of no other's: "by" for
+    ``directed_by``.
+    """
+    end = words(given)
+    ending = [k for k in properties if end and words(k)[-len(end) :] == end]
+    return ending == [wanted]
+
+
+def _score(key: str, value: Json, wanted: str, node: Node, required: bool) -> float:
+    """Likeness of a key and a parameter, 0..1; 0 where the value does not fit or the names are
+    opposed.
+    """
+    child = node.property(wanted)
+    if child is None:
+        return 0.0
+    child = child.resolved()
+    if not child.accepts(coerce_at(value, child)):
+        return 0.0
+    about = child.get("description")
+    alike = name_likeness(key, wanted, about if isinstance(about, str) else "")
+    if alike <= 0 and words(key) and words(wanted)[-len(words(key)) :] == words(key):
+        alike = 0.1
+    if alike <= 0:
+        return 0.0
+    exact = 0.1 if child.accepts(value) else 0.0
+    options = 0.25 if isinstance(child.get("enum"), list) else 0.0
+    return min(1.0, 0.8 * alike + exact + options + (0.1 if required else 0.0))
+
+
+def name_likeness(given: str, wanted: str, about: str = "") -> float:
+    """How alike two keys are by words, synonyms, letters and the parameter's description; 0 for
+    opposites.
+    """
+    a, b = words(given), words(wanted)
+    if _opposed(a, b):
+        return 0.0
+    if squashed(given) == squashed(wanted):
+        return 1.0
+    shared = _shared(a, b)
+    letters = JaroWinkler.similarity(squashed(given), squashed(wanted))
+    spelled = max(0.0, (letters - 0.8) / 0.2) * 0.9
+    described = [w for w in a if w not in STOP and w not in _WEAK]
+    told = sum(w in words(about) for w in described) / len(described) if described else 0.0
+    contained = squashed(given) in squashed(wanted) or squashed(wanted) in squashed(given)
+    bonus = 0.55 if contained and min(len(given), len(wanted)) >= 3 else 0.0
+    return min(1.0, max(shared, spelled, bonus) + 0.35 * told)
+
+
+def _shared(a: Sequence[str], b: Sequence[str]) -> float:
+    """Words in common, synonyms counting 0.7, weak words 0.4."""
+    total = 0.0
+    left = list(b)
+    for w in a:
+        hit = next((x for x in left if x == w), None)
+        worth = 0.4 if w in _WEAK else 1.0
+        if hit is None:
+            hit = next((x for x in left if any(w in row and x in row for row in _ALIKE)), None)
+            worth *= 0.7
+        if hit is not None:
+            left.remove(hit)
+            total += worth
+    return total / max(len(a), len(b), 1)
+
+
+def _opposed(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Whether one name has a word and the other that word's opposite, or the numbers in them
+    differ.
+    """
+    if [w for w in a if w.isdigit()] != [w for w in b if w.isdigit()]:
+        return True
+    one, other = set(a), set(b)
+    return any(
+        len(pair & one) == 1 and len(pair & other) == 1 and not pair & one & other
+        for pair in _OPPOSED
+    )

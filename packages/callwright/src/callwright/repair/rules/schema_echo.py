@@ -1,0 +1,239 @@
+"""What models write where a value should stand: the parameter's own schema, a placeholder, one
+wrapper too many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.repair.provenance.grounding import judge, looks_unfilled
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.value_spellings import NONE
+
+_KEYWORDS = frozenset(
+    "type description title enum default format items properties required example examples const"
+    " minimum maximum pattern minLength maxLength minItems maxItems optional nullable anyOf oneOf"
+    " additionalProperties name exclusiveMinimum exclusiveMaximum".split()
+)
+_TYPE_NAMES = frozenset(
+    "string str text integer int number float double boolean bool array list object dict any null"
+    " date datetime".split()
+)
+_VALUE_KEYS = ("value", "const", "val", "content", "data", "answer")
+_BESIDE = frozenset({*_VALUE_KEYS, "default", "example", "title", "required"})
+_WRAPPERS = (
+    "arguments",
+    "parameters",
+    "args",
+    "params",
+    "kwargs",
+    "input",
+    "inputs",
+    "properties",
+    "tool_input",
+)
+_PLACEHOLDER = re.compile(
+    r"(?:(?:YOUR|INSERT|ENTER)_[A-Z0-9_]{1,40}|<[^<>\n]{0,60}>|\{\{?[^{}\n]{0,60}\}?\}|\[[A-Za-z_"
+    r" ]{2,60}\]"
+    r"|\$\{?[A-Za-z_]\w{0,60}\}?|\$\d{1,2}|\.\.\.|…)\Z"
+)
+_NO_NUMBER = frozenset(
+    "nan -nan inf -inf infinity -infinity +inf n/a na none null ? ?? - unknown undefined tbd todo"
+    " missing".split()
+)
+_NO_TOOL = frozenset(
+    "none no_tool no_function nofunction notool null no_call no_op noop nil no_tool_needed"
+    " no_function_call".split()
+)
+
+
+def no_tool(name: str) -> bool:
+    """Whether a tool name is a model's way to say that it calls nothing."""
+    return name.strip().lower().replace(" ", "_") in _NO_TOOL
+
+
+def is_echo(value: Json, part: Any) -> bool:
+    """Whether a value is a parameter's schema rather than a value of it: ``{"type": "string",
+    "description": …}``.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] == "{" and "type" in value:
+        try:
+            value = parse_lenient(value).value
+        except JsonError:
+            return False
+    if not isinstance(value, dict) or not value:
+        return False
+    own = part if isinstance(part, dict) else {}
+    if repeats_schema(value, part):
+        return True
+    declared = own.get("properties")
+    if isinstance(declared, dict) and declared.keys() & value.keys():
+        return False
+    kind = value.get("type")
+    kind = (
+        kind.split("(")[0].split("[")[0].split(",")[0].strip().lower()
+        if isinstance(kind, str)
+        else ""
+    )
+    if kind not in _TYPE_NAMES:
+        return False
+    described = (
+        len(value.keys() & _KEYWORDS) >= 2
+        or set(value) == {"type"}
+        or bool(value.keys() & set(_VALUE_KEYS))
+    )
+    return described and all(k in _KEYWORDS or k in _VALUE_KEYS for k in value)
+
+
+def repeats_schema(value: Json, part: Any) -> bool:
+    """Whether a value holds all of a parameter's own schema, a description among it, word for
+    word.
+    """
+    if isinstance(value, str):
+        try:
+            value = parse_lenient(value).value
+        except JsonError:
+            return False
+    own = part if isinstance(part, dict) else {}
+    if not isinstance(value, dict) or not isinstance(own.get("description"), str):
+        return False
+    return all(value.get(k) == v for k, v in own.items()) and value.keys() - own.keys() <= _BESIDE
+
+
+def is_marked(value: str) -> bool:
+    """Whether a text has the marks of a placeholder (``<id>``, ``YOUR_API_KEY``), not only its
+    words.
+    """
+    return _PLACEHOLDER.match(value.strip()) is not None
+
+
+def value_inside(value: Json, part: Any) -> Json:
+    """The value that an echoed schema carries; NONE where it carries none.
+
+    It stands under ``value`` (or the like), or under ``default`` or ``example`` where the schema
+    says otherwise.
+    """
+    if isinstance(value, str):
+        value = parse_lenient(value).value
+    for key in _VALUE_KEYS:
+        if key in value:
+            return value[key]
+    own = part if isinstance(part, dict) else {}
+    for key in ("default", "example"):
+        if (
+            key in value
+            and value[key] not in (None, "")
+            and canonical(value[key]) != canonical(own.get(key))
+        ):
+            return value[key]
+    return NONE
+
+
+def lists_every_option(value: Json, part: Any) -> bool:
+    """Whether the list of all options stands where one of them should."""
+    options = part.get("enum") if isinstance(part, dict) else None
+    return (
+        isinstance(value, list)
+        and len(value) > 1
+        and isinstance(options, list)
+        and value == options
+    )
+
+
+def no_number(value: Json, part: Any) -> bool:
+    """Whether a word for "no number" (NaN, "unknown") stands where only a number may."""
+    if not isinstance(value, str) or not isinstance(part, dict):
+        return False
+    kind = part.get("type")
+    kinds = set(kind) if isinstance(kind, list) else {kind}
+    return bool(kinds) and kinds <= {"integer", "number"} and value.strip().lower() in _NO_NUMBER
+
+
+def may_be_placeholder(value: Json, part: Any) -> bool:
+    """Whether a value has the form of a placeholder at all: asked first, since it needs nothing
+    that was said.
+    """
+    if not isinstance(value, str) or len(value) > 200:
+        return False
+    text = value.strip()
+    if no_number(value, part):
+        return True
+    about = part.get("description") if isinstance(part, dict) else None
+    return bool(text) and (
+        bool(_PLACEHOLDER.match(text)) or looks_unfilled(text) or text == str(about or "").strip()
+    )
+
+
+def is_placeholder(
+    key: str, value: Json, part: Any, sources: ProvenanceIndex, said: str = ""
+) -> bool:
+    """Whether a text stands for a value that is not known: ``<id>``, ``{latitude}``,
+    ``YOUR_API_KEY``, "string".
+
+    ``said`` is the conversation in lower case, ``sources`` the same, indexed: what was said in
+    these very characters, or stands so in the parameter's description, is no placeholder.
+    """
+    if not may_be_placeholder(value, part):
+        return False
+    if no_number(value, part):
+        return True
+    text = value.strip()
+    own = part if isinstance(part, dict) else {}
+    if text in (own.get("default"), own.get("const")) or text in (
+        own.get("enum") or own.get("examples") or ()
+    ):
+        return False
+    about = str(own.get("description") or "")
+    if _PLACEHOLDER.match(text):
+        return text.lower() not in said and text not in about
+    return judge(key, value, part, sources) == "placeholder" or (
+        bool(about) and text == about.strip()
+    )
+
+
+def unwrapped(arguments: JsonObject, tool: Tool) -> JsonObject | None:
+    """The arguments inside one wrapper too many (``{"arguments": {…}}``, ``{"<tool>": {…}}``, a
+    whole schema with values in place of its parts); None where there is none.
+    """
+    declared = tool.properties
+    if (
+        not declared
+        and tool.input_schema.get("additionalProperties", True) is not False
+        and not arguments
+    ):
+        return None
+    if arguments.keys() & declared.keys():
+        return None
+    for key in (*_WRAPPERS, tool.name):
+        inner = arguments.get(key)
+        if isinstance(inner, str) and inner.lstrip()[:1] == "{":
+            try:
+                read = parse_lenient(inner)
+            except JsonError:
+                continue
+            inner = None if read.truncated else read.value
+        if isinstance(inner, dict) and _only_beside(arguments, key) and _known(inner, declared):
+            return inner
+    return None
+
+
+def _only_beside(arguments: JsonObject, key: str) -> bool:
+    """Nothing stands beside the wrapper but words of a schema or of a call."""
+    beside = set(arguments) - {key}
+    return beside <= {
+        "type",
+        "required",
+        "additionalProperties",
+        "name",
+        "id",
+        "description",
+        "$schema",
+    }
+
+
+def _known(inner: JsonObject, declared: Collection[str]) -> bool:
+    return bool(inner) and any(k in declared for k in inner)

@@ -1,0 +1,261 @@
+"""Whether a request wants more calls than a reply has, and a second reading of the request joined
+to the first.
+
+Asked freely, a small model answers "the weather in Oslo and in Rome" with one call; held to a
+schema of calls, it writes both, but on other questions it adds what nobody asked for. So the first
+reading stands, and the second may only add: calls whose values were said and are not spoken for
+yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+
+from callwright.dataflow.flow import STOP, content_words, words
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, canonical, scalars
+from callwright.repair.context import RepairContext, call_print
+from callwright.repair.provenance.conversation_text import ConversationText
+from callwright.repair.rules.names import asked_for, squashed
+
+_JOINED = re.compile(
+    r"\b(?:and|or|than|with|while|once)\b|[,&]", re.I
+)  # what may join two wishes, and may join much else
+_PLAINLY = re.compile(
+    r"\b(?:also|then|twice|both|each|every|respectively|another|as well|same|followed"
+    r" by|additionally|after that"
+    r"|compare\w*|versus|vs|two|three|four|five|several|next|plus|repeat)\b|[;，、和与]",
+    re.I,
+)  # what says so
+_SPACES = r"(?:(?<!\s)\s++)?"  # looked at where they begin only
+_BETWEEN = re.compile(rf"{_SPACES}(?:,\s*+)?(?:&|\band\b)\s*", re.I)
+_OF_THREE = re.compile(r"\w, (?:\w+ ){0,3}\w+,? and \w", re.I)  # its commas join as well
+_APART = re.compile(rf"{_SPACES}(?:[,;&]|\band\b)\s*")
+_COMMA = re.compile(r",\s*(?:and\b)?", re.I)
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+_WORD = re.compile(r"[^\W_]+")
+_OPENS = re.compile(r"(?:\A|[.!?]\s+)[\"'“(]*([A-Z]\w*)")
+_LUMP = 2_000  # characters of a text that may hold several things
+_SPOKEN_OF, _ASKED = 0.25, 0.35  # how much a request speaks of another tool
+
+
+def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
+    """Whether the request shows signs of more wishes than these calls serve. Errs on the side of
+    yes: of BFCL's parallel questions 99 % show them beside their first gold call (of
+    live_parallel_multiple 83 %), of its single ones 32 %.
+    """
+    if (
+        _PLAINLY.search(query)
+        or _half_served(query, calls)
+        or any(_lumped(v, query) for v in _values(calls))
+    ):
+        return True
+    if not _JOINED.search(query):
+        return False
+    left = chain(left_over(query, calls), _names_left_over(query, calls))
+    return any(left) or _another_tool(query, calls, tools)
+
+
+def _another_tool(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
+    """Whether the request has a word of another tool's name that the called tools do not share."""
+    called = [t for t in tools if t.name in {c.tool for c in calls}]
+    known = {w for t in called for w in (*words(t.name), *content_words(t.description))} | STOP
+    asked = content_words(query) - known
+    others = (t for t in tools if t not in called)
+    return any(asked & set(words(t.name)) and asked_for(query, t) >= _SPOKEN_OF for t in others)
+
+
+def left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
+    """Numbers and quotations of a request that no call has."""
+    values = list(_values(calls))
+    figures = {float(n) for v in values for n in _FIGURE.findall(canonical(v))}
+    talk = ConversationText(query)
+    for number in talk.numbers:
+        said = float(number[1].replace(",", "").replace("−", "-"))
+        if not {said, abs(said), said / 100, said * 1_000, said * 1_000_000} & figures:
+            yield number[0]
+    yield from _without_place(talk.quoted, values)
+
+
+def _names_left_over(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
+    """Names of a request that no call has; capital letters that open a sentence say nothing."""
+    openers = set(_OPENS.findall(query))
+    yield from _without_place(
+        (n for n in ConversationText(query).names if n not in openers), list(_values(calls))
+    )
+
+
+def _without_place(texts: Iterable[str], values: Sequence[Json]) -> Iterator[str]:
+    """The texts that stand in no value, and that no value stands in."""
+    spelled = [s for v in values if (s := squashed(str(v)))]
+    for text in texts:
+        said = squashed(text)
+        if said and not (
+            said in " ".join(spelled) or any(len(s) > 2 and s in said for s in spelled)
+        ):
+            yield text
+
+
+def _lumped(value: Json, query: str) -> bool:
+    """Whether one text holds two things that the request says apart: "ann@x.org,bob@x.org"."""
+    parts = (
+        [p for p in _APART.split(value) if p.strip()]
+        if isinstance(value, str) and len(value) <= _LUMP
+        else []
+    )
+    return len(parts) > 1 and value not in query and all(p.strip() in query for p in parts)
+
+
+def _half_served(query: str, calls: Sequence[ToolCall]) -> bool:
+    """Whether "X and Y" stands there, and a call has one and none has the other."""
+    served = {
+        w.lower()
+        for v in _values(calls)
+        for w in _WORD.findall(v if isinstance(v, str) else canonical(v))
+    }
+    query = _COMMA.sub(" and ", query) if _OF_THREE.search(query) else query
+    parts = [[w.lower() for w in _WORD.findall(part)] for part in _BETWEEN.split(query)]
+    pairs = ((a, b) for a, b in pairwise(parts) if a and b)
+    return any(
+        (a[-1] in served and not served & set(b[:3]))
+        or (b[0] in served and not served & set(a[-2:]))
+        for a, b in pairs
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A call of the result. ``first``, ``second``: its place in either reading, -1 where it is not
+    there.
+    """
+
+    call: ToolCall
+    first: int = -1
+    second: int = -1
+
+
+def joined(
+    first: Sequence[ToolCall], second: Sequence[ToolCall], situation: RepairContext
+) -> list[Joint]:
+    """The calls of a first reading with what a second one adds. Every call of the first is there,
+    unless it lumped together what the second has apart, less the optional values that nobody said
+    and the second does not have; those of the second are there if they serve a wish that no other
+    serves.
+    """
+    lumped = {i for i, call in enumerate(first) if _lumps(call, second)}
+    partner = _partners(first, second, lumped)
+    made = [
+        Joint(c, i) for i, c in enumerate(first) if i not in lumped and i not in partner.values()
+    ]
+    for place, call in enumerate(second):
+        if place in partner:
+            made.append(
+                Joint(_agreed(first[partner[place]], call, situation), partner[place], place)
+            )
+        elif wanted(call, [j.call for j in made], situation):
+            made.append(Joint(call, second=place))
+    return made
+
+
+def _partners(
+    first: Sequence[ToolCall], second: Sequence[ToolCall], lumped: Container[int]
+) -> dict[int, int]:
+    """Place in the second reading -> place in the first of the call that says the same, best
+    matches first.
+    """
+    pairs = [
+        (i, j)
+        for i, a in enumerate(first)
+        for j, b in enumerate(second)
+        if a.tool == b.tool and i not in lumped
+    ]
+    ranked = sorted(((_likeness(first[i], second[j]), -i, -j) for i, j in pairs), reverse=True)
+    made: dict[int, int] = {}
+    for score, i, j in ranked:
+        if score > 0 and -j not in made and -i not in made.values():
+            made[-j] = -i
+    return made
+
+
+def _agreed(call: ToolCall, other: ToolCall, situation: RepairContext) -> ToolCall:
+    """A call without the optional values that were not said and that the same call of another
+    reading leaves out.
+    """
+    given, tool = _object(call), situation.by_name[call.tool]
+    kept = {
+        k: v
+        for k, v in given.items()
+        if k in tool.required
+        or k in _object(other)
+        or isinstance(v, bool)
+        or situation.sources.holds(v)
+    }
+    return call if kept == given or not tool.required else replace(call, arguments=kept)
+
+
+def _likeness(one: ToolCall, other: ToolCall) -> float:
+    """The share of arguments that two calls of one tool have in common."""
+    a, b = _object(one), _object(other)
+    if not a and not b:
+        return 1.0
+    same = sum(k in b and _spelled(a[k]) == _spelled(b[k]) for k in a)
+    return same / max(len(a), len(b))
+
+
+def _lumps(call: ToolCall, apart: Sequence[ToolCall]) -> bool:
+    """Whether a call's argument holds what two calls of the other reading have one by one."""
+    for key, value in _object(call).items():
+        whole = squashed(canonical(value))
+        parts = {
+            squashed(canonical(_object(c)[key]))
+            for c in apart
+            if c.tool == call.tool and key in _object(c)
+        }
+        if len({p for p in parts if p and p != whole and p in whole}) > 1:
+            return True
+    return False
+
+
+def wanted(call: ToolCall, others: Sequence[ToolCall], situation: RepairContext) -> bool:
+    """Whether a call serves a wish that the others leave open: it has a value that was said and
+    that no other call of its tool has. A tool that no other calls must be plainly spoken of as
+    well, unless the value is nowhere else, not even as a part of another.
+    """
+    if call_print(call.tool, call.arguments) in {call_print(c.tool, c.arguments) for c in others}:
+        return False
+    said = [_spelled(v) for v in _values([call]) if situation.sources.holds(v)]
+    same = [c for c in others if c.tool == call.tool]
+    if not said:
+        return False
+    if same:
+        taken = {_spelled(v) for v in _values(same)}
+        return any(v not in taken for v in said) or len(said) > 1
+    whole = [_spelled(v) for v in _values(others)]
+    if all(not _overlap(v, t) for v in said for t in whole):
+        return True
+    return asked_for(situation.query, situation.by_name[call.tool]) >= _ASKED
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one text is a part of the other."""
+    short, long = sorted((squashed(one), squashed(other)), key=len)
+    return short == long or (len(short) > 2 and short in long)
+
+
+def _object(call: ToolCall) -> JsonObject:
+    return call.arguments if isinstance(call.arguments, dict) else {}
+
+
+def _values(calls: Iterable[ToolCall]) -> Iterator[Json]:
+    for call in calls:
+        yield from (
+            v
+            for v in scalars(call.arguments)
+            if v is not None and not isinstance(v, bool) and v != ""
+        )
+
+
+def _spelled(value: Json) -> str:
+    return canonical(value).lower()

@@ -1,0 +1,40 @@
+"""One call with a list where its tool wants one value: as many calls as the list has members.
+
+The values are all there, so nothing is made up; but calls are added, so the tool must be known not
+to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
+from callwright.repair.gate import Gate
+
+RULE = "split_call"
+CONFIDENCE = 0.93  # 111 of 111 that were split, see docs/lab-calls.md
+MOST = 16
+
+
+def several(call: ToolCall, gate: Gate) -> tuple[str, Sequence[JsonObject]] | None:
+    """(the parameter that holds a list, the arguments of each call) where every member makes a
+    right call; None where the call is no such list of calls.
+    """
+    arguments = call.arguments
+    if not isinstance(arguments, dict) or isinstance(gate.check(call), CheckedCall):
+        return None
+    for key, value in arguments.items():
+        if (
+            isinstance(value, list)
+            and 1 < len(value) <= MOST
+            and not isinstance(value[0], dict | list)
+        ):
+            made = [{**arguments, key: member} for member in value]
+            if all(_right(call, one, gate) for one in made):
+                return key, made
+    return None
+
+
+def _right(call: ToolCall, arguments: JsonObject, gate: Gate) -> bool:
+    verdict = gate.check(ToolCall(call.id, call.tool, arguments))
+    return isinstance(verdict, CheckedCall) and not verdict.edits

@@ -1,0 +1,304 @@
+"""The best tools for a request beside each other: what a learned ranker reads of each.
+
+A score alone does not say whether another tool answers the same clause better, or whether a clause
+has no other tool at all. Everything here is relative to the request and to the other candidates, so
+that it means the same in every catalogue; names, sources and descriptions count by the words they
+share, never by which they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum, log
+from typing import TYPE_CHECKING, Any
+
+from callwright.nouns.memo import remembered
+from callwright.nouns.types import digest
+from callwright.retrieval.document import Document
+from callwright.retrieval.features import FEATURES, Asked
+from callwright.retrieval.terms import terms
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+    Array = ndarray[Any, Any]
+
+MOST = 100  # candidates that are looked at beside each other
+_FORM = 1  # goes up whenever a feature of the same name would come out otherwise
+
+_SCORES = (*FEATURES, "mean")
+_OF_CLAUSES = ("place", "first", "lead", "mean", "places")
+_OWN = ("bm25", "bm25_clause", "dense", "dense_clause", "mean")
+_AMONG = (5, 10, 30)  # of the first so many candidates, those of one parent
+
+NAMES = (
+    *_SCORES,
+    "behind",
+    *(f"place_{name}" for name in _SCORES),
+    *(f"clause_words_{name}" for name in _OF_CLAUSES),
+    *(f"clause_meaning_{name}" for name in _OF_CLAUSES),
+    *("name_in_request", "name_in_clause", "request_covered", "clause_covered", "clause_in_name"),
+    *("own_name_in_request", "own_name_in_clause", "name_terms", "tool_terms"),
+    *("parent_size", "parent_place", *(f"parent_in_{k}" for k in _AMONG), "parent_in_request"),
+    *(f"behind_sibling_{name}" for name in _OWN),
+    *("request_terms", "clauses"),
+)
+"""The columns of :func:`candidate_features`, in order."""
+
+DIGEST = digest([_FORM, MOST, NAMES])
+"""Changes whenever a ranker's trees would read something else."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """C tools, best first by the mean of their features. ``places`` (C,) are theirs among all that
+    is searched.
+    """
+
+    asked: Asked
+    places: Array
+    scores: Array  # (C, len(FEATURES))
+    names: Sequence[str]
+    tool_terms: Sequence[str]  # as documents hold them, parted by spaces
+    parents: Sequence[str]
+
+    @classmethod
+    def of(
+        cls, asked: Asked, documents: Sequence[Document], scores: Array, places: Sequence[int]
+    ) -> Candidates:
+        """The documents at ``places`` (at most :data:`MOST` are taken); ``scores`` are (N,
+        len(FEATURES)).
+        """
+        import numpy as np
+
+        taken = np.asarray(places[:MOST], np.int64)
+        found = [documents[i] for i in taken.tolist()]
+        return cls(
+            asked,
+            taken,
+            scores[taken],
+            [d.name for d in found],
+            [d.terms for d in found],
+            [d.parent for d in found],
+        )
+
+    @cached_property
+    def mean(self) -> Array:
+        found: Array = self.scores.mean(axis=1)
+        return found
+
+    @cached_property
+    def parent_of(self) -> Array:
+        """Each candidate's parent, by the place of its first tool among the candidates."""
+        import numpy as np
+
+        first: dict[str, int] = {}
+        return np.array(
+            [first.setdefault(parent, i) for i, parent in enumerate(self.parents)], np.int64
+        )
+
+    @cached_property
+    def said(self) -> Sequence[frozenset[str]]:
+        """All terms of each tool."""
+        return [frozenset(text.split()) for text in self.tool_terms]
+
+    @cached_property
+    def called(self) -> Sequence[frozenset[str]]:
+        """The terms of each tool's name."""
+        return [_terms(name) for name in self.names]
+
+    @cached_property
+    def clauses(self) -> Sequence[frozenset[str]]:
+        """The terms of each clause; of a request without any, one empty clause."""
+        return [frozenset(found) for found in self.asked.clause_terms] or [frozenset()]
+
+    @cached_property
+    def weight(self) -> Mapping[str, float]:
+        """How telling each term is: the fewer candidates have it, the more."""
+        holding = Counter(term for said in self.said for term in said)
+        return {term: log((len(self.said) + 1) / (count + 0.5)) for term, count in holding.items()}
+
+
+def candidate_features(found: Candidates) -> Array:
+    """The rows that trees read: (C, len(NAMES)) of float64. One candidate's depend on all the
+    others.
+    """
+    import numpy as np
+
+    if not found.names:
+        return np.zeros((0, len(NAMES)))
+    columns: dict[str, Array] = {}
+    for part in (_scores, _clauses, _words, _parents):
+        columns |= part(found)
+    return np.stack([columns[name] for name in NAMES], axis=1).astype(np.float64)
+
+
+def _scores(found: Candidates) -> dict[str, Array]:
+    """The features themselves, how far behind the best a candidate is, and its place by each of
+    them.
+    """
+    import numpy as np
+
+    columns = dict(zip(FEATURES, found.scores.T, strict=True)) | {"mean": found.mean}
+    count = len(found.names)
+    return {
+        **columns,
+        "behind": found.mean - found.mean.max(initial=0.0),
+        **{f"place_{name}": _place(column) for name, column in columns.items()},
+        "request_terms": np.full(count, len(found.asked.terms)),
+        "clauses": np.full(count, len(found.clauses)),
+    }
+
+
+def _place(scores: Array) -> Array:
+    """1 for the highest, 1/2 for the next, and so on; of equal ones the first is ahead."""
+    import numpy as np
+
+    place = np.empty(len(scores))
+    place[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return 1.0 / place
+
+
+def _clauses(found: Candidates) -> dict[str, Array]:
+    """What each clause alone makes of the candidates, by words and by meaning."""
+    import numpy as np
+
+    asked, count = found.asked, len(found.names)
+    words = [scores[found.places] for scores in asked.clause_scores]
+    vectors = asked.fields.tool_vectors
+    meaning: list[Array] = []
+    if vectors is not None and asked.clause_vectors is not None:
+        meaning = list(np.clip(asked.clause_vectors @ vectors.vectors[found.places].T, 0.0, 1.0))
+    columns: dict[str, Array] = {}
+    for kind, rows in (("words", words), ("meaning", meaning)):
+        made = _of_clauses(np.stack(rows) if rows else np.zeros((1, count)))
+        columns |= {f"clause_{kind}_{name}": column for name, column in made.items()}
+    return columns
+
+
+def _of_clauses(scores: Array) -> dict[str, Array]:
+    """``scores`` are (clauses, C). ``lead`` is over the next best for the same clause, in the
+    clause where most.
+    """
+    import numpy as np
+
+    places = np.stack([_place(row) for row in scores])
+    best = scores.max(axis=1, keepdims=True, initial=0.0)
+    ordered = np.sort(scores, axis=1)
+    second = ordered[:, -2:-1] if scores.shape[1] > 1 else np.zeros_like(best)
+    return {
+        "place": places.max(axis=0),
+        "first": (places == 1.0).sum(axis=0),
+        "lead": (scores - np.where(scores >= best, second, best)).max(axis=0),
+        "mean": scores.mean(axis=0),
+        "places": places.sum(axis=0),
+    }
+
+
+def _words(found: Candidates) -> dict[str, Array]:
+    """Which of the request's words the tool has, and which of the tool's the request has."""
+    weight, request = found.weight, frozenset(found.asked.terms)
+    own = _own_terms(found)
+    return {
+        "name_in_request": _each(found.called, lambda name: _share(name, request, weight)),
+        "name_in_clause": _each(
+            found.called, lambda name: max(_share(name, c, weight) for c in found.clauses)
+        ),
+        "request_covered": _each(found.said, lambda said: _share(request, said, weight)),
+        "clause_covered": _each(
+            found.said, lambda said: max(_share(c, said, weight) for c in found.clauses)
+        ),
+        "clause_in_name": _each(
+            found.called, lambda name: max(_share(c, name, weight) for c in found.clauses)
+        ),
+        "own_name_in_request": _each(own, lambda name: _share(name, request, {})),
+        "own_name_in_clause": _each(
+            own, lambda name: max(_share(name, c, {}) for c in found.clauses)
+        ),
+        "name_terms": _each(found.called, len),
+        "tool_terms": _each(found.said, len),
+    }
+
+
+def _own_terms(found: Candidates) -> list[frozenset[str]]:
+    """The terms of each name that not all candidates of the same parent have in theirs: what tells
+    them apart.
+    """
+    holding: dict[int, Counter[str]] = {}
+    size = Counter(found.parent_of.tolist())
+    for parent, called in zip(found.parent_of.tolist(), found.called, strict=True):
+        holding.setdefault(parent, Counter()).update(called)
+    return [
+        frozenset(
+            term for term in called if size[parent] == 1 or holding[parent][term] < size[parent]
+        )
+        for parent, called in zip(found.parent_of.tolist(), found.called, strict=True)
+    ]
+
+
+def _parents(found: Candidates) -> dict[str, Array]:
+    """Where the tool's parent stands among parents, and the tool among those of its parent."""
+    import numpy as np
+
+    parent_of, fields = found.parent_of, found.asked.fields
+    size = np.bincount(fields.parent_of, minlength=fields.parents.size)[
+        fields.parent_of[found.places]
+    ]
+    columns = dict(zip(FEATURES, found.scores.T, strict=True)) | {"mean": found.mean}
+    best = np.full(len(parent_of), -1.0)
+    np.maximum.at(best, parent_of, found.mean)
+    among = {f"parent_in_{k}": _among(parent_of, k) / np.minimum(k, size) for k in _AMONG}
+    behind: dict[str, Array] = {}
+    for name in _OWN:
+        most = np.zeros(len(parent_of))
+        np.maximum.at(most, parent_of, columns[name])
+        behind[f"behind_sibling_{name}"] = columns[name] - most[parent_of]
+    return {
+        "parent_size": np.log1p(size),
+        "parent_place": _place(best)[parent_of] if len(best) else best,
+        **among,
+        **behind,
+        "parent_in_request": _parent_in_request(found),
+    }
+
+
+def _among(parent_of: Array, k: int) -> Array:
+    """How many of the first k candidates have the same parent."""
+    import numpy as np
+
+    counts: Array = np.bincount(parent_of[:k], minlength=len(parent_of))[parent_of]
+    return counts
+
+
+def _parent_in_request(found: Candidates) -> Array:
+    """The share of the source's own words that the request says; words of every source's name say
+    nothing.
+    """
+    named = {parent: _terms(parent) for parent in set(found.parents)}
+    common = frozenset.intersection(*named.values()) if len(named) > 1 else frozenset()
+    request = frozenset(found.asked.terms)
+    return _each(found.parents, lambda parent: _share(named[parent] - common, request, {}))
+
+
+@remembered(most=16_384, longest=200)
+def _terms(name: str) -> frozenset[str]:
+    return frozenset(terms(name))
+
+
+def _share(wanted: Collection[str], held: Collection[str], weight: Mapping[str, float]) -> float:
+    """The share of the wanted terms that are held, by weight; a term without a weight counts 1."""
+    whole = fsum(
+        weight.get(term, 1.0) for term in wanted
+    )  # exact: in whatever order a set gives its terms
+    return (
+        fsum(weight.get(term, 1.0) for term in wanted if term in held) / whole if whole > 0 else 0.0
+    )
+
+
+def _each(items: Iterable[Any], value: Callable[[Any], float]) -> Array:
+    import numpy as np
+
+    return np.array([value(item) for item in items], np.float64)

@@ -1,0 +1,106 @@
+"""What an index holds of one tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from callwright.jsontext import parse
+from callwright.jsontext.surrogates import join_surrogates
+from callwright.nouns.types import (
+    DESTRUCTIVE,
+    READ,
+    UNKNOWN,
+    Json,
+    JsonObject,
+    Tool,
+    canonical,
+    digest,
+)
+from callwright.retrieval.terms import spoken, terms
+
+# goes up whenever a tool's document would come out otherwise: old indexes are then made anew
+FORM = 2
+
+_MOST_DESCRIPTION = 2_000  # characters: some descriptions are whole manuals
+_MOST_ABOUT = 160  # characters of one field's description
+_MOST_DEPTH = 6  # of a schema
+_MOST_FIELDS = 40  # of one object
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One tool as retrieval sees it. ``terms`` are stems parted by spaces, ``text`` is what an
+    encoder reads.
+
+    ``parent`` is the tool's source (the API, the server): tools of one parent speak for each other.
+    ``shape`` is the JSON of [input schema, output schema, whether it only reads (null: nobody
+    said)], the schemas in outline: what it takes to see whose output feeds whose input.
+    """
+
+    name: str
+    digest: str
+    parent: str
+    terms: str
+    text: str
+    shape: str = "[{},null,null]"
+
+    def tool(self) -> Tool:
+        """The tool with its schemas in outline and without its description."""
+        taken, given, reads = parse(self.shape)
+        effects = UNKNOWN if reads is None else READ if reads else DESTRUCTIVE
+        return Tool(self.name, "", taken or {}, given, effects, self.parent)
+
+
+def document_digest(tool: Tool) -> str:
+    """Changes whenever a tool's document might."""
+    return digest([FORM, tool.digest, tool.source])
+
+
+def document(tool: Tool) -> Document:
+    """A tool's document: its name counts twice, its description and its parameters' names once."""
+    description = " ".join(tool.description.split())[:_MOST_DESCRIPTION]
+    name = terms(tool.name)
+    named = [w for key in tool.properties for w in terms(key)]
+    return Document(
+        name=tool.name,
+        digest=document_digest(tool),
+        parent=tool.source,
+        terms=" ".join([*name, *name, *terms(description), *named]),
+        text=_text(tool.name, description, tool.properties),
+        shape=canonical(
+            join_surrogates(
+                [outline(tool.input_schema), outline(tool.output_schema), _reads(tool)]
+            )[0]
+        ),
+    )
+
+
+def outline(schema: Json, depth: int = 0) -> Json:
+    """A schema's fields: their names, types and the beginning of what is said of them. None stays
+    None.
+    """
+    if not isinstance(schema, dict):
+        return None
+    kept: JsonObject = {key: schema[key] for key in ("type", "required") if key in schema}
+    if isinstance(about := schema.get("description"), str) and depth:
+        kept["description"] = about[:_MOST_ABOUT]
+    if isinstance(options := schema.get("enum"), list):
+        kept["enum"] = options[:1]  # that it is a choice, not among what
+    inner = schema.get("properties")
+    if isinstance(inner, dict) and depth < _MOST_DEPTH:
+        kept["properties"] = {
+            k: outline(v, depth + 1) or {} for k, v in list(inner.items())[:_MOST_FIELDS]
+        }
+    if isinstance(items := schema.get("items"), dict) and depth < _MOST_DEPTH:
+        kept["items"] = outline(items, depth + 1)
+    return kept
+
+
+def _reads(tool: Tool) -> bool | None:
+    return tool.effects.read_only if tool.effects.declared or tool.effects.read_only else None
+
+
+def _text(name: str, description: str, properties: dict[str, Any]) -> str:
+    takes = f" Takes {', '.join(properties)}." if properties else ""
+    return f"{spoken(name)}: {description}{takes}" if description else f"{spoken(name)}.{takes}"

@@ -1,0 +1,1 @@
+"""JSON Schema: compiled, checked, coerced and normalised. Pure; opens no socket."""

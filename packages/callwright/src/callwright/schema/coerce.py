@@ -1,0 +1,404 @@
+"""Tier 1 of Algorithm 1 (RETO 3.4): conversions that the schema alone decides and that lose
+nothing.
+
+A value is touched only where its own subschema refuses it, and only if exactly one conversion makes
+it acceptable. Otherwise it stays as it is: nothing is ever invented. Applying the conversions twice
+changes nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from callwright.jsontext import JsonError, parse, parse_lenient
+from callwright.nouns.types import Edit, Json, canonical
+from callwright.schema import value_spellings as spellings
+from callwright.schema.compiled import Compiled, Node
+from callwright.schema.value_spellings import NONE
+
+MAX_STEPS = 50_000  # subschemas that values are held against: a second of work
+_MAX_DEPTH = 32
+_BRANCH = 4  # steps that a walk of its own costs
+_LONGEST_SPELLING = 2_000  # characters of a text that may spell an option, a number or a day
+_MOST_WRAPPERS = 4  # lists of one, or quotes, around a value
+_MOST_OPTIONS = 256  # lists of options whose spellings are kept
+_FORMATS = {
+    "date": spellings.iso_date,
+    "date-time": spellings.iso_datetime,
+    "time": spellings.iso_time,
+}
+_NULL_WORDS = frozenset({"null", "none", "nil"})
+_DAY_STYLES = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%d.%m.%Y",
+    "%Y%m%d",
+)
+
+
+def coerce(value: Json, schema: Compiled) -> tuple[Json, tuple[Edit, ...]]:
+    """The value with every lossless conversion its schema asks for, and what was changed.
+
+    Each edit made the place it names acceptable to the schema of that place (an unwrapped object or
+    array may still be wrong inside). A valid value comes back untouched, and so does what MAX_STEPS
+    do not suffice for.
+    """
+    if schema.accepts(value):
+        return value, ()
+    edits: list[Edit] = []
+    steps = _Steps()
+    made = _Walk(edits, steps).at(value, schema.root, "", 0)
+    return (value, ()) if steps.left < 0 else (made, tuple(edits))
+
+
+def pointer_join(path: str, key: str | int) -> str:
+    """RFC 6901: the path one step further down."""
+    return path + "/" + str(key).replace("~", "~0").replace("/", "~1")
+
+
+class _Steps:
+    """What all walks of one conversion share: the steps left, and what was tried and came to
+    nothing.
+    """
+
+    def __init__(self) -> None:
+        self.left = MAX_STEPS
+        self._refused: dict[tuple[str, int], Json] = {}  # values are kept, so that ids stay theirs
+        self._accepted: dict[tuple[str, int], Json] = {}
+        self.hopeless: dict[
+            tuple[str, int], Json
+        ] = {}  # what no conversion changes at a subschema that refuses it
+
+    def accepts(self, node: Node, value: Json) -> bool:
+        """Whether a subschema accepts a value, asked once of each array and object."""
+        if not isinstance(value, dict | list):
+            return node.accepts(value)
+        key = (node.pointer, id(value))
+        if key in self._accepted:
+            return True
+        if key in self._refused:
+            return False
+        self.left -= 1 + len(value) // 8
+        verdict = node.accepts(value)
+        (self._accepted if verdict else self._refused)[key] = value
+        return verdict
+
+    def spent(self, node: Node, value: Json) -> bool:
+        """Whether there is nothing left to try with this value at this subschema."""
+        self.left -= 1
+        return self.left < 0 or (node.pointer, id(value)) in self.hopeless
+
+
+class _Walk:
+    """One descent through value and schema at once, collecting edits."""
+
+    def __init__(self, edits: list[Edit], steps: _Steps) -> None:
+        self.edits = edits
+        self.steps = steps
+
+    def at(self, value: Json, node: Node, path: str, depth: int) -> Json:
+        """The value as this subschema wants it; unchanged where nothing, or more than one thing,
+        fits.
+        """
+        if depth > _MAX_DEPTH or not isinstance(node.schema, dict) or self.steps.spent(node, value):
+            return value
+        if self.steps.accepts(node, value):
+            return value
+        made = self._tried(value, node, path, depth)
+        if made is value and isinstance(value, dict | list):
+            self.steps.hopeless[node.pointer, id(value)] = value
+        return made
+
+    def _tried(self, value: Json, node: Node, path: str, depth: int) -> Json:
+        target = node.target()
+        if target is not None:
+            value = self.at(value, target, path, depth + 1)
+        for branch in node.branches("allOf"):
+            value = self.at(value, branch, path, depth + 1)
+        for keyword in ("anyOf", "oneOf"):
+            if node.get(keyword):
+                value = self._choose(value, node, keyword, path, depth)
+        if self.steps.accepts(node, value):
+            return value
+        return self._inside(self._itself(value, node, path, depth), node, path, depth)
+
+    def _choose(self, value: Json, node: Node, keyword: str, path: str, depth: int) -> Json:
+        """What exactly one branch makes of the value (branches that agree count as one)."""
+        found: dict[str, tuple[Json, list[Edit]]] = {}
+        for branch in node.branches(keyword):
+            self.steps.left -= _BRANCH
+            edits: list[Edit] = []
+            candidate = _Walk(edits, self.steps).at(value, branch, path, depth + 1)
+            if self.steps.accepts(branch, candidate):
+                found.setdefault(canonical(candidate), (candidate, edits))
+        if len(found) != 1:
+            return value
+        candidate, edits = next(iter(found.values()))
+        self.edits += edits
+        return candidate
+
+    def _itself(self, value: Json, node: Node, path: str, depth: int) -> Json:
+        """The value replaced as a whole. The first reading wins: readings are ordered from surest
+        to least sure.
+        """
+        for rule, candidate in _readings(value, node.schema):
+            edits: list[Edit] = []
+            finished = candidate
+            if isinstance(candidate, dict | list) and not self.steps.accepts(node, candidate):
+                finished = _Walk(edits, self.steps).at(candidate, node, path, depth + 1)
+            unwrapped = rule.endswith("unwrap_json") and "string" not in types_of(node.schema)
+            if unwrapped or self.steps.accepts(
+                node, finished
+            ):  # text where no text may stand is opened even if more is wrong
+                self.edits.append(Edit(path, value, candidate, rule))
+                self.edits += edits
+                return finished
+        return value
+
+    def _inside(self, value: Json, node: Node, path: str, depth: int) -> Json:
+        """The value with its members converted, each on its own merits; itself where none is."""
+        if isinstance(value, dict):
+            return self._members(value, node, path, depth)
+        if isinstance(value, list):
+            made = [self._item(item, i, node, path, depth) for i, item in enumerate(value)]
+            return (
+                made if any(new is not old for new, old in zip(made, value, strict=True)) else value
+            )
+        return value
+
+    def _members(self, value: dict[str, Json], node: Node, path: str, depth: int) -> Json:
+        required = node.get("required")
+        made: dict[str, Json] = {}
+        for key, member in value.items():
+            child = node.member(key)
+            here = pointer_join(path, key)
+            if child is None:
+                made[key] = member
+                continue
+            new = self.at(member, child, here, depth + 1)
+            if new is None and not child.accepts(None) and key not in (required or ()):
+                self.edits.append(Edit(here, None, None, "drop_null"))
+                continue
+            made[key] = new
+        same = len(made) == len(value) and all(made[key] is member for key, member in value.items())
+        return value if same else made
+
+    def _item(self, item: Json, i: int, node: Node, path: str, depth: int) -> Json:
+        child = node.item(i)
+        return item if child is None else self.at(item, child, pointer_join(path, i), depth + 1)
+
+
+def types_of(schema: Json) -> frozenset[str]:
+    """The types a schema names, or that its enum and const show; empty where it says nothing."""
+    if not isinstance(schema, dict):
+        return frozenset()
+    named = schema.get("type")
+    if isinstance(named, str):
+        return frozenset({named})
+    if isinstance(named, list):
+        return frozenset(t for t in named if isinstance(t, str))
+    options = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else ())]
+    if options:
+        return frozenset(_type_name(o) for o in options)
+    if "properties" in schema:
+        return frozenset({"object"})
+    return frozenset({"array"}) if "items" in schema or "prefixItems" in schema else frozenset()
+
+
+def _type_name(value: Json) -> str:
+    if value is None:
+        return "null"
+    for kinds, name in (
+        ((bool,), "boolean"),
+        ((int,), "integer"),
+        ((float,), "number"),
+        ((str,), "string"),
+    ):
+        if isinstance(value, kinds):
+            return name
+    return "array" if isinstance(value, list) else "object"
+
+
+def _readings(value: Json, schema: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Json]]:
+    """(rule, candidate) pairs for a value that the schema refuses as it stands."""
+    types = types_of(schema)
+    if isinstance(value, str):
+        yield from _readings_of_text(value, schema, types)
+    elif isinstance(value, list):
+        if "array" not in types and len(value) == 1 and depth < _MOST_WRAPPERS:
+            yield "list_to_single", value[0]
+            for rule, candidate in _readings(value[0], schema, depth + 1):
+                yield f"list_to_single+{rule}", candidate
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _readings_of_number(value, schema, types)
+    elif isinstance(value, bool):
+        yield from _of_options(str(value), schema)
+    if "array" in types and not isinstance(value, list) and value is not None:
+        yield "single_to_list", [value]
+
+
+def _readings_of_number(
+    value: float, schema: dict[str, Any], types: frozenset[str]
+) -> Iterator[tuple[str, Json]]:
+    if "integer" in types and isinstance(value, float) and value.is_integer():
+        yield "integral", int(value)
+    if "string" in types:
+        text = canonical(value)
+        yield "number_to_text", text
+        yield from _of_options(text, schema)
+
+
+def _readings_of_text(
+    text: str, schema: dict[str, Any], types: frozenset[str]
+) -> Iterator[tuple[str, Json]]:
+    spelling = text if len(text) <= _LONGEST_SPELLING else text.strip()
+    if len(spelling) > _LONGEST_SPELLING:  # it spells no word, number or day
+        if types & {"object", "array"}:
+            yield from _unwrapped(text, types)
+        return
+    yield from _of_options(spelling, schema)
+    if types & {"object", "array"}:
+        yield from _unwrapped(text, types)
+    if types & {"integer", "number"}:
+        found = spellings.number(text, whole="number" not in types)
+        if found is not NONE:
+            yield "text_to_number", found
+    if "boolean" in types:
+        found = spellings.boolean(text)
+        if found is not NONE:
+            yield "text_to_boolean", found
+    if "null" in types and text.strip().lower() in _NULL_WORDS:
+        yield "text_to_null", None
+    if types & {"integer", "number", "boolean", "null"} and text[:1] == '"':
+        yield from _unwrapped_scalar(text, schema)
+    if "string" in types:
+        yield from _respelled(text, schema)
+
+
+def _unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[str, Json]]:
+    """An object or array that came as text, encoded once more than it should."""
+    if text.lstrip()[:1] not in ("{", "[", '"', "'"):
+        return
+    try:
+        value = parse(text)
+        if isinstance(value, str):  # encoded twice too often
+            value = parse(value)
+    except JsonError:
+        try:
+            mended = parse_lenient(text)
+        except JsonError:
+            return
+        if mended.truncated:
+            return
+        value = mended.value
+    if _type_name(value) in types:
+        yield "unwrap_json", value
+
+
+def _unwrapped_scalar(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+    """A quoted scalar inside the text: "\\"5\\""."""
+    try:
+        inner = parse(text)
+    except JsonError:
+        return
+    if isinstance(inner, str) and not inner.startswith('"'):
+        for _, candidate in _readings(inner, schema):
+            yield "unwrap_json", candidate
+
+
+def _of_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+    """The one option of ``enum`` or ``const`` that the text spells, case, spaces and separators
+    aside.
+    """
+    options = schema.get("enum") if isinstance(schema.get("enum"), list) else None
+    if options is None:
+        if "const" not in schema:
+            return
+        options = [schema["const"]]
+    exact, worded = _spelled(options)
+    for _ in range(_MOST_WRAPPERS):
+        found = exact.get(text.strip()) or (
+            worded.get(spellings.word(text), []) if spellings.word(text) else []
+        )
+        if len(found) == 1:
+            yield "option_spelling", found[0]
+        if found or text[:1] not in ('"', "'") or text[-1:] != text[:1] or len(text) <= 2:
+            return
+        text = text[1:-1]
+
+
+def _spelled(options: list[Json]) -> tuple[dict[str, list[Json]], dict[str, list[Json]]]:
+    """The options by their texts, and by their words. A list that is asked about again is read
+    once.
+    """
+    known = _options.get(id(options))
+    if known is not None and known[0] is options:
+        return known[1], known[2]
+    exact: dict[str, list[Json]] = {}
+    worded: dict[str, list[Json]] = {}
+    for option in options:
+        if isinstance(option, str | int | float | bool):
+            text = _as_text(option)
+            exact.setdefault(text, []).append(option)
+            worded.setdefault(spellings.word(text), []).append(option)
+    if len(_options) >= _MOST_OPTIONS:
+        _options.clear()
+    _options[id(options)] = (
+        options,
+        exact,
+        worded,
+    )  # the list is kept, so that its id stays its own
+    return exact, worded
+
+
+_options: dict[int, tuple[list[Json], dict[str, list[Json]], dict[str, list[Json]]]] = {}
+
+
+def _as_text(option: Json) -> str:
+    return option if isinstance(option, str) else canonical(option)
+
+
+def _respelled(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+    """The same text without surrounding space, or the same day as the format or pattern spells
+    it.
+    """
+    checked = "format" in schema or "pattern" in schema
+    trimmed = text.strip()
+    if checked and trimmed != text:
+        yield "trim", trimmed
+    reader = _FORMATS.get(str(schema.get("format")))
+    found = reader(text) if reader else NONE
+    if found is not NONE:
+        yield "date_spelling", found
+    if "pattern" in schema and (day := spellings.calendar_day(text)):
+        made = {day.strftime(style) for style in _DAY_STYLES}
+        fitting = sorted(m for m in made if _matches(schema["pattern"], m))
+        if len(fitting) == 1:
+            yield "date_spelling", fitting[0]
+
+
+def _matches(pattern: Json, text: str) -> bool:
+    """Whether a simple pattern, as date patterns are, matches; anything that could backtrack is not
+    tried.
+    """
+    if (
+        not isinstance(pattern, str)
+        or len(pattern) > 120
+        or re.search(r"[+*]\)?[+*{]|\(\?|\\[1-9]", pattern)
+    ):
+        return False
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return False
+
+
+def coerce_at(value: Json, node: Node) -> Json:
+    """The value as one subschema wants it, for asking whether it would fit there."""
+    return _Walk([], _Steps()).at(value, node, "", 0)

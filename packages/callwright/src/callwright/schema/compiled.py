@@ -1,0 +1,426 @@
+"""JSON Schema for the gate: compiled once, checked in microseconds, no socket, no schema that never
+ends.
+
+jsonschema-rs decides (Draft 2020-12 unless ``$schema`` says otherwise). Schemas come from
+strangers, so each is measured before it is compiled: size, depth, and how often one value could be
+visited (:mod:`callwright.schema.cost`).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from threading import Lock
+from typing import Any
+from urllib.parse import unquote
+
+import jsonschema_rs
+
+from callwright.nouns.types import Json, Tool, canonical
+from callwright.schema.cost import Visits, extent, measure, visits_of
+from callwright.schema.relaxed import relax
+
+_PATTERNS = jsonschema_rs.FancyRegexOptions(
+    backtrack_limit=10_000, size_limit=500_000, dfa_size_limit=500_000
+)
+_LINEAR = jsonschema_rs.RegexOptions(size_limit=500_000, dfa_size_limit=500_000)
+_MAX_INSTANCE_DEPTH = 200
+_MAX_STEPS = 5_000_000  # visits of all values: up to 40 ns each
+_MAX_LISTED = 50_000  # … where all errors are listed: up to 10 µs each
+_MAX_LISTED_BRANCHES = 600  # … and 300 µs where errors hold those of branches
+_MAX_SLOW_TEXT = 5_000  # characters that a pattern may look around in: 17 µs each
+_CACHED = 1024
+_OWN = frozenset(
+    {"type", "required", "minItems", "maxItems", "minProperties", "maxProperties", "description"}
+)
+
+
+class BadSchema(ValueError):
+    """A schema that cannot be used: not a schema, refers outside itself, or too large or costly to
+    decide.
+    """
+
+
+def compile_schema(
+    schema: Json,
+    *,
+    formats: bool = True,
+    registry: Mapping[str, Json] | None = None,
+) -> Compiled:
+    """A schema ready to check values. ``registry`` holds further schemas by URI; nothing is ever
+    fetched.
+
+    ``formats``: assert ``format`` (the gate does; by default the specification only annotates).
+    Raises BadSchema.
+    """
+    options = _options(formats)
+    try:
+        if registry:
+            options["registry"] = _registry(schema, registry)
+        return _compiled(schema, options)
+    except (ValueError, TypeError, jsonschema_rs.ReferencingError) as exc:
+        raise BadSchema(_first_line(exc)) from None
+
+
+def compile_relaxed(schema: Json) -> Compiled:
+    """A schema ready to check values, whatever it is: what the validator refuses of it asserts
+    nothing and is named in ``unasserted`` (:mod:`callwright.schema.relaxed`). Never raises.
+    """
+    options = _options(formats=True)
+    try:
+        return _compiled(schema, options)
+    except (ValueError, TypeError, jsonschema_rs.ReferencingError):
+        made, unasserted = relax(schema, lambda part: _refusal(part, options))
+        return _compiled(made, options, unasserted)
+
+
+def _options(formats: bool) -> dict[str, Any]:
+    return {"offline": True, "validate_formats": formats, "pattern_options": _PATTERNS}
+
+
+def _compiled(schema: Json, options: dict[str, Any], unasserted: tuple[str, ...] = ()) -> Compiled:
+    """Raises what :func:`_refusal` tells of."""
+    if not isinstance(schema, dict | bool):
+        raise BadSchema(f"a schema is an object or a boolean, not {type(schema).__name__}")
+    problem = measure(schema)
+    if problem:
+        raise BadSchema(problem)
+    validator = jsonschema_rs.validator_for(schema, **options)
+    return Compiled(
+        schema,
+        validator,
+        options,
+        visits_of(schema),
+        unasserted,
+        _has_slow_patterns(schema, options),
+    )
+
+
+def _refusal(schema: Json, options: dict[str, Any]) -> str:
+    """Why a schema cannot be compiled; "" where it can."""
+    try:
+        _compiled(schema, options)
+    except (ValueError, TypeError, jsonschema_rs.ReferencingError) as exc:
+        return _first_line(exc) or type(exc).__name__
+    return ""
+
+
+def _has_slow_patterns(schema: Json, options: dict[str, Any]) -> bool:
+    """Whether a pattern looks around or back: on a long text, each of its places is then tried many
+    times.
+    """
+    try:
+        jsonschema_rs.validator_for(schema, **{**options, "pattern_options": _LINEAR})
+    except ValueError:
+        return True
+    return False
+
+
+def validate(
+    schema: Json,
+    instance: Json,
+    *,
+    formats: bool = False,
+    registry: Mapping[str, Json] | None = None,
+) -> bool:
+    """Whether the instance is valid. What the official JSON-Schema-Test-Suite is run through.
+    Raises BadSchema.
+    """
+    return compile_schema(schema, formats=formats, registry=registry).accepts(instance)
+
+
+@dataclass(eq=False)
+class Compiled:
+    """One compiled schema. ``visits`` tells what checking a value costs; ``unasserted``, as
+    ``pointer: why``, which parts of the schema as it was given refuse nothing.
+    """
+
+    schema: Json
+    validator: Any
+    options: dict[str, Any]
+    visits: Visits
+    unasserted: tuple[str, ...] = ()
+    slow_patterns: bool = False
+
+    @property
+    def max_depth(self) -> int:
+        """How deeply a value may be nested before not all of the schema is asserted of it."""
+        return self.visits.deepest
+
+    def accepts(self, value: Json) -> bool:
+        """Whether the value is valid; a value that cannot be checked at all is not.
+
+        Of a value that the whole schema cannot be asked about at a bounded cost, only what is
+        asserted without following references is.
+        """
+        asked = self.asked_of(value)
+        try:
+            return asked is None or bool(asked.validator.is_valid(value))
+        except (ValueError, TypeError):
+            return False
+
+    def asked_of(self, value: Json) -> Compiled | None:
+        """The schema that is asserted of this value: this one, or it without references where those
+        cost too much; None where that does too.
+        """
+        if self._cheap or self._affords(value):
+            return self
+        lighter = self._without_references
+        return lighter if lighter is not self and lighter._affords(value) else None
+
+    def unasserted_of(self, value: Json) -> tuple[str, ...]:
+        """What of the schema as it was given is not asserted of this value, as ``pointer: why``."""
+        asked = self.asked_of(value)
+        if asked is self:
+            return self.unasserted
+        why = (
+            f"asserting it of arguments of this size or more than {self.max_depth} levels takes too"
+            " many steps"
+        )
+        return (*self.unasserted, *(() if asked is None else asked.unasserted), f"#: {why}")
+
+    def errors(self, value: Json) -> list[Any]:
+        """The jsonschema-rs errors of a value, at most a hundred; empty also where it cannot be
+        checked at all, or listing them takes too many steps: see :meth:`Node.lists`.
+        """
+        return self.root.errors(value) if self.root.lists(value) else []
+
+    @cached_property
+    def _cheap(self) -> bool:
+        """Whether no value costs more than its own size."""
+        return (
+            self.visits.deepest >= _MAX_INSTANCE_DEPTH
+            and self.visits.counts[-1] <= 64
+            and not self.slow_patterns
+        )
+
+    def _affords(self, value: Json, most: int = _MAX_STEPS) -> bool:
+        size = extent(value, _MAX_INSTANCE_DEPTH)
+        if size.depth > self.visits.deepest and self.visits.deepest < _MAX_INSTANCE_DEPTH:
+            return False
+        if self.slow_patterns and size.longest > _MAX_SLOW_TEXT:
+            return False
+        return size.parts * self.visits.at(size.depth) <= most
+
+    @cached_property
+    def _without_references(self) -> Compiled:
+        made, unasserted = relax(
+            self.schema, lambda part: _refusal(part, self.options), references=False
+        )
+        return _compiled(made, self.options, unasserted) if unasserted else self
+
+    @cached_property
+    def _parts(self) -> Any:
+        return jsonschema_rs.validator_map_for(self.schema, **self.options)
+
+    @cached_property
+    def root(self) -> Node:
+        """The schema as a tree to walk along with a value."""
+        return Node(self, "#", self.schema)
+
+    def part(self, pointer: str) -> Any:
+        """The validator of the subschema at a URI-fragment pointer; None where there is no such
+        part.
+        """
+        return self._parts.get(pointer)
+
+    def part_accepts(self, pointer: str, value: Json) -> bool | None:
+        """Whether the subschema at a URI-fragment pointer accepts the value; None where there is no
+        such part.
+        """
+        asked = self.asked_of(value)
+        part = None if asked is None else asked.part(pointer)
+        if asked is None or (part is None and asked is not self):
+            return True
+        if part is None:
+            return None
+        try:
+            return bool(part.is_valid(value))
+        except (ValueError, TypeError):
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A subschema and where it stands. Walking goes through local references only."""
+
+    within: Compiled
+    pointer: str
+    schema: Json
+    _below: dict[tuple[str | int, ...], Node] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # seen so far
+
+    def accepts(self, value: Json) -> bool:
+        """Whether this subschema, references resolved against the whole, accepts the value."""
+        verdict = self.within.part_accepts(self.pointer, value)
+        return (
+            bool(self.schema)
+            if verdict is None and isinstance(self.schema, bool)
+            else bool(verdict)
+        )
+
+    def lists(self, value: Json) -> bool:
+        """Whether all that this subschema has against the value can be listed at a bounded cost:
+        each branch of ``anyOf`` that fails holds all errors of its own.
+        """
+        visits, size = self.within.visits, extent(value, _MAX_INSTANCE_DEPTH)
+        if self.within.asked_of(value) is not self.within:
+            return False
+        steps = size.parts * visits.at(size.depth)
+        return steps <= (_MAX_LISTED if visits.at(size.depth) <= 64 else _MAX_LISTED_BRANCHES)
+
+    def errors(self, value: Json) -> list[Any]:
+        """The jsonschema-rs errors of a value, at most a hundred; empty also where it cannot be
+        checked at all.
+        """
+        part = self.within.validator if self.pointer == "#" else self.within.part(self.pointer)
+        try:
+            return [] if part is None else list(islice(part.iter_errors(value), 100))
+        except (ValueError, TypeError):
+            return []
+
+    def alone(self) -> Node:
+        """What this subschema says of a value by itself, members and items aside; for values too
+        large for more.
+        """
+        said = (
+            {k: v for k, v in self.schema.items() if k in _OWN}
+            if isinstance(self.schema, dict)
+            else {}
+        )
+        if isinstance(self.get("properties"), dict):
+            said["properties"] = dict.fromkeys(self.get("properties"), True)
+        return compile_relaxed(said).root
+
+    def child(self, *keys: str | int) -> Node:
+        """The subschema below, by keyword and key or index."""
+        found = self._below.get(keys)
+        if found is None:
+            schema, pointer = self.schema, self.pointer
+            for key in keys:
+                schema = schema[key]
+                pointer += "/" + str(key).replace("~", "~0").replace("/", "~1")
+            found = self._below[keys] = Node(self.within, pointer, schema)
+        return found
+
+    def get(self, keyword: str) -> Json:
+        return self.schema.get(keyword) if isinstance(self.schema, dict) else None
+
+    def resolved(self) -> Node:
+        """The node that a chain of ``$ref`` without other keywords beside it leads to."""
+        if not isinstance(self.get("$ref"), str):
+            return self
+        node, seen = self, {self.pointer}
+        while isinstance(node.schema, dict) and isinstance(node.schema.get("$ref"), str):
+            target = node.target()
+            if target is None or target.pointer in seen:
+                return node
+            seen.add(target.pointer)
+            node = target
+        return node
+
+    def target(self) -> Node | None:
+        """What a local ``$ref`` names; None for any other reference."""
+        reference = self.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return None
+        if reference not in ("#", "") and not reference.startswith("#/"):
+            return None
+        node = self.within.root
+        try:
+            for part in reference[1:].split("/")[1:]:
+                key = unquote(part).replace("~1", "/").replace("~0", "~")
+                node = node.child(int(key) if isinstance(node.schema, list) else key)
+        except (KeyError, IndexError, ValueError, TypeError):
+            return None
+        return node
+
+    def branches(self, keyword: str) -> Iterator[Node]:
+        """The subschemas of ``anyOf``, ``oneOf``, ``allOf`` or ``prefixItems``."""
+        listed = self.get(keyword)
+        for i in range(len(listed) if isinstance(listed, list) else 0):
+            yield self.child(keyword, i)
+
+    def property(self, name: str) -> Node | None:
+        """The subschema of one declared property, references followed."""
+        properties = self.get("properties")
+        return (
+            self.child("properties", name)
+            if isinstance(properties, dict) and name in properties
+            else None
+        )
+
+    def member(self, key: str) -> Node | None:
+        """The subschema of one member of an object: declared or additional."""
+        child = self.property(key)
+        if child is not None:
+            return child
+        if isinstance(self.get("patternProperties"), dict):
+            return None  # several may apply at once; the whole check decides
+        return (
+            self.child("additionalProperties")
+            if isinstance(self.get("additionalProperties"), dict)
+            else None
+        )
+
+    def item(self, i: int) -> Node | None:
+        """The subschema of one item of an array."""
+        for keyword in ("prefixItems", "items"):
+            listed = self.get(keyword)
+            if isinstance(listed, list) and i < len(listed):
+                return self.child(keyword, i)
+        if isinstance(self.get("items"), dict):
+            return self.child("items")
+        return (
+            self.child("additionalItems") if isinstance(self.get("additionalItems"), dict) else None
+        )
+
+
+_cache: OrderedDict[str, Compiled] = OrderedDict()
+_lock = Lock()
+
+
+def compiled_for(tool: Tool) -> Compiled:
+    """The compiled input schema of a tool, shared by every gate of the process. Never raises: what
+    cannot be asserted of it is named in ``unasserted``.
+    """
+    try:
+        key = tool.schema_digest
+    except (
+        RecursionError,
+        ValueError,
+        TypeError,
+    ):  # too deep, or no JSON: nothing to remember it by
+        return compile_relaxed(tool.input_schema)
+    with _lock:
+        found = _cache.get(key)
+        if found is not None:
+            _cache.move_to_end(key)
+            return found
+    found = compile_relaxed(tool.input_schema)
+    with _lock:
+        _cache[key] = found
+        while len(_cache) > _CACHED:
+            _cache.popitem(last=False)
+    return found
+
+
+def _registry(schema: Json, others: Mapping[str, Json]) -> Any:
+    """The other schemas. One without ``$schema`` that names places the old way (``"$id": "#name"``,
+    up to draft 7) is read by the draft of the schema that refers to it.
+    """
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+
+    def dialected(other: Json) -> Json:
+        old = isinstance(named, str) and isinstance(other, dict) and '"$id":"#' in canonical(other)
+        return {"$schema": named, **other} if old else other
+
+    return jsonschema_rs.Registry([(uri, dialected(other)) for uri, other in others.items()])
+
+
+def _first_line(exc: Exception) -> str:
+    return str(getattr(exc, "message", "") or exc).split("\n", 1)[0][:300]

@@ -1,0 +1,254 @@
+"""Keys that the schema does not know: renamed where only one missing key can be meant, otherwise
+dropped.
+
+Renames come first, because a dropped key loses what the model said. A rename is made for the same
+name in other clothes (case, separators, plural), for a typing slip, or for a name with a neutral
+word more or less; and only if the value fits the key it is given to. Never between names whose
+difference carries meaning (min/max, start/end, 1/2).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from callwright.nouns.memo import remembered
+from callwright.nouns.types import Edit, Json, JsonObject, required_keys
+from callwright.schema.coerce import pointer_join
+from callwright.schema.compiled import Node
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NEUTRAL = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "my",
+        "your",
+        "name",
+        "value",
+        "val",
+        "input",
+        "in",
+        "param",
+        "parameter",
+        "arg",
+        "argument",
+    }
+    | {
+        "args",
+        "text",
+        "str",
+        "string",
+        "list",
+        "array",
+        "data",
+        "field",
+        "info",
+        "of",
+        "for",
+        "to",
+        "given",
+    }
+)
+_OPPOSITES = frozenset({"in", "un", "non", "dis", "de", "im", "ir", "a", "re", "ex"})
+_GENERIC = frozenset(
+    {"id", "name", "key", "code"}
+)  # may stand for "<thing>_id" where there is one such thing
+_PLACES = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
+_BESIDE = (
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "dependentSchemas",
+    "propertyNames",
+)
+_MAX_DEPTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class RenamedKeys:
+    value: Json
+    edits: tuple[Edit, ...]
+
+
+def declared_keys(schema: Json) -> frozenset[str] | None:
+    """The only keys a call may have; None where the schema provides for others (or where it cannot
+    be told).
+
+    With ``additionalProperties`` absent the declared properties count as all there are (RETO 3.4:
+    unknown top-level keys are dropped), as long as any are declared and nothing beside them could
+    declare more.
+    """
+    if not isinstance(schema, dict) or any(keyword in schema for keyword in _BESIDE):
+        return None
+    properties = schema.get("properties")
+    if schema.get("patternProperties") or schema.get("unevaluatedProperties") not in (None, False):
+        return None
+    if schema.get("additionalProperties", False) is not False:
+        return None
+    if isinstance(properties, dict) and (properties or "additionalProperties" in schema):
+        return frozenset(properties).union(
+            required_keys(schema)
+        )  # in the wild some are not among the properties
+    return None
+
+
+def rename(
+    value: Json, node: Node, path: str = "", depth: int = 0
+) -> tuple[Json, tuple[Edit, ...]]:
+    """Unknown keys renamed to missing ones, at every level where it is certain which is meant."""
+    edits: list[Edit] = []
+    return _renamed(value, node.resolved(), path, edits, depth), tuple(edits)
+
+
+def drop(value: Json, node: Node, path: str = "") -> tuple[Json, tuple[Edit, ...]]:
+    """Keys that the schema forbids (or, at the top, does not declare) left out, at every level."""
+    edits: list[Edit] = []
+    return _dropped(value, node.resolved(), path, edits, 0), tuple(edits)
+
+
+def _renamed(value: Json, node: Node, path: str, edits: list[Edit], depth: int) -> Json:
+    if depth > _MAX_DEPTH:
+        return value
+    if isinstance(value, list):
+        child = node.child("items").resolved() if isinstance(node.get("items"), dict) else None
+        if child is None:
+            return value
+        return [
+            _renamed(v, child, pointer_join(path, i), edits, depth + 1) for i, v in enumerate(value)
+        ]
+    properties = node.get("properties")
+    if not isinstance(value, dict) or not isinstance(properties, dict):
+        return value
+    pairs = _pairs(value, node) if not node.get("patternProperties") else {}
+    made: JsonObject = {}
+    for key, member in value.items():
+        name = str(pairs.get(key, key))
+        if name != key:
+            edits.append(Edit(pointer_join(path, key), key, name, "rename_key"))
+        child = node.property(name)
+        if child is not None:
+            member = _renamed(member, child.resolved(), pointer_join(path, name), edits, depth + 1)
+        made[name] = member
+    return made
+
+
+def _pairs(value: JsonObject, node: Node) -> dict[str, str]:
+    """unknown key -> missing key, only where each has no other partner."""
+    properties = node.get("properties")
+    required = required_keys(node.schema)
+    unknown = [k for k in value if k not in properties and k not in required]
+    missing = [k for k in properties if k not in value]
+    if not unknown or not missing:
+        return {}
+    found: dict[str, str] = {}
+    for likeness in (_same_name, _slip, _neutral_words, _generic):
+        left = [k for k in unknown if k not in found]
+        free = [k for k in missing if k not in found.values()]
+        if likeness in (_neutral_words, _generic):
+            free = [k for k in free if k in required]
+        hits = {k: [m for m in free if likeness(k, m) and _fits(value[k], node, m)] for k in left}
+        for key, targets in hits.items():
+            if len(targets) == 1 and sum(targets[0] in other for other in hits.values()) == 1:
+                found[key] = targets[0]
+    return found
+
+
+def _fits(member: Json, node: Node, name: str) -> bool:
+    """Whether the value is one that the key could hold, lossless conversions included."""
+    from callwright.schema.coerce import (
+        coerce_at,
+    )  # coerce does not know keys; keys ask it one question
+
+    child = node.property(name)
+    return child is not None and child.accepts(coerce_at(member, child))
+
+
+@remembered(most=16_384, longest=128)
+def words(name: str) -> tuple[str, ...]:
+    """A name's words, lower case: "startDate2" -> ("start", "date", "2")."""
+    return tuple(w.lower() for w in _WORDS.findall(name))
+
+
+def _same_name(one: str, other: str) -> bool:
+    a, b = "".join(words(one)), "".join(words(other))
+    return bool(a) and (a == b or (len(a) > 2 and a + "s" == b) or (len(b) > 2 and b + "s" == a))
+
+
+def _slip(one: str, other: str) -> bool:
+    """A typing slip: one edit in four letters or more, two in nine or more, never in digits or the
+    first letter.
+    """
+    from rapidfuzz.distance import OSA  # megabytes that a process without such a key need not load
+
+    a, b = "_".join(words(one)), "_".join(words(other))
+    if re.findall(r"\d+", a) != re.findall(r"\d+", b) or a[:1] != b[:1]:
+        return False
+    shorter = min(len(a), len(b))
+    allowed = 2 if shorter >= 9 else 1 if shorter >= 4 else 0
+    if not allowed or OSA.distance(a, b, score_cutoff=allowed) > allowed:
+        return False
+    changed = [(x, y) for x, y in zip(a.split("_"), b.split("_"), strict=False) if x != y]
+    return a.count("_") == b.count("_") and all(_slipped_word(x, y) for x, y in changed)
+
+
+def _slipped_word(one: str, other: str) -> bool:
+    """Short words differ by meaning rather than by slip (min/max, from/form), and so do
+    opposites.
+    """
+    from rapidfuzz.distance import OSA
+
+    shorter, longer = sorted((one, other), key=len)
+    opposite = longer.removesuffix(shorter) in _OPPOSITES and longer != shorter
+    return len(shorter) >= 5 and not opposite and OSA.distance(one, other) <= 2
+
+
+def _neutral_words(one: str, other: str) -> bool:
+    """The same name but for words that say nothing: city_name and city, query and the_query."""
+    a = [w for w in words(one) if w not in _NEUTRAL]
+    b = [w for w in words(other) if w not in _NEUTRAL]
+    return bool(a) and a == b
+
+
+def _generic(one: str, other: str) -> bool:
+    """A bare "id" for "user_id", or the other way round."""
+    a, b = words(one), words(other)
+    shorter, longer = (a, b) if len(a) < len(b) else (b, a)
+    return (
+        len(shorter) == 1
+        and shorter[0] in _GENERIC
+        and len(longer) == 2
+        and longer[-1] == shorter[0]
+    )
+
+
+def _dropped(value: Json, node: Node, path: str, edits: list[Edit], depth: int) -> Json:
+    if depth > _MAX_DEPTH:
+        return value
+    if isinstance(value, list) and isinstance(node.get("items"), dict):
+        item = node.child("items").resolved()
+        return [
+            _dropped(v, item, pointer_join(path, i), edits, depth + 1) for i, v in enumerate(value)
+        ]
+    if not isinstance(value, dict) or not isinstance(node.schema, dict):
+        return value
+    declared = (
+        declared_keys(node.schema)
+        if path == "" or node.get("additionalProperties") is False
+        else None
+    )
+    kept: JsonObject = {}
+    for key, member in value.items():
+        here = pointer_join(path, key)
+        if declared is not None and key not in declared:
+            edits.append(Edit(here, member, None, "drop_unknown"))
+            continue
+        child = node.property(key)
+        kept[key] = (
+            member if child is None else _dropped(member, child.resolved(), here, edits, depth + 1)
+        )
+    return kept

@@ -1,0 +1,119 @@
+"""A tool's parameters in few words for a repair prompt, and the schema its answer is held to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callwright.nouns.types import Json, JsonObject, Tool, canonical, required_keys
+
+_MOST_TEXT = 160
+_MOST_OPTIONS = 30
+
+
+def schema_summary(tool: Tool) -> str:
+    """One line a parameter: name, type, whether required, options, format, description. Nested ones
+    are indented.
+    """
+    lines = [f"{tool.name}: {_short(tool.description)}" if tool.description else tool.name]
+    lines += _lines(tool.input_schema, 0, tool.input_schema) or ["(no parameters)"]
+    return "\n".join(lines)
+
+
+def reply_schema(tool: Tool) -> JsonObject | None:
+    """The schema of ``{"tool_calls": [one call of this tool]}``; None where its references would
+    not survive.
+    """
+    parameters = dict(tool.input_schema)
+    hoisted: JsonObject = {
+        k: parameters.pop(k) for k in ("$defs", "definitions") if k in parameters
+    }
+    parameters.pop("$schema", None)
+    parameters.pop("$id", None)
+    if not _references_hold(canonical(parameters), hoisted) or not _references_hold(
+        canonical(hoisted), hoisted
+    ):
+        return None
+    call = {
+        "type": "object",
+        "properties": {"name": {"const": tool.name}, "arguments": parameters},
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    }
+    calls = {"type": "array", "items": call, "minItems": 1, "maxItems": 1}
+    return {
+        "type": "object",
+        "properties": {"tool_calls": calls},
+        "required": ["tool_calls"],
+        "additionalProperties": False,
+        **hoisted,
+    }
+
+
+def _references_hold(text: str, hoisted: JsonObject) -> bool:
+    total = text.count('"$ref":"') + text.count('"$dynamicRef":"')
+    return total == sum(text.count(f'"$ref":"#/{name}/') for name in hoisted)
+
+
+def _lines(schema: Json, depth: int, root: JsonObject) -> list[str]:
+    schema = _followed(schema, root)
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or depth > 3:
+        return []
+    required = required_keys(schema)
+    found: list[str] = []
+    for name, part in properties.items():
+        part = _followed(part, root)
+        needed = "required" if name in required else "optional"
+        found.append(f"{'  ' * depth}- {name} ({_kind(part, root)}, {needed}){_about(part)}")
+        found += _lines(part, depth + 1, root)
+        if isinstance(part.get("items"), dict):
+            found += _lines(part["items"], depth + 1, root)
+    return found
+
+
+def _kind(part: JsonObject, root: JsonObject) -> str:
+    if isinstance(part.get("enum"), list):
+        listed = ", ".join(canonical(o) for o in part["enum"][:_MOST_OPTIONS])
+        return f"one of {listed}"
+    if "const" in part:
+        return f"exactly {canonical(part['const'])}"
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(part.get(keyword), list):
+            return " or ".join(_kind(_followed(p, root), root) for p in part[keyword][:6])
+    named: Any = part.get("type", "any")
+    kind = " or ".join(map(str, named)) if isinstance(named, list) else str(named)
+    if kind == "array" and isinstance(part.get("items"), dict):
+        kind = f"array of {_kind(_followed(part['items'], root), root)}"
+    limits = [
+        f"{k} {part[k]}"
+        for k in ("format", "pattern", "minimum", "maximum", "maxLength")
+        if k in part
+    ]
+    return ", ".join([kind, *limits])
+
+
+def _about(part: JsonObject) -> str:
+    said = part.get("description")
+    return f": {_short(said)}" if isinstance(said, str) and said.strip() else ""
+
+
+def _followed(part: Json, root: JsonObject) -> JsonObject:
+    """The part itself, or what its local reference names."""
+    for _ in range(8):
+        reference = part.get("$ref") if isinstance(part, dict) else None
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            break
+        node: Json = root
+        for key in reference[2:].split("/"):
+            node = (
+                node.get(key.replace("~1", "/").replace("~0", "~"))
+                if isinstance(node, dict)
+                else None
+            )
+        part = node
+    return part if isinstance(part, dict) else {}
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"

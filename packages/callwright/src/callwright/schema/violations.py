@@ -1,0 +1,314 @@
+"""From a validator's errors to violations a small model can act on, most relevant first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from callwright.nouns.errors import Violation
+from callwright.nouns.types import Json, canonical
+from callwright.schema.compiled import Compiled, Node
+
+_ORDER = {
+    word: rank
+    for rank, words in enumerate(
+        (
+            ("required", "dependentRequired"),
+            ("type",),
+            ("enum", "const"),
+            ("format", "pattern"),
+            ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+            ("minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "contains"),
+            ("additionalProperties", "unevaluatedProperties", "propertyNames", "falseSchema"),
+        )
+    )
+    for word in words
+}
+_SHOWN = 12  # allowed values, or unknown keys, listed
+_MOST = 100
+_LONGEST_NAME = 200  # that may be a slip of another
+_TOO_DEEP = 200
+
+
+def from_errors(schema: Compiled, value: Json) -> tuple[Violation, ...]:
+    """What the schema has against the value, at most a hundred errors of it; never empty for a
+    value it refuses.
+    """
+    found = list(islice(_found(schema.root, value, []), _MOST))
+    if not found and not schema.accepts(value):
+        message = "the arguments hold what JSON cannot say"
+        found.append(Violation("schema", message, "", "", None, None))
+    options = {
+        v.path for v in found if v.keyword in ("enum", "const")
+    }  # say the type too, by saying the values
+    found = [v for v in found if v.keyword != "type" or v.path not in options]
+    unique = {(v.path, v.keyword, v.message): v for v in found}
+    return tuple(sorted(unique.values(), key=_relevance))
+
+
+def _found(node: Node, value: Json, path: list[str | int]) -> Iterator[Violation]:
+    """All errors where they can be listed at a bounded cost; else what the subschema says of the
+    value by itself and what is wrong with its members, and if that is nothing, that it does not
+    fit.
+    """
+    node = node.resolved()
+    listed = node.lists(value)
+    count = 0
+    for error in node.errors(value) if listed else node.alone().errors(value):
+        yield from _from_error(error, node, path)
+        count += 1
+    if listed or len(path) > _TOO_DEEP:
+        return
+    for key, child, member in _members(node, value):
+        if child is not None and not child.accepts(member):
+            yield from _found(child, member, [*path, key])
+            count += 1
+    if not count and not node.accepts(value):
+        at = _pointer(path)
+        branches = next((k for k in ("anyOf", "oneOf") if node.get(k)), "")
+        many = (
+            f"fits none of the {len(node.get(branches))} alternatives of"
+            if branches
+            else "does not fit"
+        )
+        yield Violation(
+            "schema", f"{_where(at)} {many} its schema.", at, branches, node.schema, value
+        )
+
+
+def _members(node: Node, value: Json) -> Iterator[tuple[str | int, Node | None, Json]]:
+    if isinstance(value, dict):
+        yield from ((key, node.member(key), member) for key, member in value.items())
+    elif isinstance(value, list):
+        yield from ((i, node.item(i), item) for i, item in enumerate(value))
+
+
+def unasserted(tool: str, parts: tuple[str, ...]) -> Violation:
+    """The note that not all of a tool's schema was asserted of a call, and which parts of it were
+    not.
+    """
+    said = f"The schema of tool '{tool}' was not asserted in all its parts: {'; '.join(parts)}."
+    return Violation("unasserted", said, "", "", list(parts), None)
+
+
+def unknown_tool(name: str, known: Iterable[str]) -> Violation:
+    """The violation for a call of a tool that is not in view, with the nearest names that are."""
+    names = list(known)
+    near = nearest(name, names)
+    said = f"There is no tool '{name}'." + (f" Did you mean '{near}'?" if near else "")
+    return Violation("unknown_tool", f"{said} Tools: {_listed(names)}.", "", "", names[:50], name)
+
+
+def nearest(name: str, known: Iterable[str], least: float = 70) -> str:
+    """The most similar of the known names, or "" where none is similar."""
+    from rapidfuzz import (
+        fuzz,
+        process,
+    )  # megabytes that a process without such a call need not load
+
+    if len(name) > _LONGEST_NAME:
+        return ""
+    hit = process.extractOne(name, list(known), scorer=fuzz.WRatio, score_cutoff=least)
+    return hit[0] if hit else ""
+
+
+def _relevance(violation: Violation) -> tuple[int, int, str]:
+    return (_ORDER.get(violation.keyword, 9), violation.path.count("/"), violation.path)
+
+
+def _from_error(error: Any, base: Node, above: list[str | int]) -> list[Violation]:
+    """The violations of one error of a subschema, ``above`` being the path of its value."""
+    kind = error.kind
+    keyword = str(kind.name)
+    path = _pointer([*above, *error.instance_path])
+    if keyword in ("anyOf", "oneOf") and hasattr(kind, "context"):
+        best = _best_branch(kind.context, len(error.instance_path))
+        if best:
+            return [v for inner in best for v in _from_error(inner, base, above)]
+    node = _schema_at(base, error.schema_path)
+    if keyword == "required":
+        return [_missing(kind.value, path, node, error.instance)]
+    if keyword in ("additionalProperties", "unevaluatedProperties"):
+        return [_unknown(key, path, node, error.instance) for key in kind.value[:_SHOWN]]
+    expected = _expected(keyword, kind, node)
+    message = _MESSAGES.get(keyword, _other)(_where(path), expected, error)
+    return [Violation("schema", message + _hint(node), path, keyword, expected, error.instance)]
+
+
+def _where(path: str) -> str:
+    return f"'{path[1:].replace('/', '.')}'" if path else "the arguments"
+
+
+def _missing(key: str, path: str, node: Any, got: Any) -> Violation:
+    part = _property(node, key)
+    about = part.get("description") if isinstance(part, dict) else None
+    wanted = _describe(part)
+    inside = f" in '{path[1:].replace('/', '.')}'" if path else ""
+    message = f"Missing required key '{key}'{inside}{f' ({wanted})' if wanted else ''}."
+    if isinstance(about, str) and about.strip():
+        message += f" {_short(about)}"
+    unknown = (
+        [k for k in got if k not in (node.get("properties") or {})] if isinstance(got, dict) else []
+    )
+    near = nearest(key, unknown) if unknown else ""
+    if near:
+        message += f" You gave '{near}', which is no key of this tool."
+    return Violation("schema", message, f"{path}/{_escaped(key)}", "required", part, None)
+
+
+def _unknown(key: str, path: str, node: Any, got: Any) -> Violation:
+    known = list(node.get("properties") or {}) if isinstance(node, dict) else []
+    near = nearest(key, [k for k in known if not isinstance(got, dict) or k not in got] or known)
+    said = f" Did you mean '{near}'?" if near else ""
+    message = f"Unknown key '{key}'.{said} Known keys: {_listed(known)}."
+    given = got.get(key) if isinstance(got, dict) else None
+    return Violation(
+        "schema", message, f"{path}/{_escaped(key)}", "additionalProperties", known, given
+    )
+
+
+def _expected(keyword: str, kind: Any, node: Any) -> Any:
+    if isinstance(node, dict) and keyword in node:
+        return node[keyword]
+    try:
+        return kind.value
+    except Exception:  # kinds without a value
+        return None
+
+
+def _says_type(where: str, expected: Any, error: Any) -> str:
+    names = expected if isinstance(expected, list) else [expected]
+    return f"{where} must be {' or '.join(map(str, names))}, not {_shown(error.instance)}."
+
+
+def _says_options(where: str, expected: Any, error: Any) -> str:
+    options = expected if isinstance(expected, list) else [expected]
+    text = error.instance if isinstance(error.instance, str) else ""
+    near = nearest(text, [str(o) for o in options if isinstance(o, str)])
+    said = f" Nearest: {_shown(near)}." if near else ""
+    return f"{where} must be one of {_listed(options)}, not {_shown(error.instance)}.{said}"
+
+
+def _says_format(where: str, expected: Any, error: Any) -> str:
+    example = _FORMAT_EXAMPLES.get(str(expected), "")
+    return (
+        f"{where} must be a {expected}{f' such as {example}' if example else ''}, not"
+        f" {_shown(error.instance)}."
+    )
+
+
+def _says_pattern(where: str, expected: Any, error: Any) -> str:
+    return f"{where} must match the pattern {expected}, not {_shown(error.instance)}."
+
+
+def _other(where: str, _expected: Any, error: Any) -> str:
+    return f"{where}: {_short(str(error.message))}."
+
+
+_MESSAGES = {
+    "type": _says_type,
+    "enum": _says_options,
+    "const": _says_options,
+    "format": _says_format,
+    "pattern": _says_pattern,
+}
+_FORMAT_EXAMPLES = {
+    "date": "2024-05-03",
+    "date-time": "2024-05-03T10:00:00Z",
+    "time": "10:00:00Z",
+    "email": "name@example.org",
+    "uri": "https://example.org/page",
+    "uuid": "6f1c2c1e-0d4b-4a53-9a3e-3a4d0f6f5b11",
+    "ipv4": "192.0.2.1",
+    "duration": "PT1H30M",
+}
+
+
+def _hint(node: Any) -> str:
+    about = node.get("description") if isinstance(node, dict) else None
+    return f" It means: {_short(about)}" if isinstance(about, str) and about.strip() else ""
+
+
+def _best_branch(context: list[list[Any]], depth: int) -> list[Any]:
+    """The branch that the value came nearest to: its errors lie deepest, and are fewest."""
+
+    def near(errors: list[Any]) -> tuple[int, int]:
+        here = sum(
+            1
+            for e in errors
+            if len(e.instance_path) <= depth and str(e.kind.name) in ("type", "const")
+        )
+        return (here, len(errors))
+
+    ranked = sorted((errors for errors in context if errors), key=near)
+    clear = ranked and (len(ranked) == 1 or near(ranked[0]) < near(ranked[1]))
+    return ranked[0] if clear and near(ranked[0])[0] == 0 else []
+
+
+def _schema_at(base: Node, path: list[str | int]) -> Any:
+    """The schema object that holds the failing keyword, references on the way followed where they
+    are local. The path is one from ``base``, or from the whole schema once a reference was
+    followed.
+    """
+    root = base.within.schema
+    for start in (base.schema, root):
+        node = start
+        try:
+            for key in path[:-1]:
+                node = _local(root, node["$ref"]) if key == "$ref" else node[key]
+        except (KeyError, IndexError, TypeError):
+            continue
+        if isinstance(node, dict) and (path[-1:] == [] or path[-1] in node):
+            return node
+    return {}
+
+
+def _local(schema: Json, reference: str) -> Any:
+    node = schema
+    for part in reference.removeprefix("#").split("/")[1:]:
+        node = node[part.replace("~1", "/").replace("~0", "~")]
+    return node
+
+
+def _property(node: Any, key: str) -> Any:
+    properties = node.get("properties") if isinstance(node, dict) else None
+    return properties.get(key) if isinstance(properties, dict) else None
+
+
+def _describe(part: Any) -> str:
+    """A property's type and options in a few words."""
+    if not isinstance(part, dict):
+        return ""
+    if isinstance(part.get("enum"), list):
+        return "one of " + _listed(part["enum"])
+    kind = part.get("type")
+    named = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
+    return f"{named}, {part['format']}" if named and isinstance(part.get("format"), str) else named
+
+
+def _listed(values: list[Any]) -> str:
+    shown = ", ".join(_shown(v) for v in values[:_SHOWN])
+    return (
+        shown + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
+        if values
+        else "none"
+    )
+
+
+def _shown(value: Any) -> str:
+    return _short(f"'{value}'" if isinstance(value, str) else canonical(value), 80)
+
+
+def _short(text: str, most: int = 200) -> str:
+    text = re.sub(r"\s+", " ", text[: 4 * most]).strip()
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _pointer(path: list[str | int]) -> str:
+    return "".join("/" + _escaped(str(key)) for key in path)
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,1 @@
+"""Tools answered by recordings or by a model, and served over HTTP."""

@@ -1,0 +1,1 @@
+"""Files on disk that several processes share: SQLite databases and JSON Lines."""

@@ -1,0 +1,70 @@
+"""What one call showed of a tool, in the four outcomes of GRETEL (Table 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from callwright.nouns.redaction import masked
+from callwright.nouns.types import Json, JsonObject, canonical
+
+Outcome: TypeAlias = Literal[
+    "functional_success", "parameter_mismatch", "semantic_mismatch", "execution_failure"
+]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+Origin: TypeAlias = Literal["trial", "run"]
+
+REPLY = 1_000  # characters of a reply that are kept
+UNDOCUMENTED = (  # a call as the documentation has it was refused for lack of what it does not name
+    "undocumented"
+)
+AGAINST = (
+    "empty",
+    UNDOCUMENTED,
+)  # kinds that speak against a tool although it was reached and answered
+SILENT = "rate_limit"  # that it was called too often is not a tool's doing
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one call, or the attempt to make one, showed of a tool.
+
+    ``digest`` is the tool's, ``kind`` a :data:`callwright.nouns.errors.FailureKind`,
+    :data:`UNDOCUMENTED`, "missing" (an input that nobody gave), … or "". ``proof`` is one line for
+    people, ``at`` in seconds of Unix time. ``simulated``: the reply was written by a simulator, and
+    proves nothing. ``ref`` names what was observed: one ref is counted once, however often it is
+    recorded ("": every time).
+    """
+
+    tool: str
+    digest: str
+    outcome: Outcome
+    arguments: JsonObject = field(default_factory=dict)
+    reply: str = ""
+    kind: str = ""
+    proof: str = ""
+    seconds: float = 0.0
+    simulated: bool = False
+    origin: Origin = "trial"
+    at: float = 0.0
+    ref: str = ""
+
+    @property
+    def of_tool(self) -> bool:
+        """Whether it says something of the tool, whoever asks for whatever: it worked, it cannot be
+        reached or used, it answered with nothing, or it wants what its documentation does not name.
+        What did not fit the request says something of the request.
+        """
+        if self.simulated or self.kind == SILENT:
+            return False
+        return self.outcome in ("functional_success", "execution_failure") or self.kind in AGAINST
+
+
+def excerpt(content: Json, secrets: Sequence[str] = (), most: int = REPLY) -> str:
+    """The beginning of a reply, as text. Secrets go first: a cut through one would hide it from who
+    looks for it.
+    """
+    text = masked(content, secrets)
+    shown = text if isinstance(text, str) else canonical(text)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"

@@ -1,0 +1,163 @@
+"""OpenAI's chat completions: requests read into our types, calls written as messages and deltas
+(API reference of ``/v1/chat/completions``). What is not understood is left out here and stays as it
+is in the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from callwright.nouns.errors import CatalogError
+from callwright.nouns.types import Json, JsonObject, Message, Role, Tool, ToolCall
+from callwright.tools.lists.tools import tool_from_wire
+
+Choice = Literal["auto", "none", "required", "named"]
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTools:
+    """The tools of a request. ``opaque``: some are of kinds we cannot read, so an unknown name may
+    well be known.
+    """
+
+    tools: tuple[Tool, ...] = ()
+    opaque: bool = False
+
+
+def read_tools(raw: Json) -> OfferedTools:
+    """The tools of a chat request; without annotations they count as writing, whatever they say
+    they are trusted.
+    """
+    tools: dict[str, Tool] = {}
+    opaque = False
+    for entry in raw if isinstance(raw, list) else ():
+        try:
+            tool = tool_from_wire(entry)
+        except CatalogError:
+            opaque = True
+            continue
+        tools.setdefault(tool.name, tool)
+    return OfferedTools(tuple(tools.values()), opaque)
+
+
+def choice(body: Mapping[str, Any]) -> tuple[Choice, str]:
+    """``tool_choice`` of a request, and the name where it names a tool. What is not understood is
+    ``auto``.
+    """
+    said = body.get("tool_choice")
+    if said in ("none", "required"):
+        return said, ""
+    if said == "any":  # Mistral's word
+        return "required", ""
+    if isinstance(said, dict):
+        inner = said.get("function", said)
+        name = inner.get("name") if isinstance(inner, dict) else None
+        if isinstance(name, str) and name:
+            return "named", name
+    return "auto", ""
+
+
+def messages(body: Mapping[str, Any]) -> tuple[Message, ...]:
+    """The conversation of a request in our types; messages that cannot be read are left out."""
+    found = body.get("messages")
+    read = (_message(m) for m in found) if isinstance(found, list) else ()
+    return tuple(m for m in read if m is not None)
+
+
+def content_text(content: Json) -> str:
+    """Text, or the text parts of a list of parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(
+            str(p.get("text") or "") for p in content if isinstance(p, dict) and "text" in p
+        )
+    return ""
+
+
+def _message(raw: Json) -> Message | None:
+    role = _ROLES.get(str(raw.get("role"))) if isinstance(raw, dict) else None
+    if role is None:
+        return None
+    return Message(
+        role,
+        content_text(raw.get("content")),
+        calls(raw.get("tool_calls")) if role == "assistant" else (),
+        str(raw.get("tool_call_id") or "") if role == "tool" else "",
+        str(raw.get("name") or ""),
+    )
+
+
+def calls(raw: Json) -> tuple[ToolCall, ...]:
+    """``tool_calls`` of a message. Arguments stay the text they are."""
+    made = []
+    for entry in raw if isinstance(raw, list) else ():
+        function = entry.get("function") if isinstance(entry, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            arguments = function.get("arguments")
+            kept = arguments if isinstance(arguments, str | dict) else ""
+            made.append(ToolCall(str(entry.get("id") or ""), function["name"], kept))
+    return tuple(made)
+
+
+def call_out(call: ToolCall, arguments: str) -> JsonObject:
+    """One entry of ``message.tool_calls``; ``arguments`` is their JSON text."""
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.tool, "arguments": arguments},
+    }
+
+
+def call_deltas(call: ToolCall, arguments: str, index: int) -> tuple[JsonObject, JsonObject]:
+    """The two ``delta.tool_calls`` entries of one call: id and name first, then the arguments, one
+    index for both.
+    """
+    function = {"name": call.tool, "arguments": ""}
+    first: JsonObject = {"index": index, "id": call.id, "type": "function", "function": function}
+    return first, {"index": index, "function": {"arguments": arguments}}
+
+
+def chunk(like: Mapping[str, Any], delta: JsonObject, finish: str | None = None) -> JsonObject:
+    """A ``chat.completion.chunk`` that continues the stream ``like`` comes from."""
+    head = {
+        key: like[key]
+        for key in ("id", "created", "model", "system_fingerprint", "service_tier")
+        if key in like
+    }
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    return {"object": "chat.completion.chunk", **head, "choices": [choice]}
+
+
+def completion(like: Mapping[str, Any], message: JsonObject, finish: str) -> JsonObject:
+    """A whole ``chat.completion``."""
+    head = {
+        key: like[key]
+        for key in ("id", "created", "model", "system_fingerprint", "usage")
+        if key in like
+    }
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
+    return {"object": "chat.completion", **head, "choices": [choice]}
+
+
+def only_choice(document: Mapping[str, Any]) -> JsonObject | None:
+    """The choice of a response or chunk that has exactly one; None where there is none or more."""
+    found = document.get("choices")
+    if (
+        isinstance(found, Sequence)
+        and not isinstance(found, str)
+        and len(found) == 1
+        and isinstance(found[0], dict)
+    ):
+        return found[0] if found[0].get("index") in (0, None) else None
+    return None

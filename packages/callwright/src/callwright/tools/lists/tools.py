@@ -1,0 +1,276 @@
+"""Tool descriptions as users have them <-> :class:`~callwright.nouns.types.Tool`.
+
+Recognised: OpenAI chat (``{"type": "function", "function": {…}}``) and Responses (flat), Anthropic
+(``input_schema``), MCP (``inputSchema``, ``outputSchema``, ``annotations``), Gemini
+(``functionDeclarations``), Bedrock (``toolSpec``), ToolBench ``api_list`` entries, and the plain
+forms of data sets (NESTFUL, ComplexFuncBench, NesTools, Seal-Tools, BFCL, xLAM, TaskBench).
+:mod:`callwright.schema.normalize` says what is normalised in the schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from callwright.nouns.errors import CatalogError
+from callwright.nouns.types import DESTRUCTIVE, UNKNOWN, Effects, JsonObject, Tool
+from callwright.schema.normalize import any_schema, object_schema
+from callwright.tools.lists.effects import effects_from_annotations, effects_from_method
+from callwright.tools.lists.toolbench import is_toolbench, tool_from_toolbench
+
+FORMS = (
+    '{"type": "function", "function": {"name", "description", "parameters"}} (OpenAI), {"name",'
+    ' "description", "input_schema"} (Anthropic), {"name", "description", "inputSchema"} (MCP) or'
+    ' {"name", "description", "parameters"}; output_schema may stand beside'
+)
+
+_NAMES = ("name", "api_name", "tool_name", "function_name", "operationId", "id")
+_DESCRIPTIONS = (
+    "description",
+    "api_description",
+    "tool_description",
+    "function_description",
+    "desc",
+    "summary",
+)
+_INPUTS = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "query_parameters",
+    "parametersJsonSchema",
+    "input_parameters",
+    "inputs",
+    "arguments",
+    "args",
+)
+_OUTPUTS = (
+    "output_schema",
+    "outputSchema",
+    "output_parameters",
+    "responseJsonSchema",
+    "responses",
+    "response",
+    "returns",
+    "return",
+    "results",
+    "outputs",
+    "output",
+)
+_LISTS = (
+    "tools",
+    "functions",
+    "functionDeclarations",
+    "function_declarations",
+    "apis",
+    "api_list",
+    "api",
+    "nodes",
+)
+
+
+def tools_from_wire(raw: Any, *, source: str = "") -> tuple[Tool, ...]:
+    """Every tool of a list (or of an object that holds one). Raises CatalogError naming the place
+    in the list.
+    """
+    made = []
+    for place, item in enumerate(entries(raw)):
+        try:
+            made.append(tool_from_wire(item, source=source))
+        except CatalogError as error:
+            raise CatalogError(f"tool {place}: {error.message}", hint=error.hint) from None
+    return tuple(made)
+
+
+def entries(raw: Any) -> list[Any]:
+    """The tool descriptions inside a list, an object that holds a list, or a map from names to
+    descriptions.
+    """
+    if isinstance(raw, Mapping):
+        held = next((raw[key] for key in _LISTS if isinstance(raw.get(key), list | Mapping)), None)
+        if held is not None and not _first(raw, _INPUTS):
+            return entries(held)
+        if _name(_unwrapped(raw)):
+            return [raw]
+        if raw and all(isinstance(v, Mapping) for v in raw.values()):
+            return [v if _name(_unwrapped(v)) else {**v, "name": name} for name, v in raw.items()]
+    if isinstance(raw, list | tuple):
+        return [tool for item in raw for tool in (entries(item) if _is_group(item) else [item])]
+    raise CatalogError(f"this is no list of tools: {str(raw)[:80]!r}", hint=f"a tool is {FORMS}")
+
+
+def tool_from_wire(
+    raw: Any, *, source: str = "", trusted: bool = True, unsaid: Effects = UNKNOWN
+) -> Tool:
+    """One tool description in any style. Raises CatalogError that says what is wrong with it.
+
+    Without annotations its effects are ``unsaid``: MCP's worst case, which nobody has declared.
+    Whoever hands tools to a run takes ``unsaid=DESTRUCTIVE``, as MCP means it, so that their calls
+    ask for leave. ``trusted=False`` keeps the worst case whatever the source says.
+    """
+    if not isinstance(raw, Mapping):
+        raise CatalogError(
+            f"a tool is an object, not {type(raw).__name__}: {str(raw)[:80]!r}", hint=FORMS
+        )
+    if is_toolbench(raw):
+        return tool_from_toolbench(raw)
+    inner = _unwrapped(raw)
+    name = _name(inner)
+    if not name:
+        raise CatalogError(_nameless(raw), hint=f"a tool is {FORMS}")
+    try:
+        return _tool(name, inner, {**raw, **inner}, source, trusted, unsaid)
+    except CatalogError as error:
+        raise CatalogError(f"tool {name!r}: {error.message}", hint=error.hint) from None
+
+
+def tool_to_openai(tool: Tool) -> JsonObject:
+    """OpenAI's chat style. Output schema and effects stand beside, where :func:`tool_from_wire`
+    finds them again; not the worst case, which is what nothing said means.
+    """
+    function: JsonObject = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.input_schema,
+    }
+    if tool.output_schema is not None:
+        function["output_schema"] = tool.output_schema
+    if tool.effects != DESTRUCTIVE:
+        function["annotations"] = annotations_of(tool.effects)
+    return {"type": "function", "function": function}
+
+
+def bare(tool: Tool) -> Tool:
+    """The tool as ToolBench shows it: its name, its description and its parameters, and no more."""
+    return replace(tool, output_schema=None, effects=DESTRUCTIVE)
+
+
+def tool_to_anthropic(tool: Tool) -> JsonObject:
+    """Anthropic's Messages style."""
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+
+
+def tool_to_mcp(tool: Tool) -> JsonObject:
+    """MCP's ``tools/list`` style (2025-06-18 and later), annotations written out."""
+    made: JsonObject = {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+    }
+    if tool.output_schema is not None and tool.output_schema.get("type") == "object":
+        made["outputSchema"] = tool.output_schema
+    return {**made, "annotations": annotations_of(tool.effects)}
+
+
+def annotations_of(effects: Effects) -> JsonObject:
+    """Effects as MCP hints."""
+    return {
+        "readOnlyHint": effects.read_only,
+        "destructiveHint": effects.destructive,
+        "idempotentHint": effects.idempotent,
+        "openWorldHint": effects.open_world,
+    }
+
+
+def _tool(
+    name: str,
+    inner: Mapping[str, Any],
+    whole: Mapping[str, Any],
+    source: str,
+    trusted: bool,
+    unsaid: Effects,
+) -> Tool:
+    return Tool(
+        name=name,
+        description=str(_first(inner, _DESCRIPTIONS) or inner.get("title") or "").strip(),
+        input_schema=_input(inner),
+        output_schema=_output(whole),
+        effects=_effects(whole, trusted, unsaid),
+        source=source,
+        trusted=trusted,
+    )
+
+
+def _unwrapped(raw: Any) -> Mapping[str, Any]:
+    if not isinstance(raw, Mapping):
+        return {}
+    for key in ("function", "toolSpec", "custom"):
+        if isinstance(raw.get(key), Mapping):
+            inner: Mapping[str, Any] = raw[key]
+            return inner
+    return raw
+
+
+def _is_group(item: Any) -> bool:
+    """Gemini and Bedrock put several declarations into one entry."""
+    return (
+        isinstance(item, Mapping) and not _name(_unwrapped(item)) and any(k in item for k in _LISTS)
+    )
+
+
+def _name(raw: Mapping[str, Any]) -> str:
+    found = _first(raw, _NAMES)
+    return found.strip() if isinstance(found, str) else ""
+
+
+def _nameless(raw: Mapping[str, Any]) -> str:
+    kind = raw.get("type")
+    if isinstance(kind, str) and kind not in ("function", "custom", "object"):
+        return (
+            f"{kind!r} is a tool that the vendor's own server runs: there is no schema to plan or"
+            " check with"
+        )
+    return f"a tool has no name: {str(dict(raw))[:100]}"
+
+
+def _first(raw: Mapping[str, Any], keys: Iterable[str]) -> Any:
+    return next((raw[key] for key in keys if raw.get(key) not in (None, "")), None)
+
+
+def _input(raw: Mapping[str, Any]) -> JsonObject:
+    found = _first(raw, _INPUTS)
+    if isinstance(found, Mapping) and isinstance(found.get("json"), Mapping) and len(found) == 1:
+        found = found["json"]
+    required = raw.get("required")
+    return object_schema(found, required if isinstance(required, list) else None)
+
+
+def _output(raw: Mapping[str, Any]) -> JsonObject | None:
+    stated = _first(raw, _OUTPUTS[:2])
+    if stated is not None:
+        return any_schema(stated)
+    found = _first(raw, _OUTPUTS)
+    if found is None and isinstance(raw.get("output_name"), str):
+        return {
+            "type": "object",
+            "properties": {raw["output_name"]: {}},
+        }  # what later calls refer to (Bamboogle*)
+    if isinstance(found, Mapping):
+        by_status = next(
+            (found[k] for k in ("200", "201", "default") if isinstance(found.get(k), Mapping)), None
+        )
+        found = _body(by_status) if by_status is not None else found
+    try:
+        return any_schema(found)
+    except CatalogError:
+        return None  # a sample answer, or prose: it was not given as a schema
+
+
+def _body(response: Mapping[str, Any]) -> Any:
+    """The schema inside an OpenAPI response object, or the object itself where there is none."""
+    content = response.get("content")
+    if isinstance(content, Mapping):
+        media = next(
+            (m for m in content.values() if isinstance(m, Mapping) and "schema" in m), None
+        )
+        return media["schema"] if media else None
+    return response.get("schema", response)
+
+
+def _effects(raw: Mapping[str, Any], trusted: bool, unsaid: Effects) -> Effects:
+    said = raw.get("annotations", raw.get("effects"))
+    if isinstance(said, Mapping):
+        return effects_from_annotations(said, trusted=trusted)
+    method = raw.get("method")
+    return effects_from_method(method) if trusted and isinstance(method, str) and method else unsaid

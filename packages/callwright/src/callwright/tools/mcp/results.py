@@ -1,0 +1,118 @@
+"""What an MCP server answered to ``tools/call`` -> ToolOutput. Knows the SDK's shapes, does no
+I/O.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from callwright.http import failure_for_status
+from callwright.jsontext import JsonError, is_deeper, parse
+from callwright.nouns.errors import Failure
+from callwright.nouns.types import Json, JsonObject, ToolOutput
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
+CONNECTION_CLOSED = -32000  # the SDK's code for a connection that ended
+REQUEST_TIMEOUT = -32001
+UNREADABLE = (
+    -32700
+)  # JSON-RPC's parse error: of the transports, for an answer that they cannot read
+_INTERNAL_ERROR = -32603
+_REFUSED = frozenset({-32600, -32601, -32602})  # JSON-RPC 2.0, 5.1: what was sent could not be run
+_ERROR_CHARS = 2_000
+_MOST_LEVELS = 200
+
+
+def output_of(result: CallToolResult) -> ToolOutput:
+    """``structuredContent`` where the server sends it, else its content blocks; ``isError`` is a
+    Failure.
+    """
+    content = content_of(result)
+    if is_deeper(content, _MOST_LEVELS):
+        return ToolOutput(
+            failure=Failure(
+                "tool_error", f"its result is nested more than {_MOST_LEVELS} levels deep"
+            )
+        )
+    if result.is_error:
+        return ToolOutput(
+            failure=Failure(
+                "tool_error", _as_text(content)[:_ERROR_CHARS] or "the tool reported an error"
+            )
+        )
+    return ToolOutput(content)
+
+
+def content_of(result: CallToolResult) -> Json:
+    """A JSON value: text alone stays text, or becomes the object or array that it spells; several
+    blocks a list.
+    """
+    if result.structured_content is not None:
+        return result.structured_content
+    blocks = [
+        block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content
+    ]
+    if blocks and all(block.get("type") == "text" for block in blocks):
+        return _parsed("\n".join(str(block.get("text", "")) for block in blocks))
+    parts = [_summary(block) for block in blocks]
+    return parts[0] if len(parts) == 1 else parts or None
+
+
+def failure_of(
+    code: int, message: str, *, status: int | None = None, lost: bool = False
+) -> Failure:
+    """A JSON-RPC error -> Failure. ``lost``: the answer will not come; ``status``: of the HTTP
+    response that came instead. A server may use any code, those of the SDK too, for errors of its
+    own.
+    """
+    if lost:
+        kind: Literal["timeout", "unavailable"] = (
+            "timeout" if code == REQUEST_TIMEOUT else "unavailable"
+        )
+        said = f"the MCP server did not answer: {message}"[:_ERROR_CHARS]
+        return Failure(kind, said, retryable=True, outcome_unknown=True)
+    if code == UNREADABLE:
+        said = f"the MCP server's answer cannot be used: {message}"[:_ERROR_CHARS]
+        return Failure("unavailable", said, outcome_unknown=True)
+    if code == _INTERNAL_ERROR and status is not None:
+        said = f"the MCP server answered HTTP {status}: {message}"[:_ERROR_CHARS]
+        return failure_for_status(status, said)
+    said = message[:_ERROR_CHARS] or f"MCP error {code}"
+    return Failure("tool_error", said, detail={"code": code}, not_done=code in _REFUSED)
+
+
+def _parsed(text: str) -> Json:
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return parse(text)
+    except JsonError:
+        return text
+
+
+def _summary(block: JsonObject) -> Json:
+    """One content block without its bulk: a model can read neither an image's bytes nor a
+    sound's.
+    """
+    kind = block.get("type")
+    if kind == "text":
+        return _parsed(str(block.get("text", "")))
+    if kind == "resource":
+        inner = block.get("resource", {})
+        kept = {k: inner[k] for k in ("uri", "mimeType", "text") if k in inner}
+        return {"type": "resource", **kept, **_bytes(inner.get("blob"))}
+    kept = {k: v for k, v in block.items() if k not in ("data", "annotations", "_meta", "icons")}
+    return {**kept, **_bytes(block.get("data"))}
+
+
+def _bytes(data: Any) -> JsonObject:
+    """The size of base64 data, in bytes."""
+    return {"bytes": len(data) * 3 // 4 - data[-2:].count("=")} if isinstance(data, str) else {}
+
+
+def _as_text(content: Json) -> str:
+    from callwright.nouns.types import canonical
+
+    return content if isinstance(content, str) else "" if content is None else canonical(content)

@@ -1,0 +1,140 @@
+"""What an HTTP response means for a tool call: content, or the Failure and what the server said
+about it. Pure.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from callwright.http import HttpResponse, failure_for_status, retry_after
+from callwright.jsontext import JsonError, parse
+from callwright.nouns.errors import Failure
+from callwright.nouns.redaction import redacted
+from callwright.nouns.types import Json, Simulated, ToolOutput
+
+SIMULATED_HEADER = "x-callwright-simulated"
+"""A virtual tool server says in this header who answered in the tool's place; see
+``types.Simulated``.
+"""
+
+_MESSAGE_KEYS = (
+    *(
+        "message",
+        "error_description",
+        "detail",
+        "title",
+        "status_message",
+        "error",
+        "reason",
+        "errors",
+    ),
+    "msg",  # pydantic, FastAPI
+)
+_MESSAGE_CHARS = 500
+_TEXTUAL = (
+    "text/",
+    "application/xml",
+    "application/yaml",
+    "application/javascript",
+    "application/x-www-form",
+)
+
+
+def output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> ToolOutput:
+    """``what`` names the operation in errors; ``secrets`` are taken out of whatever the server
+    echoes.
+    """
+    said = response.headers.get(SIMULATED_HEADER)
+    how: Simulated = (
+        "recorded"
+        if said == "recorded"
+        else "nearest"
+        if said == "nearest"
+        else "model"
+        if said
+        else ""
+    )
+    return replace(_output_of(response, what, secrets, now), simulated=how)
+
+
+def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> ToolOutput:
+    if not response.ok:
+        return ToolOutput(failure=_failure(response, what, secrets, now))
+    if not response.body:
+        return ToolOutput(content={"status": response.status})
+    if _is_json(response.content_type):
+        try:
+            return ToolOutput(content=redacted(parse(response.body), secrets))
+        except JsonError as exc:
+            reason = f"{what} answered {response.status} with broken JSON: {exc}"
+            return ToolOutput(
+                failure=Failure("tool_error", reason, outcome_unknown=True, status=response.status)
+            )
+    if (
+        not response.content_type
+        or response.content_type.startswith(_TEXTUAL)
+        or "+xml" in response.content_type
+    ):
+        return ToolOutput(content=redacted(response.text, secrets))
+    data = b64encode(response.body).decode()
+    return ToolOutput(
+        content={"content_type": response.content_type, "size": len(response.body), "base64": data}
+    )
+
+
+def _failure(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> Failure:
+    body: Json = None
+    if _is_json(response.content_type) or response.body[:1] in (b"{", b"["):
+        try:
+            body = redacted(parse(response.body), secrets)
+        except JsonError:
+            body = None
+    said = _message(body) if body is not None else ""
+    if not said and response.content_type in ("text/plain", ""):
+        said = redacted(response.text.strip(), secrets)
+    text = f"{what} answered {response.status}" + (f": {_cut(said)}" if said else "")
+    waits = retry_after(response.headers, now)
+    failure = failure_for_status(response.status, text, retry_after=waits, acted=response.acted)
+    return failure if body is None or failure.detail is not None else replace(failure, detail=body)
+
+
+def _message(body: Json) -> str:
+    """What an error body says in words: RFC 9457 problems and the habits of common APIs."""
+    if isinstance(body, str):
+        return body
+    if isinstance(body, list):
+        return "; ".join(filter(None, (_message(item) for item in body[:5])))
+    if not isinstance(body, Mapping):
+        return ""
+    found: list[str] = []
+    for key in _MESSAGE_KEYS:
+        text = _message(body.get(key)) if not isinstance(body.get(key), bool) else ""
+        if text and text not in found:
+            found.append(text)
+    field: Any = body.get("field") or body.get("param") or body.get("loc")
+    where = ".".join(str(p) for p in field) if isinstance(field, list) else field
+    said = "; ".join(found) or _by_field(body)
+    return (f"{where}: " if isinstance(where, str) and said else "") + said
+
+
+def _by_field(body: Mapping[str, Any]) -> str:
+    """``{"date": ["Enter a valid date."]}``: what is wrong with each field, as Django REST
+    framework says it.
+    """
+    if not all(
+        isinstance(value, list) and all(isinstance(v, str) for v in value)
+        for value in body.values()
+    ):
+        return ""
+    return "; ".join(f"{field}: {' '.join(said)}" for field, said in list(body.items())[:5] if said)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 1] + "…"
+
+
+def _is_json(content_type: str) -> bool:
+    return content_type == "application/json" or content_type.endswith("+json")

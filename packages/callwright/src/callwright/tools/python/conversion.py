@@ -1,0 +1,262 @@
+"""JSON values -> annotated Python values on the way into a function, Python values -> JSON on the
+way out.
+"""
+
+from __future__ import annotations
+
+import base64
+import collections.abc as abc
+import dataclasses
+import datetime
+import decimal
+import enum
+import math
+import pathlib
+import typing
+import uuid
+from collections.abc import Callable
+from typing import Any, Literal, get_args, get_origin
+
+from callwright.nouns.types import Json
+from callwright.tools.python.shapes import (
+    MAPPINGS,
+    SEQUENCES,
+    SETS,
+    UNIONS,
+    fields_of,
+    member_value,
+    unaliased,
+)
+
+_MAX_DEPTH = 200
+
+
+class NotConvertible(ValueError):
+    """A value does not fit the annotation, or has no JSON form."""
+
+
+def load(annotation: Any, value: Json) -> Any:
+    """``value`` as the annotated type. Raises NotConvertible; unknown annotations take the value as
+    it is.
+    """
+    annotation = unaliased(annotation)
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin in (typing.Annotated, typing.Required, typing.NotRequired, typing.Final):
+        return load(args[0], value)
+    if origin is Literal:
+        return _literal(args, value)
+    if origin in UNIONS:
+        return _union(args, value)
+    cls = origin if isinstance(origin, type) else annotation
+    if not isinstance(cls, type) or cls is object:
+        return value
+    if cls in _READERS:
+        return _READERS[cls](value)
+    return _contained(annotation, cls, args, value)
+
+
+def dump(value: Any, _depth: int = 0) -> Json:
+    """The JSON form of what a function returned. Raises NotConvertible naming the type that has
+    none.
+    """
+    if _depth > _MAX_DEPTH:
+        raise NotConvertible("the result is nested too deep, or holds itself")
+    if isinstance(value, enum.Enum):
+        return member_value(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    for kind, writer in _WRITERS:
+        if isinstance(value, kind):
+            return writer(value)
+    return _dump_container(value, _depth + 1)
+
+
+def _dump_container(value: Any, depth: int) -> Json:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: dump(getattr(value, f.name), depth) for f in dataclasses.fields(value)}
+    if hasattr(value, "_asdict"):
+        return dump(value._asdict(), depth)
+    if isinstance(value, abc.Mapping):
+        return {_key(k): dump(v, depth) for k, v in value.items()}
+    if isinstance(value, abc.Set):
+        return sorted((dump(v, depth) for v in value), key=lambda v: (type(v).__name__, str(v)))
+    if isinstance(value, abc.Iterable) and not isinstance(value, type):
+        return [dump(v, depth) for v in value]
+    if hasattr(value, "item") and callable(value.item):  # numpy scalars
+        return dump(value.item(), depth)
+    raise NotConvertible(f"a {type(value).__qualname__} has no JSON form")
+
+
+def _key(key: Any) -> str:
+    plain = dump(key)
+    if isinstance(plain, str):
+        return plain
+    return (
+        {None: "null", True: "true", False: "false"}[plain]
+        if plain is None or isinstance(plain, bool)
+        else str(plain)
+    )
+
+
+def _contained(annotation: Any, cls: type, args: tuple[Any, ...], value: Json) -> Any:
+    if issubclass(cls, enum.Enum):
+        return _member(cls, value)
+    if hasattr(annotation, "model_validate"):
+        return annotation.model_validate(value)
+    if cls is tuple and args and args[-1] is not ...:
+        _expect(list, "an array", value)
+        return tuple(load(arg, v) for arg, v in zip(args, value, strict=True))
+    if cls in SETS or cls in SEQUENCES:
+        _expect(list, "an array", value)
+        items = [load(args[0], v) for v in value] if args else value
+        return (
+            _COLLECTORS[cls](items) if cls in _COLLECTORS else set(items) if cls in SETS else items
+        )
+    if cls in MAPPINGS:
+        _expect(dict, "an object", value)
+        return {load(args[0], k): load(args[1], v) for k, v in value.items()} if args else value
+    fields = fields_of(annotation)
+    return value if fields is None else _object(cls, fields, value)
+
+
+def _object(cls: type, fields: tuple[Any, ...], value: Json) -> Any:
+    _expect(dict, "an object", value)
+    known = {f.name: f for f in fields}
+    missing = [f.name for f in fields if f.required and f.name not in value]
+    if missing or set(value) - set(known):
+        raise NotConvertible(f"missing {missing}, unknown {sorted(set(value) - set(known))}")
+    loaded: dict[str, Any] = {}
+    for name, item in value.items():
+        try:
+            loaded[name] = load(known[name].annotation, item)
+        except ValueError as error:
+            raise NotConvertible(f"{name}: {error}") from None
+    return loaded if typing.is_typeddict(cls) else cls(**loaded)
+
+
+def _union(args: tuple[Any, ...], value: Json) -> Any:
+    """The first alternative that takes the value; one that leaves it as it is comes before one that
+    converts.
+    """
+    found: list[Any] = []
+    for arg in args:
+        try:
+            loaded = load(arg, value)
+        except (ValueError, TypeError):
+            continue
+        if type(loaded) is type(value) and loaded == value:
+            return _preferred(args, value, loaded)
+        found.append(loaded)
+    if not found:
+        raise NotConvertible(f"{value!r} fits none of {', '.join(map(str, args))}")
+    return found[0]
+
+
+def _preferred(args: tuple[Any, ...], value: Json, loaded: Any) -> Any:
+    """In ``date | str`` a date's text is a date: text is tried as every richer type that stands before ``str``."""
+    if not isinstance(value, str) or str not in args:
+        return loaded
+    for arg in args[: args.index(str)]:
+        try:
+            return load(arg, value)
+        except (ValueError, TypeError):
+            continue
+    return loaded
+
+
+def _literal(args: tuple[Any, ...], value: Json) -> Any:
+    for arg in args:
+        plain = member_value(arg) if isinstance(arg, enum.Enum) else arg
+        if plain == value and isinstance(plain, bool) == isinstance(value, bool):
+            return arg
+    raise NotConvertible(f"{value!r} is none of {list(args)}")
+
+
+def _member(cls: type[enum.Enum], value: Json) -> enum.Enum:
+    for member in cls:
+        plain = member_value(member)
+        if plain == value and isinstance(plain, bool) == isinstance(value, bool):
+            return member
+    raise NotConvertible(f"{value!r} is none of {[member_value(m) for m in cls]}")
+
+
+def _expect(kind: type, what: str, value: Any) -> None:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise NotConvertible(f"{what} is expected, not {value!r}"[:200])
+
+
+def _only(kind: type, what: str) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        _expect(kind, what, value)
+        return value
+
+    return read
+
+
+def _int(value: Any) -> int:
+    """JSON has one number type: 3.0 is an integer."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    _expect(int, "a whole number", value)
+    return int(value)
+
+
+def _float(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise NotConvertible(f"a number is expected, not {value!r}"[:200])
+    return float(value)
+
+
+def _text(make: Callable[[str], Any], what: str) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        _expect(str, what, value)
+        try:
+            return make(value)
+        except ValueError:
+            raise NotConvertible(f"{value!r} is not {what}"[:200]) from None
+
+    return read
+
+
+def _decimal(value: Any) -> decimal.Decimal:
+    try:
+        return decimal.Decimal(
+            value
+            if isinstance(value, str)
+            else repr(_float(value) if isinstance(value, float) else _int(value))
+        )
+    except decimal.InvalidOperation:
+        raise NotConvertible(f"{value!r} is not a number") from None
+
+
+_COLLECTORS: dict[type, Callable[[Any], Any]] = {tuple: tuple, set: set, frozenset: frozenset}
+
+_READERS: dict[type, Callable[[Any], Any]] = {
+    bool: _only(bool, "true or false"),
+    int: _int,
+    float: _float,
+    str: _only(str, "text"),
+    type(None): _only(type(None), "null"),
+    decimal.Decimal: _decimal,
+    bytes: _text(lambda v: base64.b64decode(v, validate=True), "base64"),
+    bytearray: _text(lambda v: bytearray(base64.b64decode(v, validate=True)), "base64"),
+    datetime.datetime: _text(datetime.datetime.fromisoformat, "a date and time (ISO 8601)"),
+    datetime.date: _text(datetime.date.fromisoformat, "a date (YYYY-MM-DD)"),
+    datetime.time: _text(datetime.time.fromisoformat, "a time (HH:MM)"),
+    datetime.timedelta: lambda v: datetime.timedelta(seconds=_float(v)),
+    uuid.UUID: _text(uuid.UUID, "a UUID"),
+    pathlib.Path: _text(pathlib.Path, "a path"),
+    pathlib.PurePath: _text(pathlib.PurePath, "a path"),
+}
+
+_WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Json]], ...] = (
+    ((datetime.datetime, datetime.date, datetime.time), lambda v: v.isoformat()),
+    (datetime.timedelta, lambda v: v.total_seconds()),
+    (decimal.Decimal, lambda v: int(v) if v == v.to_integral_value() else float(v)),
+    ((bytes, bytearray, memoryview), lambda v: base64.b64encode(v).decode("ascii")),
+    ((uuid.UUID, pathlib.PurePath), str),
+)

@@ -1,0 +1,436 @@
+"""Python functions as tools: schema from signature, annotations and docstring; called in a thread
+or awaited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import functools
+import inspect
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, TypeVar, cast, overload
+
+from callwright.nouns.errors import CallwrightError, CatalogError, Failure
+from callwright.nouns.protocols import NotDone
+from callwright.nouns.types import UNKNOWN, Effects, JsonObject, Tool, ToolOutput
+from callwright.tools.python.annotations import (
+    NoJsonForm,
+    SchemaWriter,
+    described,
+    schema_of,
+    with_default,
+)
+from callwright.tools.python.conversion import NotConvertible, dump, load
+from callwright.tools.python.docstrings import Docstring, parse_docstring
+from callwright.tools.python.raised import Ended, failure_of, is_interrupt
+from callwright.tools.python.shapes import hints_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+_MARK = "__callwright_tool__"
+_MESSAGE_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What ``@tool`` says of a function. Empty fields are read from the function itself."""
+
+    name: str = ""
+    description: str = ""
+    effects: Effects = UNKNOWN
+    output_schema: JsonObject | None = None
+    outcome: Callable[..., Any] | None = None
+
+
+@overload
+def tool(function: F, /) -> F: ...
+@overload
+def tool(
+    *,
+    name: str = ...,
+    description: str = ...,
+    effects: Effects = ...,
+    output_schema: JsonObject | None = ...,
+    outcome: Callable[..., Any] | None = ...,
+) -> Callable[[F], F]: ...
+def tool(
+    function: F | None = None,
+    /,
+    *,
+    name: str = "",
+    description: str = "",
+    effects: Effects = UNKNOWN,
+    output_schema: JsonObject | None = None,
+    outcome: Callable[..., Any] | None = None,
+) -> F | Callable[[F], F]:
+    """Mark a function as a tool. The function itself stays as it is and can be called as before.
+
+    ``effects``: say ``effects=READ`` for what only reads; otherwise the worst is assumed and calls
+    are not repeated. ``outcome``: after a crash, asked what became of a call: ``outcome(key,
+    **arguments)``, plain or async, with the idempotency key that ran as
+    :data:`callwright.nouns.protocols.CALL_KEY`. It returns the call's result if the call took
+    effect, ``NOT_DONE`` if it surely did not, None if it cannot tell.
+    """
+
+    def mark(marked: F) -> F:
+        setattr(marked, _MARK, Declaration(name, description, effects, output_schema, outcome))
+        return marked
+
+    return mark(function) if function is not None else mark
+
+
+@dataclass(frozen=True)
+class FunctionTool:
+    """A function with its tool. ``run`` never raises for what the function does."""
+
+    tool: Tool
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    hints: dict[str, Any] = field(default_factory=dict)
+    outcome: Callable[..., Any] | None = None
+
+    async def ask(self, key: str, arguments: JsonObject) -> ToolOutput | NotDone | None:
+        """What became of a call; None where the function cannot tell, or fails."""
+        if self.outcome is None:
+            return None
+        try:
+            if _is_async(self.outcome):
+                found = await self.outcome(key, **arguments)
+            else:
+                found = await in_thread(functools.partial(self.outcome, key, **arguments))
+            return (
+                found
+                if found is None or isinstance(found, ToolOutput | NotDone)
+                else ToolOutput(dump(found))
+            )
+        except Exception:  # a question that fails leaves the call in doubt
+            return None
+
+    async def run(self, arguments: JsonObject) -> ToolOutput:
+        try:
+            bound = self._bind(arguments)
+        except (ValueError, TypeError) as error:
+            return _failed(f"the arguments do not fit: {error}")
+        try:
+            result = await self._call(bound)
+            return result if isinstance(result, ToolOutput) else ToolOutput(dump(result))
+        except NotConvertible as error:
+            return _failed(f"the tool ran, but its result cannot be written as JSON: {error}")
+        except (
+            Exception,
+            SystemExit,
+            KeyboardInterrupt,
+        ) as error:  # it may raise anything: the world's failure
+            if is_interrupt(error):
+                raise
+            return ToolOutput(failure=failure_of(error, self.function, arguments))
+
+    async def _call(self, bound: inspect.BoundArguments) -> Any:
+        if _is_async(self.function):
+            return await self.function(*bound.args, **bound.kwargs)
+        result = await in_thread(functools.partial(self.function, *bound.args, **bound.kwargs))
+        return await result if inspect.isawaitable(result) else result
+
+    def _bind(self, arguments: JsonObject) -> inspect.BoundArguments:
+        placed: list[tuple[Any, bool]] = []  # by position: the value, and whether it was given
+        named: dict[str, Any] = {}
+        rest: list[Any] = []  # of *args
+        left = dict(arguments)
+        parameters = self.signature.parameters.values()
+        spreads = any(p.kind is p.VAR_POSITIONAL and left.get(p.name) for p in parameters)
+        for parameter in parameters:
+            if parameter.kind is parameter.VAR_KEYWORD:
+                named |= {
+                    key: self._load(parameter.name, key, value) for key, value in left.items()
+                }
+                left = {}
+                continue
+            given = parameter.name in left
+            value = (
+                self._load(parameter.name, parameter.name, left.pop(parameter.name))
+                if given
+                else parameter.default
+            )
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                rest = value if given else []
+            elif parameter.kind is parameter.POSITIONAL_ONLY or (
+                spreads and parameter.kind < parameter.VAR_POSITIONAL
+            ):
+                if value is parameter.empty:
+                    raise NotConvertible(f"{parameter.name!r} is missing")
+                placed.append((value, given))
+            elif given:
+                named[parameter.name] = value
+        if left:
+            raise NotConvertible(f"unknown argument {', '.join(map(repr, left))}")
+        while placed and not spreads and not placed[-1][1]:
+            placed.pop()
+        return self.signature.bind(*(value for value, _ in placed), *rest, **named)
+
+    def _load(self, parameter: str, key: str, value: Any) -> Any:
+        if value is None and self.signature.parameters[parameter].default is None:
+            return None
+        try:
+            hint = self.hints.get(parameter, Any)
+            if self.signature.parameters[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
+                hint = list[hint]  # type: ignore[valid-type]
+            return load(hint, value)
+        except ValueError as error:
+            raise NotConvertible(f"{key!r}: {error}") from None
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run a blocking function in a thread of its own, with this context.
+
+    Unlike ``asyncio.to_thread`` it does not keep the process from ending: after Ctrl-C nobody waits
+    for a tool that blocks, and any number of them can block at once. What is no Exception comes as
+    :class:`Ended`: in the event loop it would end the process.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(result: T | None, error: Exception | None) -> None:
+        if not done.done():
+            done.set_exception(error) if error is not None else done.set_result(cast("T", result))
+
+    def run() -> None:
+        result: T | None = None
+        error: Exception | None = None
+        try:
+            result = context.run(work)
+        except StopIteration as stop:  # a future cannot carry it
+            error = RuntimeError(f"StopIteration: {stop.value}")
+        except Exception as raised:
+            error = raised
+        except BaseException as raised:
+            error = Ended(raised)
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="callwright-tool", daemon=True).start()
+    return await done
+
+
+def tool_from_function(function: Callable[..., Any], *, source: str = "") -> FunctionTool:
+    """Read a function's signature, annotations and docstring. Raises CatalogError naming what has
+    no JSON form.
+    """
+    declared: Declaration = getattr(function, _MARK, None) or Declaration()
+    name = declared.name or _name_of(function)
+    about = parse_docstring(inspect.getdoc(function))
+    try:
+        signature = _signature(function)
+        hints = hints_of(_hinted(function))
+        made = Tool(
+            name=name,
+            description=declared.description or about.summary,
+            input_schema=_input_schema(signature, hints, about),
+            output_schema=declared.output_schema or _output_schema(hints, about),
+            effects=declared.effects,
+            source=source,
+        )
+    except CatalogError as error:
+        raise CatalogError(f"function {name!r}: {error.message}", hint=error.hint) from None
+    return FunctionTool(made, function, signature, hints, declared.outcome)
+
+
+def functions_of(module: ModuleType) -> tuple[Callable[..., Any], ...]:
+    """The functions marked with ``@tool``; where none is, the public functions that the module
+    itself defines.
+    """
+    values = list(vars(module).values())
+    marked = tuple(
+        dict.fromkeys(
+            v for v in values if callable(v) and isinstance(vars_of(v).get(_MARK), Declaration)
+        )
+    )
+    if marked:
+        return marked
+    listed = getattr(module, "__all__", None)
+    names = listed if listed is not None else [n for n in vars(module) if not n.startswith("_")]
+    found = [getattr(module, name, None) for name in names]
+    return tuple(f for f in found if inspect.isfunction(f) and f.__module__ == module.__name__)
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """``vars()`` that is empty for what has none."""
+    found = getattr(value, "__dict__", {})
+    return dict(found)
+
+
+class FunctionSource:
+    """Functions of this process as a tool source."""
+
+    def __init__(self, functions: Iterable[Callable[..., Any]], *, name: str = "python") -> None:
+        self._name = name
+        self._functions = tuple(functions)
+        self._tools: dict[str, FunctionTool] = {}
+        self.problems: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def open(self) -> Sequence[Tool]:
+        """The functions as tools. One that cannot be a tool is left out, its reason in
+        ``problems``; where none can be, that is a CatalogError.
+        """
+        made: list[FunctionTool] = []
+        errors: list[CatalogError] = []
+        for function in self._functions:
+            try:
+                made.append(tool_from_function(function, source=self._name))
+            except CatalogError as error:
+                errors.append(error)
+        if errors and not made:
+            raise errors[0]
+        self.problems = tuple(
+            f"{self._name}: {error.message} (left out; {error.hint})" for error in errors
+        )
+        self._tools = {m.tool.name: m for m in made}
+        if len(self._tools) < len(made):
+            names = [m.tool.name for m in made]
+            twice = sorted({n for n in names if names.count(n) > 1})
+            raise CatalogError(
+                f"{self._name}: two functions are called {twice[0]!r}",
+                hint="name one with @tool(name=…)",
+            )
+        return tuple(m.tool for m in made)
+
+    async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
+        found = self._tools.get(tool.name)
+        if found is None:
+            raise CallwrightError(
+                f"{self._name} has no function {tool.name!r}", hint="open() the source first"
+            )
+        return await found.run(arguments)
+
+    async def outcome(
+        self, tool: Tool, arguments: JsonObject, key: str
+    ) -> ToolOutput | NotDone | None:
+        found = self._tools.get(tool.name)
+        return await found.ask(key, arguments) if found else None
+
+    def place(self, tool: Tool) -> str:
+        """The function's code: one that was mended is another."""
+        found = self._tools.get(tool.name)
+        try:
+            return inspect.getsource(inspect.unwrap(found.function)) if found else ""
+        except (OSError, TypeError):  # made by a program, or in C
+            return ""
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def _signature(function: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except (ValueError, TypeError) as error:
+        raise CatalogError(
+            f"its signature cannot be read: {error}", hint="wrap it in a Python function"
+        ) from None
+
+
+def _failed(message: str) -> ToolOutput:
+    return ToolOutput(failure=Failure("tool_error", message[:_MESSAGE_CHARS], not_done=True))
+
+
+def _is_async(function: Any) -> bool:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        type(function).__call__
+    )
+
+
+def _hinted(function: Any) -> Any:
+    """Where the annotations are: behind partials, and in ``__call__`` of callable objects."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.isfunction(function) or inspect.ismethod(function):
+        return inspect.unwrap(function)
+    return function.__init__ if inspect.isclass(function) else type(function).__call__
+
+
+def _name_of(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__name__", "")
+    if name == "<lambda>":
+        raise CatalogError(
+            "a lambda has no name to call it by", hint="use def, or tool(name=…)(lambda …)"
+        )
+    return name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(function).__name__).lower()
+
+
+def _input_schema(
+    signature: inspect.Signature, hints: dict[str, Any], about: Docstring
+) -> JsonObject:
+    properties: JsonObject = {}
+    writer = SchemaWriter()
+    required: list[str] = []
+    extra: JsonObject | bool = False
+    for parameter in signature.parameters.values():
+        schema = _parameter_schema(parameter, hints, writer)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            schema = {"type": "array", "items": schema}
+        if parameter.kind is parameter.VAR_KEYWORD:
+            extra = schema or True
+            continue
+        text = about.parameters.get(parameter.name)
+        if text and not described(hints.get(parameter.name)):
+            schema["description"] = text
+        properties[parameter.name] = schema
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
+            required.append(parameter.name)
+    made: JsonObject = {"type": "object", "properties": properties}
+    made |= {"required": required} if required else {}
+    made["additionalProperties"] = extra
+    return {**made, "$defs": writer.defs} if writer.defs else made
+
+
+def _parameter_schema(
+    parameter: inspect.Parameter, hints: dict[str, Any], writer: SchemaWriter
+) -> JsonObject:
+    annotation = hints.get(parameter.name, Any)
+    try:
+        schema = writer.schema(
+            annotation | None if _lacks_none(annotation, parameter) else annotation
+        )
+    except NoJsonForm as error:
+        raise CatalogError(
+            f"parameter {parameter.name!r}: {error.message}", hint=error.hint
+        ) from None
+    return (
+        schema if parameter.default is parameter.empty else with_default(schema, parameter.default)
+    )
+
+
+def _lacks_none(annotation: Any, parameter: inspect.Parameter) -> bool:
+    """``x: int = None`` takes null, whatever it says."""
+    return parameter.default is None and isinstance(annotation, type)
+
+
+def _output_schema(hints: dict[str, Any], about: Docstring) -> JsonObject | None:
+    """The return annotation's schema; none where nothing is annotated or JSON cannot carry it."""
+    if hints.get("return", Any) is Any:
+        return None
+    try:
+        schema = schema_of(hints["return"])
+    except NoJsonForm:
+        return None
+    if not schema:
+        return None
+    return (
+        {**schema, "description": about.returns}
+        if about.returns and "description" not in schema
+        else schema
+    )

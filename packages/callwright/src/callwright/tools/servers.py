@@ -1,0 +1,185 @@
+"""The ``mcpServers`` JSON that MCP clients share -> :class:`Server` values. Pure but for reading
+the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from callwright.nouns.errors import CatalogError
+from callwright.nouns.redaction import secret_values
+
+HINT = (
+    'a server is {"command": "npx", "args": ["-y", "…"], "env": {…}, "cwd": "…"} or '
+    '{"url": "https://…", "headers": {…}}; "trusted": true believes its annotations'
+)
+
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_TYPES = {
+    "stdio": "command",
+    "http": "url",
+    "streamable-http": "url",
+    "streamableHttp": "url",
+    "streamable_http": "url",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How one MCP server is reached: ``command`` (stdio) or ``url`` (streamable HTTP), never both.
+
+    ``trusted``: its annotations are believed. ``seconds`` is how long it may take to start and list
+    its tools.
+    """
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = field(default=(), repr=False)  # these four may hold secrets
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str = ""
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trusted: bool = False
+    seconds: float = 60.0
+    shown: str = ""  # for messages: as configured, variables not filled in
+    variables: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # of the environment, as they were filled in
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must not be shown: of headers, environment, the URL's query and the variables
+        filled in.
+        """
+        query = dict(parse_qsl(urlsplit(self.url).query))
+        tables = (self.variables, self.env, self.headers, query)
+        return tuple(dict.fromkeys(value for table in tables for value in secret_values(table)))
+
+
+def servers_from_config(
+    servers: Mapping[str, Any],
+    *,
+    folder: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Server, ...]:
+    """The servers of one configuration, those with ``"disabled": true`` left out.
+
+    ``${NAME}`` and ``${NAME:-default}`` come from ``environ`` (default: the process's). A relative
+    ``cwd`` and the default one are in ``folder``, the configuration's own. Raises CatalogError
+    naming the server and the setting.
+    """
+    known = os.environ if environ is None else environ
+    return tuple(_server(name, servers[name], folder, known) for name in enabled(servers))
+
+
+def enabled(servers: Mapping[str, Any]) -> list[str]:
+    """The names of the servers that are not disabled. Raises CatalogError where there is none."""
+    found = [
+        name
+        for name, raw in servers.items()
+        if not (isinstance(raw, Mapping) and raw.get("disabled") is True)
+    ]
+    if not found:
+        raise CatalogError("the configuration names no MCP server", hint=HINT)
+    return found
+
+
+def _server(name: str, raw: Any, folder: Path | None, environ: Mapping[str, str]) -> Server:
+    if not isinstance(raw, Mapping):
+        raise CatalogError(f"mcpServers {name!r} is not an object", hint=HINT)
+    said = _expanded(name, dict(raw), environ)
+    kind = said.get("type", said.get("transport"))
+    if kind is not None and _TYPES.get(str(kind)) not in said:
+        raise CatalogError(
+            (
+                f"mcpServers {name!r}: type {kind!r} is not spoken"
+                if kind not in _TYPES
+                else f"mcpServers {name!r}: type {kind!r} needs {_TYPES[str(kind)]!r}"
+            ),
+            hint="stdio and streamable HTTP are spoken; the older SSE transport is not",
+        )
+    url = str(said.get("url") or said.get("serverUrl") or "")
+    command = str(said.get("command") or "")
+    if bool(url) == bool(command):
+        raise CatalogError(f"mcpServers {name!r} needs either a command or a url", hint=HINT)
+    return Server(
+        name=name,
+        command=command,
+        args=_texts(name, "args", said.get("args", [])),
+        env=_table(name, "env", said.get("env")),
+        cwd=_cwd(said.get("cwd"), folder) if command else "",
+        url=url,
+        headers=_table(name, "headers", said.get("headers")),
+        trusted=said.get("trusted") is True,
+        seconds=_seconds(name, said.get("seconds", 60.0)),
+        shown=(
+            " ".join(map(str, (raw["command"], *raw.get("args", ()))))
+            if command
+            else str(raw.get("url", ""))
+        ),
+        variables={v: environ[v] for v in _variables(raw) if v in environ},
+    )
+
+
+def _expanded(name: str, value: Any, environ: Mapping[str, str]) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _expanded(name, v, environ) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_expanded(name, v, environ) for v in value]
+    return (
+        _VARIABLE.sub(lambda m: _variable(name, m, environ), value)
+        if isinstance(value, str)
+        else value
+    )
+
+
+def _variables(value: Any) -> set[str]:
+    """The names of the environment variables that a setting refers to."""
+    if isinstance(value, Mapping):
+        return set().union(*map(_variables, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(_variables, value))
+    return {found[1] for found in _VARIABLE.finditer(value)} if isinstance(value, str) else set()
+
+
+def _variable(name: str, match: re.Match[str], environ: Mapping[str, str]) -> str:
+    found = environ.get(match[1]) or match[2]
+    if found is None:
+        raise CatalogError(
+            f"mcpServers {name!r} needs the environment variable {match[1]}",
+            hint=f"export {match[1]}=…, or give a default with ${{{match[1]}:-…}}",
+        )
+    return found
+
+
+def _texts(name: str, what: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise CatalogError(f"mcpServers {name!r}: {what} must be a list", hint=HINT)
+    return tuple(str(item) for item in value)
+
+
+def _table(name: str, what: str, value: Any) -> dict[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise CatalogError(f"mcpServers {name!r}: {what} must be an object of texts", hint=HINT)
+    return {str(k): str(v) for k, v in value.items()}
+
+
+def _cwd(value: Any, folder: Path | None) -> str:
+    given = Path(str(value)).expanduser() if value else None
+    if folder is None:
+        return str(given or "")
+    return str(folder.resolve() / given if given else folder.resolve())
+
+
+def _seconds(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        raise CatalogError(f"mcpServers {name!r}: seconds must be a positive number")
+    return float(value)

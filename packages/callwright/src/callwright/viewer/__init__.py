@@ -1,0 +1,32 @@
+"""A trace or a report as one self-contained HTML page. Pure: events or rows in, text out."""
+
+from __future__ import annotations
+
+from callwright.viewer.page import page, plan_page
+from callwright.viewer.report import (
+    Bar,
+    Bars,
+    Change,
+    Changes,
+    Item,
+    Lines,
+    Part,
+    Report,
+    Table,
+    report_page,
+)
+
+__all__ = [
+    "Bar",
+    "Bars",
+    "Change",
+    "Changes",
+    "Item",
+    "Lines",
+    "Part",
+    "Report",
+    "Table",
+    "page",
+    "plan_page",
+    "report_page",
+]

@@ -1,0 +1,398 @@
+"""A run that ended in the middle goes on: nothing is done or asked twice, and what is in doubt is
+named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from callwright import Limits, Orchestrator, tool
+from callwright.agent.journal.resume import (
+    journal_path,
+    prompts_digest,
+    require_same,
+    specification,
+)
+from callwright.agent.journal.store import Journal, journals, read
+from callwright.nouns.errors import JournalError
+from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
+from callwright.nouns.trace import Event, Trace
+from callwright.nouns.types import READ_LOCAL, WRITE, Effects, Message, ToolCall, ToolOutput
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
+from callwright.tools.python.functions import FunctionSource
+
+TEXT = {"type": "string"}
+QUERY = "Book a room at the airport of Oslo for Ann, note it, and say how many people live there."
+KEYED = replace(WRITE, keyed=True)
+
+
+class Killed(BaseException):
+    """The end of the process, as far as this process can stage it."""
+
+
+LAYERS = (["find_airport"], ["book", "note", "bill"], ["population"])
+
+
+class World:
+    """What the tools change, and what they were asked; it outlives the processes of a run."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.keys: dict[str, str] = {}
+        self.reads = 0
+
+    def effect(self, name: str) -> Any:
+        async def act(**arguments: Any) -> Any:
+            for _ in range(
+                self.pauses.randrange(4)
+            ):  # calls that run together end in another order every time
+                await asyncio.sleep(0)
+            self.done.append(name)
+            return {f"{name}_id": f"{name[0].upper()}7"}
+
+        return act
+
+    async def bill(self, **arguments: Any) -> Any:
+        if CALL_KEY.get() not in self.keys:  # a service with idempotency keys
+            self.keys[CALL_KEY.get()] = f"I{len(self.keys) + 1}"
+            self.done.append("bill")
+        return {"invoice": self.keys[CALL_KEY.get()]}
+
+    def read(self, value: Any) -> Any:
+        def look(**arguments: Any) -> Any:
+            self.reads += 1
+            return value
+
+        return look
+
+    def tools(self, seed: int = 0) -> list[FakeTool]:
+        self.pauses = random.Random(seed)
+        return [
+            FakeTool(
+                "find_airport",
+                {"city": TEXT},
+                output=self.read({"iata": "OSL"}),
+                effects=READ_LOCAL,
+            ),
+            FakeTool(
+                "book", {"iata": TEXT, "guest": TEXT}, output=self.effect("book"), effects=WRITE
+            ),
+            FakeTool(
+                "note",
+                {"text": {"type": "string", "maxLength": 3}},
+                output=self.effect("note"),
+                effects=WRITE,
+            ),
+            FakeTool("bill", {"guest": TEXT}, output=self.bill, effects=KEYED),
+            FakeTool(
+                "population", {"iata": TEXT}, output=self.read({"people": 7}), effects=READ_LOCAL
+            ),
+        ]
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"tool": name, "arguments": arguments}
+
+
+def answers(request: ChatRequest) -> Any:
+    """A model that answers by what it is asked, whoever asked before."""
+    text = request.messages[-1].content
+    if request.purpose == "select":
+        return {"needed": ["find_airport", "book", "note", "bill", "population"]}
+    if request.purpose == "repair":
+        return {"text": "OSL"}
+    if request.purpose.startswith("answer"):
+        return {"statements": [{"text": "7 people live at OSL.", "results": ["r5"]}], "missing": []}
+    if "population(" in text:
+        return {"calls": [call("population", iata="OSL")]}
+    if "book(" in text:
+        return {
+            "calls": [
+                call("book", iata="OSL", guest="Ann"),
+                call("note", text="Oslo"),
+                call("bill", guest="Ann"),
+            ]
+        }
+    return {"calls": [call("find_airport", city="Oslo")]}
+
+
+def orchestrator(
+    tmp_path: Path, world: World, seed: int = 0, model: Any = None, **options: Any
+) -> Orchestrator:
+    model = model or ScriptedModel(answers)
+    return Orchestrator(
+        [fake_source(*world.tools(seed))],
+        model=model,
+        planner=FixedPlan(*LAYERS),
+        journal=tmp_path,
+        **options,
+    )
+
+
+def cut(path: Path, folder: Path, kept: int) -> Path:
+    """The journal of the same run as it stood after so many events."""
+    _, events = read(path, every=True)
+    with Journal.create(folder) as copy:
+        for event in events[:kept]:
+            copy(event)
+    return copy.path.rename(folder / path.name)
+
+
+def effects_before(events: Sequence[Event], world: World) -> None:
+    """Put the world into the state in which these events leave it: every intended call has
+    happened.
+    """
+    for event in events:
+        if event.kind == "intent" and event.data["tool"] == "bill":
+            world.keys[event.data["key"]] = "I1"
+        if event.kind == "intent":
+            world.done.append(event.data["tool"])
+
+
+async def test_a_write_leaves_when_its_intent_and_all_results_before_it_are_on_the_disk(
+    tmp_path: Path,
+) -> None:
+    on_disk: dict[str, list[Event]] = {}
+
+    class Watched(World):
+        def effect(self, name: str) -> Any:
+            act = super().effect(name)
+
+            async def watched(**arguments: Any) -> Any:
+                [path] = journals(tmp_path)
+                on_disk[name] = read(path)[1]  # by another connection: what is committed
+                return await act(**arguments)
+
+            return watched
+
+    await orchestrator(tmp_path, Watched()).run(QUERY)
+    assert {*on_disk} == {"book", "note"}
+    for name, events in on_disk.items():
+        [intent] = [e.data for e in events if e.kind == "intent" and e.data["tool"] == name]
+        assert intent["key"]
+        assert intent["arguments"]
+        assert intent["effects"]["read_only"] is False
+        assert next(e.data["tool"] for e in events if e.kind == "result") == "find_airport"
+
+
+async def test_a_finished_run_replays_without_asking_anybody(tmp_path: Path) -> None:
+    world = World()
+    first = await orchestrator(tmp_path, world).run(QUERY)
+    assert sorted(world.done) == ["bill", "book", "note"]
+    reads = world.reads
+    again = await orchestrator(tmp_path, world, model=ScriptedModel([])).resume(first.id)
+    assert (again.answer, again.results, again.skips) == (first.answer, first.results, first.skips)
+    assert replace(again.cost, seconds=0) == replace(first.cost, seconds=0)
+    assert (len(world.done), world.reads) == (3, reads)
+
+
+async def test_a_resumed_run_stays_in_the_day_in_which_it_began(tmp_path: Path) -> None:
+    """A clock that says another day changes neither the question nor what of its answer is
+    assumed.
+    """
+    day = {"type": "string", "format": "date"}
+
+    def opened(today: date, model: ScriptedModel) -> Orchestrator:
+        rate = FakeTool(
+            "rate", {"date": day, "until": day}, output={"rate": 10.1}, effects=READ_LOCAL
+        )
+        return Orchestrator([fake_source(rate)], model=model, journal=tmp_path, today=lambda: today)
+
+    asked = {"calls": [call("rate", date="2026-11-23", until="2024-01-01")]}
+    said = {"statements": [{"text": "The rate is 10.1.", "results": ["r1"]}], "missing": []}
+    first = await opened(date(2026, 11, 23), ScriptedModel({"bind": asked, "answer": said})).run(
+        "The rate?"
+    )
+    assert [one.parameter for one in first.assumed] == ["until"]
+    [path] = journals(tmp_path)
+    _, events = read(path, every=True)
+    assert next(e.data["today"] for e in events if e.kind == "run.start") == "2026-11-23"
+    kept = next(n for n, e in enumerate(events) if e.kind == "model") + 1
+    cut_short = cut(path, tmp_path, kept)
+    again = await opened(date(2027, 3, 1), ScriptedModel({"answer": said})).resume(cut_short)
+    assert (again.answer, again.assumed, again.status) == (first.answer, first.assumed, "partial")
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_wherever_a_run_ended_it_goes_on_and_no_write_is_repeated(
+    data: st.DataObject, tmp_path_factory: Any
+) -> None:
+    """Cut at any event; calls in another order; what is in doubt is said to have happened, as it
+    has.
+    """
+    folder = tmp_path_factory.mktemp("runs")
+    whole = asyncio.run(orchestrator(folder, World(), data.draw(st.integers(0, 50))).run(QUERY))
+    path = journal_path(whole.id, folder)
+    _, events = read(path)
+    kept = data.draw(st.integers(1, len(events)))
+    world = World()
+    effects_before(events[:kept], world)
+    part = cut(path, folder / "cut", kept)
+    doubts = {
+        e.data["id"]: e.data["tool"]
+        for e in events[:kept]
+        if e.kind == "intent" and e.data["tool"] != "bill"
+    }
+    for e in events[:kept]:
+        if e.kind == "result":
+            doubts.pop(e.data["id"], None)
+    setup = orchestrator(folder / "cut", world, data.draw(st.integers(0, 50)))
+    if doubts:
+        with pytest.raises(JournalError, match="in doubt") as refused:
+            asyncio.run(setup.resume(part))
+        assert all(f"{id_} ({name}" in str(refused.value) for id_, name in doubts.items())
+        with Journal.reopen(part) as journal:
+            for number, (id_, name) in enumerate(doubts.items()):
+                said = {"id": id_, "attempt": 1, "by": "user", "outcome": "done"}
+                journal(
+                    Event(
+                        "resolution",
+                        number,
+                        0.0,
+                        {**said, "content": {f"{name}_id": f"{name[0].upper()}7"}},
+                    )
+                )
+    done = asyncio.run(setup.resume(part))
+    assert done.answer == whole.answer
+    assert [(r.tool, r.content) for r in done.results] == [
+        (r.tool, r.content) for r in whole.results
+    ]
+    assert sorted(world.done) == ["bill", "book", "note"]
+
+
+async def test_a_call_in_doubt_stops_the_resume_before_anything_runs(tmp_path: Path) -> None:
+    whole = await orchestrator(tmp_path, World()).run(QUERY)
+    path = journal_path(whole.id, tmp_path)
+    intent = [e.kind for e in read(path)[1]].index("intent")
+    part, world = cut(path, tmp_path / "cut", intent + 1), World()
+    model = ScriptedModel([])
+    with pytest.raises(JournalError, match=r"in doubt: r2 \(book .*Ann") as refused:
+        await orchestrator(tmp_path / "cut", world, model=model).resume(part)
+    assert f"callwright resolve {part.stem}" in str(refused.value)
+    assert (world.done, world.reads, model.requests) == ([], 0, [])
+
+
+@pytest.mark.parametrize(("happened", "calls"), [(True, 1), (False, 2)])
+async def test_a_source_that_can_be_asked_is_asked(
+    tmp_path: Path, happened: bool, calls: int
+) -> None:
+    done: list[str] = []
+    asked: list[str] = []
+
+    def outcome(key: str, guest: str) -> Any:
+        asked.append(key)
+        return {"booking": f"B-{guest}"} if happened else NOT_DONE
+
+    @tool(effects=WRITE, outcome=outcome)
+    async def book(guest: str) -> dict[str, str]:
+        """Book a room."""
+        done.append(CALL_KEY.get())
+        if len(done) == 1:
+            raise Killed
+        return {"booking": f"B-{guest}"}
+
+    def model() -> ScriptedModel:
+        said = {"statements": [{"text": "The booking is B-Ann.", "results": ["r1"]}], "missing": []}
+        return ScriptedModel({"bind": [{"calls": [call("book", guest="Ann")]}], "answer": [said]})
+
+    with pytest.raises(BaseExceptionGroup):
+        await Orchestrator([FunctionSource([book])], model=model(), journal=tmp_path).run(
+            "Book a room for Ann."
+        )
+    [path] = journals(tmp_path)
+    run = await Orchestrator([FunctionSource([book])], model=model(), journal=tmp_path).resume(path)
+    assert [r.content for r in run.results] == [{"booking": "B-Ann"}]
+    assert len(done) == calls
+    assert asked == done[:1], "asked with the key under which the call was made"
+    assert len(set(done)) == 1, "the same key before and after"
+
+
+async def test_what_a_run_depends_on_may_not_change_unnoticed(tmp_path: Path) -> None:
+    first = await orchestrator(tmp_path, World()).run(QUERY)
+    other = World().tools()
+    other[0].tool = replace(other[0].tool, description="Another description.")
+    setup = Orchestrator(
+        [fake_source(*other)], model=ScriptedModel([]), planner=FixedPlan(*LAYERS), journal=tmp_path
+    )
+    with pytest.raises(JournalError, match="tools other: find_airport") as refused:
+        await setup.resume(first.id)
+    assert "--changed" in str(refused.value)
+    with pytest.raises(JournalError, match="is not the one that was asked"):
+        await setup.resume(first.id, changed=True)
+    with pytest.raises(JournalError, match="strategy was layered, is react"):
+        await orchestrator(tmp_path, World(), strategy="react").resume(first.id)
+
+
+async def test_limits_conversation_and_time_go_on_where_they_were(tmp_path: Path) -> None:
+    conversation = (
+        Message("user", "Hello"),
+        Message("assistant", "", (ToolCall("a", "book", {"iata": "OSL"}),)),
+        Message("tool", "B7", tool_call_id="a"),
+    )
+    limits = Limits(repairs=1, seconds=100)
+    first = await orchestrator(tmp_path, World(), limits=limits).run(QUERY, conversation)
+    again = await orchestrator(tmp_path, World(), model=ScriptedModel([])).resume(first.id)
+    start = again.events[0].data
+    assert start["limits"]["repairs"] == 1
+    assert start["conversation"][1]["tool_calls"][0]["arguments"] == {"iata": "OSL"}
+    told = [
+        e.at for e in first.events if "turn" in e.data
+    ]  # what comes after the last answer is done anew
+    assert again.events[-1].at >= told[-1]
+
+
+async def test_a_refusal_by_the_budget_is_replayed_as_it_was(tmp_path: Path) -> None:
+    first = await orchestrator(tmp_path, World(), limits=Limits(tool_calls=2)).run(QUERY)
+    refused = [s.tool for s in first.skips if "limit of tool calls" in s.reason]
+    assert refused
+    again = await orchestrator(tmp_path, World(), seed=9, model=ScriptedModel([])).resume(first.id)
+    assert [s.tool for s in again.skips if "limit of tool calls" in s.reason] == refused
+
+
+def test_a_run_is_found_by_path_id_or_end_of_id(tmp_path: Path) -> None:
+    with Journal.create(tmp_path) as journal:
+        Trace((journal,)).add("note", text="begun")
+    for name in (journal.path, journal.run, journal.run[-4:]):
+        assert journal_path(name, tmp_path) == journal.path
+    with pytest.raises(JournalError, match="there is no run 'zzz'"):
+        journal_path("zzz", tmp_path)
+    with Journal.create(tmp_path), pytest.raises(JournalError, match="2 runs are meant"):
+        journal_path("20", tmp_path)
+
+
+def test_only_what_can_be_written_down_is(tmp_path: Path) -> None:
+    told = specification(tools=["a", tmp_path], model=ScriptedModel([]), planner="edges", only=None)
+    assert told == {"tools": ["a", str(tmp_path)], "model": None, "planner": "edges", "only": None}
+
+
+def test_prompts_and_sameness_have_a_digest() -> None:
+    assert len(prompts_digest()) == 16
+    require_same({"model": "a", "more": 1}, {"model": "a"}, "x")
+    with pytest.raises(JournalError, match="model was a, is b"):
+        require_same({"model": "a"}, {"model": "b"}, "x")
+
+
+def test_a_run_of_an_untold_outcome_stays_in_doubt() -> None:
+    source = FunctionSource([tool(effects=Effects(), outcome=lambda key: 1 / 0)(_deed)])
+
+    async def ask() -> Any:
+        [made] = await source.open()
+        return await source.outcome(made, {}, "k")
+
+    assert asyncio.run(ask()) is None
+
+
+def _deed() -> ToolOutput:
+    """A deed."""
+    return ToolOutput("done")

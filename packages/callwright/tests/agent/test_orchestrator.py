@@ -1,0 +1,862 @@
+"""The whole flow with a scripted model and fake tools: what reaches a tool, what it costs, what the
+answer says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from callwright import Limits, Orchestrator, Run
+from callwright.agent.strategies import Given, Layered
+from callwright.nouns.errors import ConfigError, Failure, ModelError
+from callwright.nouns.protocols import Capabilities
+from callwright.nouns.trace import JsonlSink, MemorySink, blobs
+from callwright.nouns.types import (
+    DESTRUCTIVE,
+    READ_LOCAL,
+    UNKNOWN,
+    WRITE,
+    Effects,
+    Tool,
+    ToolOutput,
+    canonical,
+)
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
+from callwright.tools.openapi.source import OpenAPISource
+from callwright.viewer import page
+
+TEXT = {"type": "string"}
+FIND = {"city": TEXT}
+QUERY = "How many people live at the airport of Oslo?"
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments}
+
+
+def calls(*entries: dict[str, Any]) -> dict[str, Any]:
+    return {"calls": list(entries)}
+
+
+def said(text: str, *results: str) -> dict[str, Any]:
+    return {"statements": [{"text": text, "results": list(results)}], "missing": []}
+
+
+def airport(**more: Any) -> FakeTool:
+    given = {"output": {"iata": "OSL"}, "effects": READ_LOCAL, **more}
+    return FakeTool("find_airport", FIND, **given)
+
+
+def weather(**more: Any) -> FakeTool:
+    given = {"output": {"people": 7}, "effects": READ_LOCAL, **more}
+    return FakeTool("population", {"iata": TEXT}, **given)
+
+
+async def run(tools: list[FakeTool], script: Any, *layers: list[str], **options: Any) -> Run:
+    planner = FixedPlan(*layers) if layers else None
+    model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
+    return await Orchestrator([fake_source(*tools)], model=model, planner=planner, **options).run(
+        QUERY
+    )
+
+
+LAYERS = (["find_airport"], ["population"])
+
+
+async def test_layers_run_in_order_and_the_model_sees_only_its_layer() -> None:
+    tools = [airport(), weather()]
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "answer": [said("7 people live at OSL.", "r2")],
+    }
+    model = ScriptedModel(script)
+    done = await run(tools, model, *LAYERS)
+    assert [r.tool for r in done.results] == ["find_airport", "population"]
+    first, second = (r.messages[-1].content for r in model.requests[:2])
+    assert "population(" not in first
+    assert "find_airport(" not in second.split("Tools allowed this step")[1]
+    assert '"iata":"OSL"' in second
+    assert "7" in done.answer.text
+    assert done.status == "answered"
+
+
+@pytest.mark.parametrize("mode", ["text", "schema"])
+async def test_what_is_streamed_to_the_caller_is_the_checked_answer_and_nothing_else(
+    mode: Any,
+) -> None:
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "answer": [said("8 people live at OSL.", "r2"), said("8 people live at OSL.", "r2")],
+    }
+    told: list[str] = []
+    written: list[str] = []
+    tools = [airport(), weather()]
+    done = await run(
+        tools, script, *LAYERS, mode=mode, on_text=told.append, on_reply=written.append
+    )
+    assert "".join(told) == done.answer.text
+    assert "7 people" in done.answer.text, "the model said 8"
+    assert "find_airport" in "".join(written)
+
+
+async def test_a_tool_out_of_its_layer_never_runs_whatever_the_model_says() -> None:
+    tools = [airport(), weather(effects=WRITE)]
+    script = {
+        "bind": [calls(call("population", iata="OSL"), call("find_airport", city="Oslo")), calls()],
+        "answer": [said("The airport is OSL.", "r2")],
+    }
+    done = await run(tools, script, *LAYERS)
+    assert tools[1].calls == []
+    assert [s.tool for s in done.skips if "population" in s.tool]
+
+
+async def test_a_layer_of_irrelevant_tools_ends_in_no_call_at_all() -> None:
+    tools = [airport(effects=DESTRUCTIVE), weather()]
+    none = {"useful": ["none"], "reason": "not asked for"}
+    done = await run(tools, {"bind": none}, ["find_airport", "population"])
+    assert tools[0].calls == tools[1].calls == []
+    assert ("find_airport", "not asked for") in {(s.tool, s.reason) for s in done.skips}
+    assert done.status == "abstained"
+
+
+async def test_same_layer_calls_run_at_the_same_time() -> None:
+    gate = asyncio.Event()
+    tool = FakeTool("find_airport", FIND, output={"iata": "OSL"}, effects=READ_LOCAL, hold=gate)
+
+    async def release() -> None:
+        await tool.begun(3)
+        gate.set()
+
+    script = {
+        "bind": calls(*(call("find_airport", city=c) for c in ("Oslo", "people", "airport"))),
+        "answer": [said("OSL.", "r1")],
+    }
+    async with asyncio.TaskGroup() as group:
+        group.create_task(release())
+        done = await run([tool], script, ["find_airport"])
+    assert tool.most_running == 3
+    assert [r.arguments["city"] for r in done.results] == ["Oslo", "people", "airport"]
+
+
+async def test_lossless_edits_are_free_and_listed() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {"bind": calls(call("tally", count="5")), "answer": [said("It is 5.", "r1")]}
+    model = ScriptedModel(script)
+    done = await Orchestrator([fake_source(tool)], model=model).run("Tally 5")
+    assert tool.calls == [{"count": 5}]
+    assert done.cost.repairs == {"tier1": 1, "tier2": 0, "repeat": 0, "recovery": 0}
+    checked = next(e for e in done.events if e.kind == "call.checked")
+    assert checked.data["edits"][0]["path"] == "/count"
+
+
+async def test_a_refused_call_is_mended_by_one_question_off_the_main_dialogue() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {
+        "bind": calls(call("tally", count={"no": "number"})),
+        "repair": [{"tool_calls": [{"name": "tally", "arguments": {"count": 5}}]}],
+        "answer": [said("It is 5.", "r1")],
+    }
+    model = ScriptedModel(script)
+    done = await Orchestrator([fake_source(tool)], model=model).run("Tally 5")
+    assert tool.calls == [{"count": 5}]
+    assert done.cost.repairs["tier2"] == 1
+    assert "no" not in model.requests[-1].messages[-1].content.split("tally")[1][:40]
+
+
+async def test_the_repair_budget_holds_over_the_whole_run() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    broken = [call("tally", count={"bad": n}) for n in range(6)]
+    script = {"bind": calls(*broken), "repair": {"tool_calls": []}, "*": said("Nothing.")}
+    model = ScriptedModel(script)
+    done = await Orchestrator([fake_source(tool)], model=model, limits=Limits(repairs=2)).run(
+        "Tally 5"
+    )
+    assert sum(r.purpose == "repair" for r in model.requests) == 2
+    assert tool.calls == []
+    assert len(done.skips) >= 6
+
+
+async def test_an_outage_is_waited_out_without_asking_the_model() -> None:
+    tool = airport()
+    failing = FakeTool(
+        "find_airport",
+        FIND,
+        effects=READ_LOCAL,
+        output=in_order(Failure("unavailable", "503", retryable=True), {"iata": "OSL"}),
+    )
+    script = {
+        "bind": calls(call("find_airport", city="Oslo")),
+        "answer": [said("It is OSL.", "r1")],
+    }
+    model = ScriptedModel(script)
+    done = await run([failing], model, ["find_airport"])
+    assert tool.calls == []
+    assert [r.purpose for r in model.requests] == ["bind", "answer"]
+    assert done.results[0].ok
+    assert done.results[0].attempt == 2
+    assert done.cost.repairs["repeat"] == 1
+
+
+async def test_a_write_whose_outcome_is_unknown_is_not_repeated() -> None:
+    lost = Failure("timeout", "no reply", retryable=True, outcome_unknown=True)
+    tool = FakeTool("find_airport", FIND, output=lost, effects=DESTRUCTIVE)
+    script = {"bind": calls(call("find_airport", city="Oslo")), "*": said("Nothing.")}
+    done = await run([tool], script, ["find_airport"], allow=["find_airport"])
+    assert len(tool.calls) == 1
+    assert done.results[0].failure is not None
+    assert done.status == "abstained"
+
+
+async def test_an_error_inside_a_successful_reply_is_an_error() -> None:
+    tool = FakeTool("find_airport", FIND, output={"error": "no such city"}, effects=READ_LOCAL)
+    script = {
+        "bind": calls(call("find_airport", city="Oslo")),
+        "repair": {"tool_calls": []},
+        "*": said("Nothing."),
+    }
+    done = await run([tool], script, ["find_airport"])
+    assert done.results[0].failure is not None
+    assert done.results[0].failure.kind == "error_payload"
+
+
+async def test_the_same_call_twice_is_executed_once() -> None:
+    tool = airport()
+    script = {
+        "bind": calls(call("find_airport", city="Oslo"), call("find_airport", city="Oslo")),
+        "answer": [said("OSL.", "r1")],
+    }
+    done = await run([tool], script, ["find_airport"])
+    assert len(tool.calls) == 1
+    assert any("already made" in s.reason for s in done.skips)
+
+
+async def test_a_false_number_in_the_answer_does_not_survive() -> None:
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "*": said("9000 people live at OSL.", "r2"),
+    }
+    done = await run([airport(), weather()], script, *LAYERS)
+    assert "9000 people live at OSL." not in done.answer.text
+    assert done.answer.statements[0].support in ("mended", "unsupported")
+
+
+async def test_a_destructive_tool_that_the_request_does_not_speak_of_is_not_even_shown() -> None:
+    wipe = FakeTool(
+        "delete_backup",
+        {"name": TEXT},
+        description="Deletes a backup.",
+        effects=DESTRUCTIVE,
+        output="gone",
+    )
+    script = {
+        "bind": calls(call("delete_backup", name="Oslo"), call("find_airport", city="Oslo")),
+        "*": said("OSL.", "r2"),
+    }
+    model = ScriptedModel(script)
+    done = await run([airport(), wipe], model)
+    assert wipe.calls == []
+    assert "delete_backup" not in model.requests[0].messages[-1].content
+    assert any(s.tool == "delete_backup" and "not shown" in s.reason for s in done.skips)
+
+
+async def test_a_call_with_a_number_from_nowhere_waits_for_later_results() -> None:
+    """The order was wrong: the converter came first. It is offered again once the number is
+    known.
+    """
+    convert = FakeTool(
+        "convert", {"value": {"type": "number"}}, output={"feet": 22.97}, effects=READ_LOCAL
+    )
+    script = {
+        "bind": [
+            calls(call("convert", value=4711)),
+            calls(call("population", iata="Oslo")),
+            calls(call("convert", value=7)),
+        ],
+        "answer": [said("It makes 22.97 feet.", "r3")],
+    }
+    model = ScriptedModel(script)
+    done = await run([convert, weather()], model, ["convert"], ["population"])
+    assert convert.calls == [{"value": 7}]
+    assert [r.tool for r in done.results] == ["population", "convert"]
+
+
+@pytest.mark.parametrize(("effects", "made"), [(READ_LOCAL, True), (UNKNOWN, True), (WRITE, False)])
+async def test_a_number_that_nothing_ever_says_is_looked_up_with_and_never_written(
+    effects: Effects, made: bool
+) -> None:
+    """In the end the call goes as the model wrote it, and so it would after another question; not
+    where it writes.
+    """
+    bill = FakeTool("bill", {"amount": {"type": "number"}}, output={"total": 4711}, effects=effects)
+    invented = calls(call("bill", amount=4711))
+    script = {
+        "bind": [invented, calls(call("population", iata="Oslo")), invented, invented],
+        "answer": [said("7 people live there.", "r2")],
+    }
+    done = await run([bill, weather()], script, ["bill"], ["population"], allow=["bill"])
+    assert bill.calls == [{"amount": 4711}] * made
+    assert any(s.tool == "bill" and "4711" in s.reason for s in done.skips)
+
+
+async def test_a_value_that_the_error_offers_itself_is_taken_from_there() -> None:
+    """Elsewhere an unknown value is looked up with another tool; here the repair can only choose
+    what was offered.
+    """
+
+    def people(iata: str) -> Any:
+        said = f"there is no airport '{iata}'. Did you mean 'OSL'?"
+        return {"people": 7} if iata == "OSL" else ToolOutput(failure=Failure("tool_error", said))
+
+    script = {
+        "bind": [calls(call("population", iata="Oslo"))],
+        "repair": [{"tool_calls": [{"name": "population", "arguments": {"iata": "OSL"}}]}],
+        "answer": [said("7 people live there.", "r1")],
+    }
+    model = ScriptedModel(script)
+    done = await run([weather(output=people)], model, ["population"])
+    assert [(r.arguments["iata"], r.ok) for r in done.results] == [("OSL", True)]
+    asked = next(r for r in model.requests if r.purpose == "repair")
+    assert '"enum":["OSL"]' in canonical(asked.schema)
+
+
+async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_the_next_layer() -> (
+    None
+):
+    script = {
+        "bind": [
+            {
+                "useful": ["population", "find_airport"],
+                "calls": [call("find_airport", city="Oslo")],
+            },
+            {"useful": ["population"], "calls": [call("population", iata="OSL")]},
+        ],
+        "answer": [said("7 people live at OSL.", "r2")],
+    }
+    done = await run([airport(), weather()], script, ["find_airport", "population"])
+    assert [r.tool for r in done.results] == ["find_airport", "population"]
+
+
+async def test_a_refusal_that_the_model_could_not_mend_is_not_put_to_it_twice() -> None:
+    script = {
+        "bind": [
+            calls(call("population", iata="your_iata_code")),
+            calls(call("find_airport", city="Oslo"), call("population", iata="your_iata_code")),
+            {"useful": ["none"], "reason": "enough"},
+        ],
+        "repair": [
+            {"tool_calls": [{"name": "population", "arguments": {"iata": "your_iata_code"}}]}
+        ],
+        "answer": [said("The airport is OSL.", "r2")],
+    }
+    done = await run([airport(), weather()], script, ["population"], ["find_airport"])
+    assert done.cost.repairs["tier2"] == 1
+
+
+async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_once_its_error_has_said_where() -> (
+    None
+):
+    """The model gave a name where a code belongs; the error says which tool knows it. No repair
+    question is spent.
+    """
+
+    def people(iata: str) -> Any:
+        return (
+            {"people": 7}
+            if iata == "OSL"
+            else ToolOutput(failure=Failure("tool_error", f"no airport {iata!r}: ask find_airport"))
+        )
+
+    script = {
+        "bind": [
+            {"useful": ["none"], "reason": "the request names the airport"},
+            calls(call("population", iata="Oslo")),
+            calls(call("find_airport", city="Oslo")),
+            calls(call("population", iata="OSL")),
+        ],
+        "answer": [said("7 people live there.", "r3")],
+    }
+    model = ScriptedModel(script)
+    done = await run([airport(), weather(output=people)], model, *LAYERS)
+    assert [(r.tool, r.ok) for r in done.results] == [
+        ("population", False),
+        ("find_airport", True),
+        ("population", True),
+    ]
+    assert done.cost.repairs["tier2"] == 0
+    assert "Still open" in model.requests[2].messages[-1].content
+    assert done.answer.missing == ()
+
+
+@pytest.mark.parametrize(
+    "strategy", ["layered", "layered-no-sketch", "layered-no-repair", "layered-no-recovery"]
+)
+async def test_a_name_that_the_request_only_mentions_is_looked_up_by_nobody_unless_a_second_pass_is_wanted(
+    strategy: str,
+) -> None:
+    """A name is not a wish: only the model's own calls are made."""
+    tool = FakeTool("weather", FIND, output={"sky": "clear"}, effects=READ_LOCAL)
+
+    async def made(by: Any) -> list[Any]:
+        script = {
+            "bind": [calls(call("weather", city="Bergen")), {"useful": ["none"], "reason": "done"}],
+            "answer": [said("The sky is clear.", "r1")],
+        }
+        tool.calls.clear()
+        setup = Orchestrator(
+            [fake_source(tool)],
+            model=ScriptedModel(script),
+            planner=FixedPlan(["weather"]),
+            strategy=by,
+        )
+        done = await setup.run("What is the weather in Bergen? Not in Oslo, I know that already.")
+        assert done.strategy == (by if isinstance(by, str) else by.name)
+        return [c["city"] for c in tool.calls]
+
+    assert await made(strategy) == ["Bergen"]
+    assert (
+        await made("layered-second-pass")
+        == await made(Layered(second_pass=True))
+        == ["Bergen", "Oslo"]
+    )
+
+
+async def test_what_was_looked_up_for_one_name_is_looked_up_for_the_names_beside_it_without_a_question() -> (
+    None
+):
+    codes = {"Oslo": "OSL1", "Lisbon": "LIS1", "Nairobi": "NBO1"}
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL1"))],
+        "answer": [said("7 people live there.", "r2")],
+    }
+    model = ScriptedModel(script)
+    people = weather()
+    find = airport(output=lambda city: {"iata": codes[city]})
+    setup = Orchestrator(
+        [fake_source(find, people)],
+        model=model,
+        planner=FixedPlan(*LAYERS),
+        strategy="layered-second-pass",
+    )
+    done = await setup.run("How many people live at the airports of Oslo, Lisbon and Nairobi?")
+    assert [c["city"] for c in find.calls] == ["Oslo", "Lisbon", "Nairobi"]
+    assert [c["iata"] for c in people.calls] == ["OSL1", "LIS1", "NBO1"]
+    assert [r.purpose for r in model.requests] == ["bind", "bind", "answer"]
+    assert [r.id for r in done.results] == [f"r{n}" for n in range(1, 7)]
+    shown = page(done.events)
+    assert (shown.count("The model wrote"), shown.count("By analogy")) == (
+        2,
+        4,
+    ), "nobody else's call is put to the model"
+
+
+async def test_a_call_with_a_day_from_nowhere_waits_until_a_tool_has_told_the_day() -> None:
+    count = FakeTool(
+        "count_days", {"start": TEXT, "end": TEXT}, output={"days": 14}, effects=READ_LOCAL
+    )
+    today = FakeTool(
+        "desk_date",
+        {},
+        output={"date": "2025-06-20"},
+        effects=READ_LOCAL,
+        description="Today's date.",
+    )
+    script = {
+        "bind": [
+            calls(call("count_days", start="2025-07-01", end="2025-07-04")),
+            {"useful": ["none"], "reason": "not needed"},
+            calls(call("count_days", start="2025-06-20", end="2025-07-04")),
+        ],
+        "answer": [said("14 days are left.", "r3")],
+    }
+    model = ScriptedModel(script)
+    setup = Orchestrator(
+        [fake_source(count, today)],
+        model=model,
+        planner=FixedPlan(["count_days"], ["desk_date"]),
+        strategy="layered-second-pass",
+    )
+    done = await setup.run("How many days are left from today to 4 July 2025?")
+    assert "2025-06-20" in str(model.requests[2].schema), "only a day that was seen can be given"
+    assert "2025-07-01" not in str(model.requests[2].schema)
+    assert count.calls == [{"start": "2025-06-20", "end": "2025-07-04"}]
+    assert [r.tool for r in done.results] == ["desk_date", "count_days"]
+
+
+async def test_what_was_written_is_not_written_again_in_the_second_pass() -> None:
+    book = FakeTool("book", {"airport": TEXT}, output={"booked": "B1"}, effects=WRITE)
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("book", airport="OSL"))],
+        "answer": [said("B1 is booked.", "r2")],
+    }
+    done = await Orchestrator(
+        [fake_source(airport(), book)],
+        model=ScriptedModel(script),
+        planner=FixedPlan(["find_airport"], ["book"]),
+        strategy="layered-second-pass",
+    ).run("Book Oslo, then Bergen, please.")
+    assert len(book.calls) == 1
+    assert [r.tool for r in done.results] == ["find_airport", "book"]
+
+
+async def test_a_held_call_is_made_after_all_when_nothing_gives_its_number() -> None:
+    convert = FakeTool(
+        "convert", {"value": {"type": "number"}}, output={"feet": 3.28}, effects=READ_LOCAL
+    )
+    script = {
+        "bind": calls(call("convert", value=4711)),
+        "answer": [said("It makes 3.28 feet.", "r1")],
+    }
+    done = await run([convert], script, ["convert"])
+    assert convert.calls == [{"value": 4711}]
+    assert done.results[0].ok
+
+
+DAY: dict[str, Any] = {"type": "string", "format": "date"}
+
+
+def converting(
+    date: str = "2024-01-01", day: Any = DAY, strategy: str = ""
+) -> tuple[FakeTool, ScriptedModel]:
+    taken = {"amount": {"type": "number"}, "date": day}
+    money = FakeTool("convert", taken, output={"nok": 2523.45}, effects=READ_LOCAL)
+    made = call("convert", amount=250, date=date)
+    turns = [
+        {"thought": "convert", "action": made},
+        {"thought": "done", "action": {"tool": "finish", "reason": "-"}},
+    ]
+    script = {
+        "bind": turns if strategy == "react" else calls(made),
+        "answer": [said("It makes 2,523.45 NOK.", "r1")],
+    }
+    return money, ScriptedModel(script)
+
+
+MONEY = "What is 250 USD in Norwegian kroner?"
+
+
+@pytest.mark.parametrize("strategy", ["layered", "react", "layered-no-repair"])
+async def test_an_answer_that_rests_on_a_made_up_date_says_so(strategy: str) -> None:
+    money, model = converting(strategy=strategy)
+    setup = Orchestrator(
+        [fake_source(money)], model=model, strategy=strategy, today=lambda: date(2026, 11, 23)
+    )
+    done = await setup.run(MONEY)
+    (one,) = done.assumed
+    assert (one.tool, one.parameter, one.value, one.result) == (
+        "convert",
+        "date",
+        "2024-01-01",
+        "r1",
+    )
+    assert done.status == "partial"
+    assert done.answer.assumed == (
+        "convert: assumed date 2024-01-01: not in the request or in a result",
+    )
+    assert "assumed date 2024-01-01: not in the request or in a result" in done.answer.text
+    assert done.to_dict()["assumed"][0]["value"] == "2024-01-01"
+    assert "assumed date 2024-01-01" in page(done.events)
+
+
+@pytest.mark.parametrize(
+    ("day", "asked"),
+    [
+        ("2026-11-23", MONEY),
+        ("2026-11-24", f"{MONEY} Tomorrow, I mean."),
+        ("2025-06-20", "What is 250 USD in Norwegian kroner on 20 June 2025?"),
+        ("2025-06-20", "What is 250 USD in Norwegian kroner on 2025-06-20?"),
+    ],
+)
+async def test_a_date_that_was_said_or_follows_from_today_is_no_assumption(
+    day: str, asked: str
+) -> None:
+    money, model = converting(day)
+    setup = Orchestrator([fake_source(money)], model=model, today=lambda: date(2026, 11, 23))
+    done = await setup.run(asked)
+    assert (done.status, done.assumed, done.answer.assumed) == ("answered", (), ())
+    assert "Today is Monday, 2026-11-23." in model.requests[0].messages[-1].content
+
+
+async def test_a_default_is_no_assumption_and_a_number_from_nowhere_is_one() -> None:
+    money, model = converting(day={**DAY, "default": "2024-01-01"})
+    assert (await Orchestrator([fake_source(money)], model=model).run(MONEY)).status == "answered"
+    money, model = converting("2025-06-20")
+    done = await Orchestrator([fake_source(money)], model=model).run(
+        "What is it in kroner on 2025-06-20?"
+    )
+    assert [(one.parameter, one.value) for one in done.assumed] == [("amount", 250)]
+
+
+async def test_where_a_tool_tells_the_day_or_none_takes_one_the_model_is_not_told() -> None:
+    money, model = converting()
+    teller = FakeTool(
+        "desk_date",
+        {},
+        output={"date": "2025-06-20"},
+        effects=READ_LOCAL,
+        description="Today's date.",
+    )
+    await Orchestrator([fake_source(money, teller)], model=model).run(MONEY)
+    other = ScriptedModel(
+        {"bind": calls(call("find_airport", city="Oslo")), "answer": [said("OSL.", "r1")]}
+    )
+    await Orchestrator([fake_source(airport())], model=other).run(QUERY)
+    nobody, asked = converting()
+    await Orchestrator([fake_source(nobody)], model=asked, today=None).run(MONEY)
+    for one in (model, other, asked):
+        assert not any("Today is" in m.content for r in one.requests for m in r.messages)
+
+
+async def test_a_write_on_a_day_that_follows_from_today_does_not_wait_for_a_tool_to_say_it() -> (
+    None
+):
+    book = FakeTool("book_room", {"date": DAY}, output={"booked": "B1"}, effects=WRITE)
+    script = {
+        "bind": calls(call("book_room", date="2026-11-24")),
+        "answer": [said("B1 is booked.", "r1")],
+    }
+    setup = Orchestrator(
+        [fake_source(book)], model=ScriptedModel(script), today=lambda: date(2026, 11, 23)
+    )
+    done = await setup.run("Book a room for tomorrow.")
+    assert book.calls == [{"date": "2026-11-24"}]
+    assert done.status == "answered"
+
+
+async def test_the_values_of_a_plan_that_somebody_wrote_are_theirs() -> None:
+    money, model = converting()
+    plan = '[{"tool": "convert", "arguments": {"amount": 250, "date": "2024-01-01"}}]'
+    done = await Orchestrator([fake_source(money)], model=model, strategy=Given(plan)).run(MONEY)
+    assert [r.ok for r in done.results] == [True]
+    assert done.assumed == ()
+
+
+async def test_react_sees_all_tools_and_ends_when_the_model_says_so() -> None:
+    script = {
+        "bind": [
+            {"thought": "code", "action": call("find_airport", city="Oslo")},
+            {"thought": "count", "action": call("population", iata="OSL")},
+            {"thought": "done", "action": {"tool": "finish", "reason": "done"}},
+        ],
+        "answer": [said("7 people live at OSL.", "r2")],
+    }
+    model = ScriptedModel(script)
+    done = await run([airport(), weather()], model, strategy="react")
+    assert [r.tool for r in done.results] == ["find_airport", "population"]
+    assert all("population(" in r.messages[-1].content for r in model.requests[:3])
+    assert done.plan.edges == (("find_airport@1", "population@2"),)
+    assert done.cost.steps == 4
+
+
+async def test_react_that_goes_round_in_circles_is_stopped() -> None:
+    script = {
+        "bind": {"thought": "", "action": call("find_airport", city="Oslo")},
+        "*": said("OSL.", "r1"),
+    }
+    model = ScriptedModel(script)
+    await run([airport()], model, strategy="react")
+    assert sum(r.purpose == "bind" for r in model.requests) == 4
+
+
+@pytest.mark.parametrize("strategy", ["layered", "react"])
+async def test_turns_that_the_model_plays_itself_are_cut_off_in_every_strategy(
+    strategy: str,
+) -> None:
+    """RETO A.11.1: the reply goes on with invented turns; nothing of them may be executed or
+    believed.
+    """
+    action = 'Action: find_airport\nAction Input: {"city": "Oslo"}'
+    invented = (
+        'Observation: {"iata": "XXX"}\nHuman: and the next?\nAction: population\nAction Input:'
+        ' {"iata": "XXX"}'
+    )
+    played = f"{action}\n{invented}"
+    plain = Capabilities(json_schema=False, native_tools=False)
+    finish = (
+        'Action: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "The airport'
+        ' is OSL."}'
+    )
+    stop = 'Action: Finish\nAction Input: {"reason": "done"}'
+    binds = [played, stop] if strategy == "react" else [played]
+    model = ScriptedModel({"bind": binds, "answer": [finish]}, capabilities=plain)
+    tools = [airport(), weather()]
+    done = await run(tools, model, ["find_airport", "population"], strategy=strategy)
+    assert tools[0].calls == [{"city": "Oslo"}]
+    assert tools[1].calls == []
+    event = next(e for e in done.events if e.kind == "model")
+    assert "Human" in event.data["discarded"] or event.data["finish_reason"] == "cut"
+    assert "OSL" in done.answer.text
+
+
+async def test_native_tool_calls_are_used_where_the_endpoint_gives_them() -> None:
+    from callwright.nouns.types import ToolCall
+
+    native = Capabilities(native_tools=True)
+    model = ScriptedModel(
+        {"bind": [ToolCall("x", "find_airport", {"city": "Oslo"})], "answer": "It is OSL."},
+        capabilities=native,
+    )
+    done = await run([airport()], model, ["find_airport"])
+    assert model.requests[0].tools[0].name == "find_airport"
+    assert done.results[0].arguments == {"city": "Oslo"}
+
+
+async def test_a_reply_cut_off_in_the_middle_loses_only_its_last_call() -> None:
+    whole = '{"tool": "find_airport", "arguments": {"city": "Oslo"}}'
+    text = f'{{"calls": [{whole}, {{"tool": "find_airport", "arguments": {{"city": "peo'
+    tool = airport()
+    done = await run([tool], {"bind": [text], "answer": [said("OSL.", "r1")]}, ["find_airport"])
+    assert tool.calls == [{"city": "Oslo"}]
+    assert done.results[0].ok
+
+
+async def test_one_model_call_is_kept_for_the_answer() -> None:
+    script = {
+        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL"))],
+        "answer": [said("The airport is OSL.", "r1")],
+    }
+    done = await run([airport(), weather()], script, *LAYERS, limits=Limits(model_calls=2))
+    assert done.limit == "model_calls"
+    assert done.cost.model_calls == 2
+    assert done.status == "partial"
+    assert "OSL" in done.answer.text
+
+
+async def test_a_dead_model_is_one_clear_error_even_from_parallel_repairs() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {
+        "bind": calls(*(call("tally", count={"bad": n}) for n in range(3))),
+        "repair": ModelError("gone"),
+    }
+    with pytest.raises(ModelError, match="gone"):
+        await Orchestrator([fake_source(tool)], model=ScriptedModel(script)).run("Tally 5")
+
+
+async def test_the_trace_holds_every_prompt_and_raw_reply_whole() -> None:
+    memory = MemorySink()
+    script = {"bind": calls(call("find_airport", city="Oslo")), "answer": [said("OSL.", "r1")]}
+    model = ScriptedModel(script)
+    await run([airport()], model, ["find_airport"], sinks=[memory])
+    texts = blobs(memory.events)
+    questions = [e for e in memory.events if e.kind == "model"]
+    assert [q.data["purpose"] for q in questions] == ["bind", "answer"]
+    for request, event in zip(model.requests, questions, strict=True):
+        assert all(m.content in texts[event.data["prompt"]] for m in request.messages)
+        assert texts[event.data["reply"]]
+    assert memory.events[-1].kind == "run.end"
+
+
+async def test_an_open_orchestrator_keeps_its_tools_and_model_between_runs() -> None:
+    source = fake_source(airport())
+    model = ScriptedModel(
+        {"bind": calls(call("find_airport", city="Oslo")), "answer": said("OSL.", "r1")}
+    )
+    async with Orchestrator([source], model=model, planner=FixedPlan(["find_airport"])) as opened:
+        first, second = await opened.run(QUERY), await opened.run(QUERY)
+    assert first.results[0].content == second.results[0].content
+    assert not model.closed, "a model that was given is not ours to close"
+
+
+async def test_run_sync_inside_a_loop_says_what_to_do() -> None:
+    with pytest.raises(ConfigError, match="await"):
+        Orchestrator([fake_source(airport())], model=ScriptedModel([])).run_sync("x")
+
+
+def test_an_unknown_strategy_names_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="layered"):
+        Orchestrator([], strategy="best")
+
+
+async def test_invoke_takes_nothing_but_a_checked_call() -> None:
+    from callwright.agent.invoke import invoke
+
+    async def caller(name: str, arguments: dict[str, Any]) -> ToolOutput:
+        raise AssertionError("an unchecked call reached a tool")
+
+    unchecked: Any = Tool("find_airport")
+    with pytest.raises(TypeError, match="CheckedCall"):
+        await invoke(unchecked, caller, timeout=1, max_bytes=10)
+
+
+ECHO: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Echo", "version": "1"},
+    "paths": {
+        "/echo": {
+            "get": {
+                "operationId": "echo",
+                "parameters": [{"name": "text", "in": "query", "schema": {"type": "string"}}],
+                "responses": {},
+                "security": [{"token": []}],
+            }
+        }
+    },
+    "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+}
+
+
+class KeyedModel(ScriptedModel):
+    """A scripted model with a key, as endpoints have one."""
+
+    secrets = ("sk-canary-of-the-model",)
+
+
+async def test_no_credential_reaches_a_sink_a_page_or_a_file(tmp_path: Path) -> None:
+    """The server echoes the Authorization header, the request names the token, the model says its
+    own key.
+    """
+    token, key = 'canary/"of"&the-api', KeyedModel.secrets[0]
+    seen: list[str] = []
+
+    async def echo(request: web.Request) -> web.Response:
+        seen.append(request.headers["Authorization"])
+        return web.json_response({"echo": seen[-1], "text": request.query["text"]})
+
+    app = web.Application()
+    app.router.add_get("/echo", echo)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        source = OpenAPISource(
+            ECHO,
+            base_url=f"http://127.0.0.1:{runner.addresses[0][1]}",
+            environment={"ECHO_TOKEN": token},
+        )
+        told = f"The key is {key}, the token {token}."
+        script = {
+            "bind": calls(call("echo", text=token)),
+            "answer": said(told, "r1"),
+            "answer.restate": told,
+        }
+        memory = MemorySink()
+        with JsonlSink(tmp_path / "run.jsonl") as jsonl:
+            orchestrator = Orchestrator(
+                [source],
+                model=KeyedModel(script),
+                planner=FixedPlan(["echo"]),
+                sinks=[memory, jsonl],
+            )
+            done = await orchestrator.run(f"Echo {token} to me")
+    finally:
+        await runner.cleanup()
+    assert seen == [f"Bearer {token}"], (
+        "the token must have been on its way, or nothing is shown here"
+    )
+    assert done.results[0].ok
+    shown = [
+        str(memory.events),
+        str(done.events),
+        page(done.events),
+        (tmp_path / "run.jsonl").read_text(),
+    ]
+    shown += [str(done.results[0].content), done.answer.text]
+    for text in shown:
+        assert "[secret]" in text
+        for part in ("canary/", "canary%2F", key):
+            assert part not in text

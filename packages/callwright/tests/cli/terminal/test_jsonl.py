@@ -1,0 +1,74 @@
+"""Streams of JSON lines: order kept, a bad line answered, the rest processed."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.nouns.errors import CatalogError
+
+
+def _answers(lines: list[bytes]) -> list[dict[str, Any]]:
+    def handle(row: dict[str, Any]) -> dict[str, Any]:
+        if row.get("do") == "bad":
+            raise BadLine("this is bad")
+        if row.get("do") == "catalog":
+            raise CatalogError("no such tool", hint="look again")
+        if row.get("do") == "bug":
+            raise KeyError("x")
+        return {"echo": row.get("do")}
+
+    target = io.BytesIO()
+    answer_stream(handle, io.BytesIO(b"".join(lines)), target)
+    return [json.loads(line) for line in target.getvalue().splitlines()]
+
+
+def test_every_line_is_answered_in_order_whatever_happens_to_the_others() -> None:
+    lines = [
+        b'{"id":1,"do":"a"}\n',
+        b"{broken\n",
+        b"\n",
+        b'{"id":2,"do":"bad"}\n',
+        b'{"id":3,"do":"catalog"}\n',
+    ]
+    lines += [b'{"id":4,"do":"bug"}\n', b"[1]\n", b'{"id":5,"do":"b"}']
+    found = _answers(lines)
+    assert [row["id"] for row in found] == [1, None, 2, 3, 4, None, 5]
+    assert [("error" in row) for row in found] == [False, True, True, True, True, True, False]
+    assert found[1]["error"]["line"] == 2
+    assert "look again" in found[3]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"), [(b"", 0), (b'{"id":1}\n', 0), (b"{\n{}\n", 0), (b"{\n[]\n", 1)]
+)
+def test_a_stream_of_which_no_line_could_be_answered_has_failed(lines: bytes, code: int) -> None:
+    assert answer_stream(lambda row: {}, io.BytesIO(lines), io.BytesIO()).exit_code == code
+
+
+def test_the_id_comes_back_as_it_was_given() -> None:
+    for key in ("x", 7, None, [1], {"a": 1}, 10**30):
+        assert _answers([json.dumps({"id": key}).encode()])[0]["id"] == key
+
+
+@given(st.lists(st.binary(max_size=40).filter(lambda b: b"\n" not in b), max_size=6))
+def test_no_bytes_stop_the_stream(lines: list[bytes]) -> None:
+    found = _answers([line + b"\n" for line in lines] + [b'{"id":"last"}\n'])
+    assert found[-1] == {"id": "last", "echo": None}
+    assert len(found) == sum(bool(line.strip()) for line in lines) + 1
+
+
+def test_what_is_wrong_with_a_line_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    found = _answers([b'{"id":1,"text":"x"\n', b"null\n", b"\xff\n", b'{"id":2}\n'])
+    messages = [row["error"]["message"] for row in found[:3]]
+    assert messages[0].startswith("this is no JSON: ")
+    assert "line 1" in messages[0], "of the line itself"
+    assert messages[1] == "an object is wanted, this is null"
+    assert messages[2].startswith("this is no JSON: ")
+    assert "3 of 4 lines could not be answered" in capsys.readouterr().err

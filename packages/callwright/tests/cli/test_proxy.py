@@ -1,0 +1,197 @@
+"""The command: what it refuses, and that it serves and stops when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from callwright.cli.proxy import bound, serve, unreachable
+from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.nouns.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"upstream": None}, "one upstream"),
+        ({"upstream": "http://h/v1", "model": "local"}, "one upstream"),
+        ({"upstream": "http://h/v1", "guided": "perhaps"}, "guided mode"),
+        ({"upstream": "http://h/v1", "host": "0.0.0.0"}, "needs a key"),
+        ({"upstream": None, "model": "gpt-9"}, "not on this machine"),
+        ({"upstream": "h"}, "no address"),
+        ({"upstream": "http://h/v1", "keep": "/"}, "nothing can be kept in /"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_with_a_hint(
+    given: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        serve(**given)  # type: ignore[arg-type]
+    assert caught.value.hint
+
+
+def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
+    with bound("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
+            serve("http://127.0.0.1:9", port=port)
+    assert f"--port {port + 1}" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "said"),
+    [
+        ("127.0.0.1", 65_536, "no port 65536"),
+        ("127.0.0.1", -1, "no port -1"),
+        ("192.0.2.1", 8787, "192.0.2.1 is no address of this machine"),
+        ("nowhere.invalid", 8787, "nowhere.invalid is no address"),
+    ],
+)
+def test_an_address_that_cannot_be_listened_on_is_refused_with_a_hint(
+    host: str, port: int, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        bound(host, port)
+    assert caught.value.hint
+
+
+def test_an_upstream_is_looked_at_before_the_first_request() -> None:
+    with bound("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert unreachable(f"http://127.0.0.1:{port}/v1") == ""
+    assert unreachable(f"http://127.0.0.1:{port}/v1")
+
+
+async def test_no_file_of_the_working_folder_is_imported(tmp_path: Path) -> None:
+    """The command starts over, and other modules than before are loaded then."""
+    for name in (
+        "uvicorn",
+        "asyncio",
+        "json",
+        "orjson",
+        "httptools",
+        "uvloop",
+        "callwright",
+        "sitecustomize",
+    ):
+        said = f"import os\nopen({str(tmp_path / 'imported')!r}, 'w').close()\nos._exit(7)\n"
+        (tmp_path / f"{name}.py").write_text(said)
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "callwright",
+        "proxy",
+        "--upstream",
+        "http://127.0.0.1:9",
+        "--port",
+        "0",
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=tmp_path, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(60):
+            while b"page:" not in (line := await process.stderr.readline()):
+                assert line, "the command ended"
+            process.send_signal(signal.SIGTERM)
+            await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "fit"), [(80, 400, 100), (80, 300, 100), (80, 200, 50), (80, 80, 1)]
+)
+def test_a_connection_has_a_file_for_itself_and_one_for_its_upstream(
+    soft: int, hard: int, fit: int
+) -> None:
+    limit = f"import resource as r; r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {hard}));"
+    code = (
+        f"{limit} from callwright.cli.proxy import connections_with_files as fit; print(fit(100))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) == fit
+
+
+@pytest.mark.parametrize("flags", [["-I"], ["-E", "-s", "-B"], ["-S"], []])
+def test_a_process_that_starts_over_keeps_what_restricts_it(flags: list[str]) -> None:
+    path = "import sys; sys.path.extend(sys.argv[1].split(':'));"
+    code = f"{path} from callwright.cli.proxy import restrictions; print(*restrictions())"
+    command = [sys.executable, *flags, "-P", "-c", code, ":".join(sys.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={})
+    assert set(flags) <= set(done.stdout.split())
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+async def test_the_command_serves_and_stops_on_a_signal(stop: signal.Signals) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "callwright",
+        "proxy",
+        "--upstream",
+        "http://127.0.0.1:9",
+        "--port",
+        str(port),
+    ]
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    try:
+        async with asyncio.timeout(60), HttpClient(Egress.any()) as client:
+            answer = None
+            while not isinstance(answer, HttpResponse):
+                answer = await client.request("GET", f"http://127.0.0.1:{port}/healthz")
+                await asyncio.sleep(0.05)
+            assert answer.status == 200
+            process.send_signal(stop)
+            _, shown = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert f"http://localhost:{port}/v1" in shown.decode()
+    assert "warning:  nothing answers there now" in shown.decode()
+    assert "Traceback" not in shown.decode()
+    assert "GET /healthz 200" in shown.decode()
+
+
+async def test_a_quiet_proxy_writes_no_line_for_a_request() -> None:
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "callwright",
+        "proxy",
+        "--upstream",
+        "http://127.0.0.1:9",
+        "--quiet",
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *command, "--port", "0", stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(60), HttpClient(Egress.any()) as client:
+            address = (await process.stderr.readline()).decode().split()[1].removesuffix("/v1")
+            answer = await client.request("GET", f"{address}/healthz")
+            assert isinstance(answer, HttpResponse)
+            process.send_signal(signal.SIGTERM)
+            _, shown = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert "healthz" not in shown.decode()

@@ -1,0 +1,175 @@
+"""``tools try`` and a run over a shortlist, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from callwright.agent.catalog_search import TRYING as KNOWN
+from callwright.cli.settings.config import TRYING
+from tests.cli.endpoint import endpoint
+from tests.cli.program import callwright
+
+TOOLS = '''
+from callwright import READ, WRITE, tool
+
+@tool(effects=READ)
+def weather_report(city: str) -> dict:
+    """The weather in a city now."""
+    return {}
+
+@tool(effects=READ)
+def city_weather(city: str) -> dict:
+    """The weather in a city now, from stations nearby."""
+    return {"sky": "rain", "celsius": 7}
+
+@tool(effects=WRITE)
+def post_weather(city: str) -> dict:
+    """Post the weather in a city now."""
+    raise AssertionError("it was called")
+'''
+QUERY = "What is the weather in Oslo now?"
+CALLS = json.dumps({"calls": [{"tool": "city_weather", "arguments": {"city": "Oslo"}}]})
+ANSWER = json.dumps(
+    {"statements": [{"text": "It is 7 degrees.", "results": ["r1"]}], "missing": []}
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    noise = "\n".join(
+        f'@tool(effects=READ)\ndef stamp_{n}(id: str) -> str:\n    "The stamp {n}."\n    return'
+        ' ""\n'
+        for n in range(30)
+    )
+    (tmp_path / "tools.py").write_text(TOOLS + noise)
+    return tmp_path
+
+
+def test_the_table_shows_both_ranks_and_why(home: Path) -> None:
+    done = callwright(
+        "tools",
+        "try",
+        QUERY,
+        "--tools",
+        home / "tools.py",
+        "--evidence",
+        home / "e.db",
+        COLUMNS="200",
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
+    by_name = {row[2]: row for row in rows}
+    assert by_name["city_weather"][1] == "1"
+    assert by_name["city_weather"][3] == "success"
+    assert by_name["weather_report"][3] == "semantic mismatch"
+    assert by_name["post_weather"][3] == "untested"
+    assert "may write" in by_name["post_weather"][5]
+    again = callwright(
+        "tools", "try", QUERY, "--tools", home / "tools.py", "--evidence", home / "e.db"
+    )
+    assert "0 calls" in again.stdout
+    assert "remembered" in again.stdout
+
+
+def test_as_many_are_shown_as_were_asked_for(home: Path) -> None:
+    told = callwright(
+        "tools", "try", QUERY, "--tools", home / "tools.py", "--no-evidence", "--k", "2"
+    ).stdout
+    assert [line.split("\t")[1] for line in told.splitlines() if "\t" in line] == [
+        "Final",
+        "1",
+        "2",
+    ]
+    assert "--json lists all" in told
+
+
+def test_as_json_it_holds_the_ranking_and_what_was_observed(home: Path) -> None:
+    told = callwright(
+        "tools", "try", QUERY, "--tools", home / "tools.py", "--no-evidence", "--json", "--thorough"
+    )
+    made = json.loads(told.stdout)
+    assert made["ranking"][0]["name"] == "city_weather"
+    assert {o["tool"] for o in made["observations"]} == {"weather_report", "city_weather"}
+
+
+def test_what_was_proved_stands_first_where_it_is_asked_for_even_if_nothing_failed(
+    home: Path,
+) -> None:
+    tools = home / "tools.py"
+    tools.write_text(
+        TOOLS.replace("return {}", 'return {"sky": "rain"}').replace(
+            "post_weather", "weather_now_post"
+        )
+    )
+
+    def first(order: str) -> list[str]:
+        query = "weather now post"
+        done = callwright(
+            "tools",
+            "try",
+            f"{query} in Oslo",
+            "--tools",
+            tools,
+            "--no-evidence",
+            "--json",
+            "--order",
+            order,
+        )
+        return [one["name"] for one in json.loads(done.stdout)["ranking"]]
+
+    assert first("doubt")[0] == "weather_now_post", (
+        "nothing speaks against it, and it could not be tried"
+    )
+    assert first("proof")[-1] == "weather_now_post"
+
+
+def test_where_nothing_works_the_exit_code_says_so(home: Path) -> None:
+    done = callwright(
+        "tools", "try", "a stamp", "--tools", home / "tools.py", "--no-evidence", "--trials", "off"
+    )
+    assert done.returncode == 3
+    assert callwright("tools", "try", QUERY).returncode == 1
+
+
+def test_a_run_retrieves_tries_and_answers_as_one_flow_and_can_be_resumed(home: Path) -> None:
+    with endpoint([CALLS, ANSWER]) as url:
+        done = callwright(
+            "run", QUERY, "--tools", home / "tools.py", "--model", f"{url}#m", "--mode", "schema",
+            "--planner", "schema", "--shortlist", "2",
+            "--trials", "read-only", "--journal", home / "runs", "--evidence", home / "e.db",
+            "--html", home / "run.html",
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "7 degrees" in done.stdout
+    assert "33 tools to find some in" in done.stderr
+    found = next(line for line in done.stderr.splitlines() if "found for the request" in line)
+    assert "city_weather" in found
+    assert "weather_report" not in found
+    assert "city_weather" in (home / "run.html").read_text()
+    [journal] = (home / "runs").glob("*.run")
+    again = callwright(
+        "resume", journal.stem, "--journal", home / "runs", "--evidence", home / "e.db"
+    )  # nobody is there to be asked
+    assert "7 degrees" in again.stdout
+    health = [
+        json.loads(row)
+        for row in callwright(
+            "tools", "health", "--json", "--evidence", home / "e.db"
+        ).stdout.splitlines()
+    ]
+    assert {h["tool"]: h["counts"] for h in health}["city_weather"] == {"functional_success": 2}
+
+
+def test_trials_and_shortlist_are_settings_too(home: Path) -> None:
+    (home / "callwright.toml").write_text('trials = "sandbox"\nshortlist = 2\n')
+    told = callwright("config", "--json", "--config", home / "callwright.toml")
+    assert json.loads(told.stdout)["settings"]["trials"]["value"] == "sandbox"
+    wrong = callwright("run", "x", CALLWRIGHT_SHORTLIST="many")
+    assert "CALLWRIGHT_SHORTLIST takes a whole number" in wrong.stderr
+
+
+def test_settings_know_every_way_to_try() -> None:
+    assert TRYING == KNOWN

@@ -1,0 +1,168 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.grounding import check, facts_of
+from callwright.grounding.claims import claims_of
+from callwright.grounding.derived import Derivation, derive
+from callwright.grounding.facts import Facts
+from callwright.nouns.types import ToolResult
+
+LIBRARIES = facts_of(
+    "How do the libraries of Brenn and Ostvik compare?",
+    [
+        ToolResult("r1", "library_stats", {"town": "Brenn"}, {
+            "town": "Brenn", "visitors": 48200, "loans": 31250, "staff": 14, "opened": 1987, "seats": 120,
+            "opens": "09:00", "closes": "18:30"}),
+        ToolResult("r2", "library_stats", {"town": "Ostvik"}, {
+            "town": "Ostvik", "visitors": 61900, "loans": 30100, "staff": 20, "opened": 2003, "seats": 180,
+            "opens": "10:00", "closes": "20:00"}),
+    ],
+)  # fmt: skip
+SWIMMERS = facts_of(
+    "How did the swimmers of the club do this season?",
+    [
+        ToolResult("r1", "query", {}, [
+            {"name": "Ines Falk", "club": "Delfin", "wins": 7, "races": 12, "best_s": 58.31, "born": "2004-02-11"},
+            {"name": "Jon Aas", "club": "Delfin", "wins": 4, "races": 16, "best_s": 59.02, "born": "2001-07-30"},
+            {"name": "Rita Moen", "club": "Otter", "wins": 9, "races": 15, "best_s": 57.88, "born": "2003-11-05"}]),
+    ],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ostvik had 13,700 more visitors than Brenn.",
+        "Together the two libraries had 110,100 visitors.",
+        "Brenn's library is 16 years older.",
+        "In Brenn there are about 3,443 visitors per staff member.",
+        "On average a library has 150 seats.",
+        "Brenn is open 9.5 hours a day.",
+        "Ostvik has 1.5 times as many seats as Brenn.",
+        "Brenn counts roughly 78 % of Ostvik's visitors.",
+        "Ostvik closes an hour and a half later than Brenn.",
+        "Ostvik opens one hour later.",
+    ],
+)
+def test_what_follows_from_two_records_is_supported(text: str) -> None:
+    verdict = check(text, LIBRARIES)
+    assert verdict.support == "supported", verdict.problems
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ostvik had 14,700 more visitors than Brenn.",
+        "Together the two libraries had 120,100 visitors.",
+        "Brenn's library is 18 years older.",
+        "Ostvik's library stays open for eleven hours a day.",
+        "Ostvik has 1.8 times as many seats as Brenn.",
+        "Ostvik drew about 38% more visitors than Brenn.",
+    ],
+)
+def test_what_does_not_follow_is_flagged(text: str) -> None:
+    assert check(text, LIBRARIES).support == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The three swimmers won 20 races in total.",
+        "Delfin's swimmers took 11 wins.",
+        "Ines Falk lost five of her 12 races.",
+        "Rita Moen won 60 percent of her races.",
+        "Two swimmers belong to Delfin.",
+        "The swimmers come from two clubs.",
+        "Two of the three swimmers finished under 59 seconds.",
+        "Jon Aas is about two years older than Rita Moen.",
+        "The gap between the fastest and the slowest is 1.14 seconds.",
+    ],
+)
+def test_what_follows_from_a_table_is_supported(text: str) -> None:
+    verdict = check(text, SWIMMERS)
+    assert verdict.support == "supported", verdict.problems
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The three swimmers won 24 races in total.",
+        "Delfin's swimmers took 13 wins.",
+        "Ines Falk lost eight of her 12 races.",
+        "Rita won six more races than Ines.",
+        "The gap between the fastest and the slowest is 2.14 seconds.",
+    ],
+)
+def test_what_a_table_does_not_bear_out_is_flagged(text: str) -> None:
+    assert check(text, SWIMMERS).support == "unsupported"
+
+
+def way(text: str, facts: Facts) -> Derivation | None:
+    claims = claims_of(text, facts)
+    return derive(claims.numbers[0], claims, facts)
+
+
+def pair(a: int, b: int) -> Facts:
+    return facts_of(
+        "q",
+        [ToolResult("r1", "t", {}, [{"name": "Norte", "depth": a}, {"name": "Sur", "depth": b}])],
+    )
+
+
+@given(st.integers(1000, 10**6), st.integers(1000, 10**6))
+def test_a_difference_of_two_values_is_found_where_it_is_announced(a: int, b: int) -> None:
+    found = way(f"The depth of Norte is {abs(a - b)} more than that of Sur.", pair(a, b))
+    assert found is not None or a == b
+
+
+def test_a_derivation_says_how_and_from_which_values() -> None:
+    found = way("The depth of Norte is 250 more than that of Sur.", pair(1500, 1250))
+    assert found is not None
+    assert found.text == "250 is 0/depth minus 1/depth"
+    assert [leaf.value for leaf in found.leaves] == [1500, 1250]
+
+
+def test_a_difference_that_nothing_announces_is_none() -> None:
+    assert way("Norte holds 250.", pair(1500, 1250)) is None
+
+
+def test_a_time_follows_from_another_and_a_duration() -> None:
+    facts = facts_of("q", [ToolResult("r1", "t", {}, {"departure": "10:05", "duration_min": 140})])
+    assert check("Leaving at 10:05 you arrive at 12:25.", facts).support == "supported"
+    assert check("Leaving at 10:05 you arrive at 12:45.", facts).support == "unsupported"
+
+
+FERRIES = facts_of(
+    "Compare the two ferries.",
+    [
+        ToolResult("r1", "ferry", {"line": "Havbris"}, {
+            "line": "Havbris", "adult": 18.0, "child": 9.0, "car": 42.0, "currency": "EUR", "crossing_min": 95,
+            "cabins": 40, "booked": 31}),
+        ToolResult("r2", "ferry", {"line": "Nordlys"}, {
+            "line": "Nordlys", "adult": 22.0, "child": 11.0, "car": 39.0, "currency": "EUR", "crossing_min": 70,
+            "cabins": 60, "booked": 15}),
+    ],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        (
+            "An adult and a child pay 27 euros on Havbris.",
+            "An adult and a child pay 29 euros on Havbris.",
+        ),
+        ("A car costs three euros less on Nordlys.", "A car costs five euros less on Nordlys."),
+        (
+            "Havbris takes 25 minutes longer than Nordlys.",
+            "Havbris takes 35 minutes longer than Nordlys.",
+        ),
+        ("Nine cabins are not booked on Havbris.", "Eight cabins are not booked on Havbris."),
+        ("Nordlys is the fastest.", "Havbris is the fastest."),
+    ],
+)
+def test_a_calculation_holds_and_its_neighbour_does_not(true: str, false: str) -> None:
+    verdict = check(true, FERRIES)
+    assert verdict.support == "supported", verdict.problems
+    assert check(false, FERRIES).support == "unsupported"

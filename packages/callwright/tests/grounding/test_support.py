@@ -1,0 +1,288 @@
+import gc
+import random
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from callwright.grounding import check, facts_of
+from callwright.grounding.facts import rendered
+from callwright.nouns.types import ToolResult
+
+PARIS = ToolResult(
+    "r1",
+    "city_info",
+    {"city": "Paris"},
+    {"name": "Paris", "population": 2102650, "area_km2": 105.4, "open": True},
+)
+LONDON = ToolResult(
+    "r2",
+    "city_info",
+    {"city": "London"},
+    {"name": "London", "population": 8866180, "area_km2": 1572.0, "open": False},
+)
+FLIGHTS = ToolResult(
+    "r3",
+    "flights",
+    {"from": "CDG", "to": "LHR"},
+    {
+        "flights": [
+            {"no": "AF1680", "departure": "2024-05-24T07:35:00+02:00", "arrival": "2024-05-24T07:55:00+01:00",
+             "duration_min": 80, "price": {"amount": 124.5, "currency": "EUR"}},
+            {"no": "BA303", "departure": "2024-05-24T08:50:00+02:00", "arrival": "2024-05-24T09:10:00+01:00",
+             "duration_min": 80, "price": {"amount": 151.0, "currency": "EUR"}},
+        ]
+    },
+)  # fmt: skip
+FACTS = facts_of("Compare Paris and London and find flights.", [PARIS, LONDON, FLIGHTS])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Paris has a population of 2,102,650.",
+        "About 2.1 million people live in Paris.",
+        "Paris covers 40.7 square miles.",
+        "London has 8.9 million inhabitants and covers 1,572 km².",
+        "AF1680 leaves at 7:35 am and costs 124.50 euros.",
+        "AF1680 takes 1 h 20 min.",
+        "BA303 departs on Friday, May 24, 2024.",
+        "London has 6,763,530 more inhabitants than Paris.",
+        "There are two flights.",
+        "Together the two flights cost 275.50 EUR.",
+        "AF1680 is the cheaper one, by 26.50 euros.",
+        "Paris is open.",
+        "London is not open.",
+    ],
+)
+def test_what_the_results_say_or_imply_is_supported(text: str) -> None:
+    verdict = check(text, FACTS)
+    assert verdict.support == "supported", verdict.problems
+    assert all(c.quote in FACTS.texts[c.result] for c in verdict.citations)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Paris has a population of 2,302,650.", "number changed"),
+        ("Paris has a population of 8,866,180.", "London's number"),
+        ("The area of Paris is 2,102,650.", "another field's number"),
+        ("Paris covers 105.4 square miles.", "unit swapped"),
+        ("AF1680 costs $124.50.", "currency swapped"),
+        ("BA303 departs at 07:35.", "the other flight's time"),
+        ("BA303 departs at 9:10 am.", "its arrival"),
+        ("AF1680 leaves on Monday, 24 May 2024.", "that day was a Friday"),
+        ("AF1682 leaves at 07:35.", "no such flight"),
+        ("London is the busiest city of Europe.", "nobody says so"),
+        ("Breakfast is served on board.", "nobody says so"),
+        ("Paris is not open.", "it is"),
+        ("London is open.", "it is not"),
+        ("The two flights take 95 minutes each.", "number changed"),
+    ],
+)
+def test_what_the_results_do_not_say_is_flagged(text: str, why: str) -> None:
+    assert check(text, FACTS).support == "unsupported", why
+
+
+def test_a_value_of_the_wrong_record_is_mended_to_the_right_one() -> None:
+    fix = check("Paris has a population of 8,866,180.", FACTS).fixes[0]
+    assert (fix.before, fix.text, fix.leaf.result) == ("8,866,180", "2,102,650", "r1")
+
+
+def test_a_derived_number_says_what_it_was_derived_from() -> None:
+    verdict = check("Paris covers 40.7 square miles.", FACTS)
+    assert verdict.derived
+    assert verdict.citations[0].quote == '"area_km2":105.4'
+
+
+LISTED = "[FILE] a.txt\n[DIR] sub\n[FILE] report-2024.pdf\n[FILE] .env"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("[FILE] a.txt", "The folder holds a.txt"),
+        ("[FILE] a.txt", "The folder holds `a.txt`."),
+        (LISTED, "The folder holds a.txt and sub."),
+        (LISTED, "There are (a.txt), report-2024.pdf and .env."),
+        ("<src/app.py>; [node.js]", "It has src/app.py, and node.js."),
+        (["main.py"], "It has one file, main.py."),
+        (
+            "[2026-11-23] 5 files copied to backup.tar",
+            "On 2026-11-23 five files were copied to backup.tar.",
+        ),
+    ],
+)
+def test_names_of_files_are_found_whatever_stands_around_them(content: Any, text: str) -> None:
+    verdict = check(
+        text, facts_of("What is in the folder?", [ToolResult("r1", "list", {}, content)])
+    )
+    assert verdict.support == "supported", verdict.problems
+    assert verdict.citations
+    assert verdict.citations[0].result == "r1"
+
+
+def test_a_file_that_no_result_names_is_flagged() -> None:
+    facts = facts_of("What is in the folder?", [ToolResult("r1", "list", {}, "[FILE] a.txt")])
+    assert check("The folder holds b.txt.", facts).problems == ["b.txt stands in no result"]
+    assert not check("The folder holds a.txt, e.g. for the U.S. and/or others", facts).problems
+
+
+def test_the_result_that_holds_a_value_in_its_unit_is_cited_before_one_that_it_was_converted_from() -> (
+    None
+):
+    way = ToolResult(
+        "r1", "flight_distance", {"origin": "OSL", "destination": "LIS"}, {"kilometres": 2768.6}
+    )
+    asked = {"value": 2768.6, "from_unit": "kilometre", "to_unit": "nautical_mile"}
+    miles = ToolResult("r2", "convert_units", asked, {"value": 1494.924, "unit": "nautical_mile"})
+    text = "The distance from OSL to LIS is 1,494.92 nautical miles."
+    question = "How far is it from OSL to LIS in nautical miles?"
+    assert [c.result for c in check(text, facts_of(question, [way, miles])).citations] == ["r2"]
+    assert [c.result for c in check(text, facts_of(question, [way])).citations] == ["r1"]
+
+
+def test_numbers_of_the_question_may_be_repeated() -> None:
+    facts = facts_of(
+        "What are 250 CHF in EUR?", [ToolResult("r1", "convert", {}, {"result": 266.05})]
+    )
+    assert check("250 CHF are 266.05.", facts).support == "supported"
+
+
+def test_a_limitation_is_no_false_statement() -> None:
+    assert check("The weather could not be found.", FACTS).support == "limitation"
+
+
+def test_a_python_reply_inside_a_string_is_read() -> None:
+    facts = facts_of(
+        "status?",
+        [ToolResult("r1", "t", {}, {"error": "", "response": "{'status': 'UP', 'jobs': 17}"})],
+    )
+    assert check("There are 17 jobs.", facts).support == "supported"
+    assert check("There are 19 jobs.", facts).support == "unsupported"
+    assert check("The service is down.", facts).support == "unsupported"
+
+
+KEYS = st.sampled_from(
+    ["population", "price", "depth", "score", "visitor_count", "maxSpeed", "tidal range", "zorb"]
+)
+SCALARS = st.one_of(
+    st.integers(-(10**7), 10**7),
+    st.decimals(-(10**5), 10**5, places=2, allow_nan=False).map(float),
+    st.text("abcdefghij ABCDEF0123456789", min_size=1, max_size=24),
+    st.dates().map(str),
+    st.booleans(),
+)
+
+
+def told(value: Any) -> str:
+    return value if isinstance(value, str) else rendered(value)
+
+
+@given(st.dictionaries(KEYS, SCALARS, min_size=1, max_size=6), st.data())
+def test_a_scalar_copied_with_its_key_is_never_flagged(
+    record: dict[str, Any], data: st.DataObject
+) -> None:
+    key = data.draw(st.sampled_from(sorted(record)))
+    facts = facts_of("What is known?", [ToolResult("r1", "lookup", {}, record)])
+    verdict = check(f"{key}: {told(record[key])}", facts)
+    assert verdict.support != "unsupported", verdict.problems
+
+
+@given(KEYS, st.integers(100, 10**7), st.integers(100, 10**7))
+def test_a_number_that_stands_nowhere_and_follows_from_nothing_is_flagged(
+    key: str, right: int, wrong: int
+) -> None:
+    facts = facts_of("What is known?", [ToolResult("r1", "lookup", {}, {key: right})])
+    verdict = check(f"The {key} is {wrong}.", facts)
+    assert (verdict.support == "unsupported") == (right != wrong)
+
+
+@given(st.dictionaries(KEYS, SCALARS, min_size=1, max_size=6), st.text(max_size=200))
+def test_checking_is_deterministic_never_raises_and_quotes_what_is_there(
+    record: dict[str, Any], text: str
+) -> None:
+    results = [ToolResult("r1", "lookup", {"q": "x"}, record)]
+    statement = f"{text} {next(iter(record.values()))}"
+    first, second = (
+        check(statement, facts_of("q", results)),
+        check(statement, facts_of("q", results)),
+    )
+    assert first == second
+    assert all(c.quote in rendered(record) for c in first.citations)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.recursive(
+        SCALARS | st.none(),
+        lambda inner: (
+            st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+        ),
+        max_leaves=20,
+    )
+)
+def test_any_json_can_be_indexed(content: Any) -> None:
+    check(
+        "The total of 12 items is 3.5 km on 5 May 2024.",
+        facts_of("q", [ToolResult("r1", "t", {}, content)]),
+    )
+
+
+def _huge() -> dict[str, Any]:
+    dice = random.Random(7)
+    return {
+        "numbers": [dice.random() * 1000 for _ in range(10_000)],
+        "records": [
+            {"name": f"item {i}", "price": i * 1.5, "at": "2025-01-11T10:00:00Z"}
+            for i in range(12_000)
+        ],
+        "one word": "a" * 1_000_000,
+        "digits": "1" * 1_000_000,
+        "commas": "1," * 500_000,
+        "prose": " ".join(
+            dice.choice(["alpha", "beta.", "12.5", "2025-01-02", "3 km"]) for _ in range(150_000)
+        ),
+        "wide": {f"k{i}": i for i in range(60_000)},
+    }
+
+
+HUGE = _huge()
+
+
+@pytest.mark.parametrize("name", list(HUGE))
+def test_a_huge_result_is_indexed_and_checked_in_bounded_time(name: str) -> None:
+    content = HUGE[name]
+    gc.collect()
+    gc.disable()  # what other tests left behind is not this check's work
+    try:
+        started = time.process_time()
+        facts = facts_of("What is the total?", [ToolResult("r1", "big", {"q": "x"}, content)])
+        check(
+            "The total of Alpha is 123,456,789, more than the average of Beta, for 3 hours.", facts
+        )
+        spent = time.process_time() - started
+    finally:
+        gc.enable()
+    assert spent < 0.5  # 250 ms is the promise; slow machines get twice that
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9" * 20_000, "A " * 10_000, "1-" * 10_000, "two " * 5_000, "1 h " * 4_000, "12:30 " * 4_000],
+)
+def test_a_hostile_statement_is_checked_in_bounded_time(text: str) -> None:
+    started = time.process_time()
+    check(text, FACTS)
+    assert time.process_time() - started < 0.5
+
+
+def test_a_number_beyond_what_is_indexed_of_a_huge_result_is_still_found() -> None:
+    content = [{"name": f"item {i}", "price": i} for i in range(9_000)] + [
+        {"name": "last", "price": 777123}
+    ]
+    facts = facts_of("q", [ToolResult("r1", "big", {}, content)])
+    assert facts.cut
+    assert check("The price of the last one is 777,123.", facts).support == "supported"

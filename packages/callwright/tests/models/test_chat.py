@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.models.chat import Gathered
+from callwright.nouns.types import Usage
+
+
+def pieces_of(text: str, cuts: list[int]) -> list[str]:
+    ends = sorted({min(c, len(text)) for c in cuts} | {0, len(text)})
+    return [text[a:b] for a, b in pairwise(ends)]
+
+
+def gathered(pieces: list[str]) -> tuple[Gathered, str]:
+    got = Gathered()
+    visible = "".join(got.feed({"choices": [{"delta": {"content": p}}]}) for p in pieces)
+    return got, visible + got.close()
+
+
+@given(st.text(alphabet="<>/thinkx \n", max_size=40), st.lists(st.integers(0, 40), max_size=12))
+def test_how_a_reply_is_cut_into_pieces_changes_nothing(text: str, cuts: list[int]) -> None:
+    whole, _ = gathered([text])
+    cut, visible = gathered(pieces_of(text, cuts))
+    assert (cut.text, cut.reasoning) == (whole.text, whole.reasoning)
+    assert visible == cut.text
+
+
+def test_thinking_is_set_apart_only_where_it_opens_the_reply() -> None:
+    assert gathered(["\n<think>a", "b</think> \n yes"])[0].text == "yes"
+    assert gathered(["\n<think>a", "b</think> \n yes"])[0].reasoning == "ab"
+    assert gathered(["see <think>a</think>"])[0].text == "see <think>a</think>"
+
+
+def test_unfinished_thinking_is_no_answer() -> None:
+    got, visible = gathered(["<think>on and on"])
+    assert (got.text, visible, got.reasoning) == ("", "", "on and on")
+
+
+def test_calls_streamed_in_pieces_are_put_together_by_index() -> None:
+    got = Gathered()
+    for index, call in [
+        (0, {"id": "a", "function": {"name": "f", "arguments": ""}}),
+        (1, {"function": {"name": "g"}}),
+    ]:
+        got.feed({"choices": [{"delta": {"tool_calls": [{"index": index, **call}]}}]})
+    for part in ('{"x"', ": 1}"):
+        got.feed(
+            {
+                "choices": [
+                    {"delta": {"tool_calls": [{"index": 0, "function": {"arguments": part}}]}}
+                ]
+            }
+        )
+    calls = got.calls()
+    assert [(c.id, c.tool, c.arguments) for c in calls] == [
+        ("a", "f", {"x": 1}),
+        ("call_2", "g", ""),
+    ]
+
+
+def test_timings_count_tokens_of_a_reply_that_was_cut() -> None:
+    got = Gathered()
+    got.feed(
+        {
+            "choices": [{"delta": {"content": "a"}}],
+            "timings": {"cache_n": 5, "prompt_n": 7, "predicted_n": 2},
+        }
+    )
+    assert got.reply(prompt="").usage == Usage(12, 2, 5)
+
+
+def test_without_a_count_the_usage_is_estimated_and_says_so() -> None:
+    got, _ = gathered(["x" * 40])
+    reply = got.reply(prompt="y" * 80)
+    assert (reply.usage, reply.estimated) == (Usage(20, 10), True)

@@ -1,0 +1,71 @@
+"""Short texts are remembered, long ones are not kept."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+import weakref
+from collections.abc import Callable
+
+import pytest
+
+from callwright.dataflow import flow
+from callwright.nouns.memo import LAST, remembered
+from callwright.repair.ordering.references import plain
+from callwright.repair.rules import names
+from callwright.schema import keys
+
+
+class Made:
+    """What a function made of a text; it can be seen whether anybody still holds it."""
+
+
+def test_a_short_text_is_read_once_and_a_long_one_again_after_others() -> None:
+    asked: list[str] = []
+
+    @remembered(most=100, longest=3)
+    def read(text: str) -> str:
+        """Reads."""
+        asked.append(text)
+        return text.upper()
+
+    long = [f"long {n}" for n in range(LAST + 1)]
+    for text in ("abc", long[0], long[0], *long[1:], "abc", long[0]):
+        assert read(text) == text.upper()
+    assert asked == ["abc", *long, long[0]]
+    assert read.__doc__ == "Reads."
+
+
+def test_of_long_texts_only_the_last_few_are_held() -> None:
+    held: list[weakref.ref[Made]] = []
+
+    @remembered(most=1_000, longest=10)
+    def read(text: str) -> Made:
+        made = Made()
+        held.append(weakref.ref(made))
+        return made
+
+    for n in range(100):
+        read(f"what somebody said, number {n}")
+    gc.collect()
+    assert sum(ref() is not None for ref in held) == LAST
+
+
+@pytest.mark.parametrize(
+    "function", [flow.words, flow.content_words, keys.words, names.squashed, plain]
+)
+def test_what_is_made_of_a_conversation_is_not_kept(function: Callable[[str], object]) -> None:
+    """Once the last few are there, more requests and values need no more memory."""
+
+    def held(first: int, count: int) -> int:
+        for n in range(first, first + count):
+            function(f"{n} said " * 2_000)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        few = held(100, LAST)
+        assert held(200, 8 * LAST) < 2 * few
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.nouns.redaction import SHORTEST, in_every_form, masked, redacted, secret_values
+from callwright.nouns.trace import Trace
+from callwright.nouns.types import Json
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Authorization",
+        "X-API-Key",
+        "apikey",
+        "API_KEY",
+        "GITHUB_TOKEN",
+        "client_secret",
+        "PASSWORD",
+        "Cookie",
+        "X-Auth",
+    ],
+)
+def test_names_that_speak_of_a_credential_mark_their_value(name: str) -> None:
+    assert secret_values({name: "s3cr3t"}) == ("s3cr3t",)
+
+
+@pytest.mark.parametrize(
+    "name", ["Accept", "HOME", "LOG_LEVEL", "User-Agent", "KEYBOARD", "AUTHOR", "PATH", "limit"]
+)
+def test_other_names_do_not(name: str) -> None:
+    assert secret_values({name: "s3cr3t"}) == ()
+
+
+def test_a_token_is_a_secret_without_its_scheme_too() -> None:
+    assert secret_values({"Authorization": "Bearer abc.def", "X-Key": ""}) == (
+        "Bearer abc.def",
+        "abc.def",
+    )
+
+
+def test_what_is_too_short_to_be_a_secret_is_left_in_the_text() -> None:
+    assert in_every_form(["1", "x" * (SHORTEST - 1)]) == ()
+
+
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"]), min_size=SHORTEST, max_size=12),
+        min_size=1,
+    )
+)
+def test_no_secret_survives_in_a_trace_however_it_is_written(secrets: list[str]) -> None:
+    trace = Trace(secrets=in_every_form(secrets))
+    for secret in secrets:
+        for written in (
+            secret,
+            quote(secret, safe=""),
+            json.dumps(secret),
+            json.dumps(secret, ensure_ascii=False),
+        ):
+            (text,) = trace.add("note", text=f"<{written}>").data.values()
+            if not set(secret) <= set("[secret]<>"):
+                assert secret not in text
+                assert written.strip('"') not in text
+
+
+def test_basic_authentication_is_taken_out_whatever_the_name_of_the_user() -> None:
+    for user in ("", "a", "ab", "abc"):
+        sent = "Basic " + base64.b64encode(f"{user}:s3cr3t-value".encode()).decode()
+        (text,) = (
+            Trace(secrets=in_every_form(["s3cr3t-value"]))
+            .add("note", text=f"sent {sent}")
+            .data.values()
+        )
+        assert "[secret]" in text
+        assert sent[-12:] not in text
+
+
+@given(
+    st.recursive(
+        st.sampled_from(["Oslo", "YWJj", "%41", "s3cr3t-va", "x", 5]),
+        lambda v: st.lists(v) | st.dictionaries(st.text(max_size=3), v),
+    )
+)
+def test_one_secret_among_many_texts_is_taken_out_and_without_one_nothing_changes(
+    value: Json,
+) -> None:
+    secret = "s3cr3t-value-of-20ch"
+    assert redacted(value, [secret]) == value
+    spelled = base64.b64encode(f"u:{secret}".encode()).decode()
+    assert redacted([value, {"a": spelled}, value], [secret])[0::2] == [value, value]
+    assert "[secret]" in redacted([value, {spelled: 1}], [secret])[1].popitem()[0]
+    assert redacted([value, f"cut: {secret[:12]}"], [secret])[1] == "cut: [secret]"
+
+
+def test_digits_that_are_a_secret_are_taken_out_of_numbers() -> None:
+    assert redacted({"pin": 48151623, "n": 5, "x": True}, ["48151623"]) == {
+        "pin": "[secret]",
+        "n": 5,
+        "x": True,
+    }
+
+
+def test_of_two_secrets_of_which_one_holds_the_other_nothing_is_left() -> None:
+    trace = Trace(secrets=in_every_form(["abcd", "abcd-efgh"]))
+    assert trace.add("note", text="abcd-efgh").data == {"text": "[secret]"}
+
+
+def test_secrets_are_taken_out_of_texts_and_keys_wherever_they_stand_and_nothing_else_changes() -> (
+    None
+):
+    value = {"a": ["x-s3cret-y", 1, None, {"s3cret": True}], "b": 2.5}
+    assert redacted(value, ["s3cret"]) == {
+        "a": ["x-[secret]-y", 1, None, {"[secret]": True}],
+        "b": 2.5,
+    }
+    assert redacted(value, ()) == value
+
+
+def test_what_only_looks_like_a_secret_is_masked_where_it_is_kept_for_long() -> None:
+    said = {
+        "apiKey": "k",
+        "n": 1,
+        "list": ["GET /x?token=abcd1234&q=1", "Authorization: Bearer abcdefgh12"],
+    }
+    kept = {
+        "apiKey": "[secret]",
+        "n": 1,
+        "list": ["GET /x?[secret]&q=1", "Authorization: [secret]"],
+    }
+    assert masked(said) == kept
+    assert masked("my word", ["word"]) == "my [secret]"
+
+
+def test_what_speaks_of_no_secret_is_kept_as_it_is() -> None:
+    said = {"city": "Oslo", "tokens": True, "key": "", "text": "a token of love; the secret is out"}
+    assert masked(said) == said

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from callwright.proxy.apis.anthropic import Anthropic, Messages, count_tokens, error
+from callwright.proxy.apis.translated import BadRequest, Delta
+
+
+def request(**more: Any) -> Any:
+    return Anthropic().request(
+        {"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "hi"}], **more}
+    )
+
+
+def test_settings_have_their_names_in_chat_completions() -> None:
+    made = request(stop_sequences=["x"], stream=True, top_k=3, metadata={"user_id": "u"})
+    assert made["stop"] == ["x"]
+    assert made["stream_options"] == {"include_usage": True}
+    assert made["top_k"] == 3
+    assert "metadata" not in made
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"type": "any"}, "required"),
+        ({"type": "none"}, "none"),
+        ({"type": "tool", "name": "t"}, {"type": "function", "function": {"name": "t"}}),
+    ],
+)
+def test_tool_choice_is_said_in_the_other_words(choice: Any, said: Any) -> None:
+    tools = [
+        {"name": "t", "input_schema": {}},
+        {"type": "web_search_20250305", "name": "web_search"},
+    ]
+    made = request(tools=tools, tool_choice={**choice, "disable_parallel_tool_use": True})
+    assert made["tool_choice"] == said
+    assert made["parallel_tool_calls"] is False
+    assert len(made["tools"]) == 1
+
+
+def test_what_is_no_conversation_is_refused() -> None:
+    for messages in (
+        None,
+        [3],
+        [{"role": "robot", "content": "x"}],
+        [{"role": "user", "content": 3}],
+    ):
+        with pytest.raises(BadRequest):
+            request(messages=messages)
+
+
+def test_thoughts_are_shown_to_those_who_asked_for_them() -> None:
+    delta = Delta(text="a", reasoning="hm")
+    asked = json.loads(Messages({"thinking": {"type": "enabled"}}).whole(delta))
+    assert [b["type"] for b in asked["content"]] == ["thinking", "text"]
+    assert [b["type"] for b in json.loads(Messages({}).whole(delta))["content"]] == ["text"]
+
+
+def test_errors_and_counts_have_anthropics_shape() -> None:
+    assert json.loads(error(429, "slow"))["error"]["type"] == "rate_limit_error"
+    assert (
+        json.loads(count_tokens({"messages": [{"role": "user", "content": "x" * 400}]}))[
+            "input_tokens"
+        ]
+        > 100
+    )
+
+
+def test_the_line_for_the_bill_is_no_prompt() -> None:
+    bill = {
+        "type": "text",
+        "text": "x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=cli;",
+    }
+    made = request(system=[bill, {"type": "text", "text": "Be brief."}])
+    assert made["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+def test_what_the_system_says_between_the_turns_comes_first() -> None:
+    turns = [{"role": "user", "content": "hi"}, {"role": "system", "content": "Agents: none."}]
+    made = request(messages=turns, system="Be brief.")
+    assert [m["role"] for m in made["messages"]] == ["system", "user"]
+    assert made["messages"][0]["content"] == "Be brief.\n\nAgents: none."
+
+
+def test_what_a_tool_says_it_may_do_is_kept() -> None:
+    tool = {
+        "name": "now",
+        "input_schema": {"type": "object"},
+        "annotations": {"readOnlyHint": True},
+    }
+    (made,) = request(tools=[tool])["tools"]
+    assert made["function"]["annotations"] == {"readOnlyHint": True}

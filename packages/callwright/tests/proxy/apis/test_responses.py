@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from callwright.proxy.apis.responses import Responses
+from callwright.proxy.apis.translated import BadRequest
+
+
+def test_settings_have_their_names_in_chat_completions() -> None:
+    form = {
+        "format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}, "strict": True}
+    }
+    made = Responses().request(
+        {
+            "model": "m",
+            "input": "x",
+            "max_output_tokens": 5,
+            "reasoning": {"effort": "low"},
+            "text": form,
+            "stream": True,
+        }
+    )
+    assert made["max_tokens"] == 5
+    assert made["reasoning_effort"] == "low"
+    assert made["response_format"]["json_schema"]["name"] == "n"
+    assert made["stream_options"] == {"include_usage": True}
+
+
+def test_tools_of_the_vendors_own_servers_are_left_out() -> None:
+    tools = [
+        {"type": "web_search"},
+        {"type": "function", "name": "f"},
+        {"type": "custom", "name": "c"},
+    ]
+    made = Responses().request(
+        {"input": "x", "tools": tools, "tool_choice": {"type": "function", "name": "f"}}
+    )
+    assert [t["function"]["name"] for t in made["tools"]] == ["f", "c"]
+    assert made["tool_choice"]["function"] == {"name": "f"}
+
+
+def test_calls_and_choices_of_a_namespace_keep_their_flat_name() -> None:
+    call = {
+        "type": "function_call",
+        "namespace": "mcp__time",
+        "name": "now",
+        "call_id": "c1",
+        "arguments": "{}",
+    }
+    tools = [
+        {"type": "namespace", "name": "mcp__time", "tools": [{"type": "function", "name": "now"}]}
+    ]
+    choice = {"type": "function", "namespace": "mcp__time", "name": "now"}
+    made = Responses().request({"input": [call], "tools": tools, "tool_choice": choice})
+    assert made["messages"][0]["tool_calls"][0]["function"]["name"] == "mcp__time__now"
+    assert made["tool_choice"]["function"] == {"name": "mcp__time__now"}
+
+
+@pytest.mark.parametrize(
+    "items", [3, [3], [{"type": "computer_call"}], [{"role": "user", "content": [{"type": "x"}]}]]
+)
+def test_what_cannot_be_passed_on_is_refused(items: object) -> None:
+    with pytest.raises(BadRequest):
+        Responses().request({"input": items})

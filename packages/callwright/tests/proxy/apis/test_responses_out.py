@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+
+from callwright.proxy.apis.responses_out import Output, error
+from callwright.proxy.apis.responses_tools import Names
+from callwright.proxy.apis.translated import Delta
+
+
+def kinds(data: bytes) -> list[str]:
+    return [line[7:].decode() for line in data.splitlines() if line.startswith(b"event: ")]
+
+
+def test_the_events_of_a_message_come_in_their_order() -> None:
+    out = Output({"stream": True})
+    made = (
+        out.delta(Delta(text="a", id="chatcmpl-1"))
+        + out.delta(Delta(text="b", finish="stop"))
+        + out.close()
+    )
+    assert kinds(made) == [
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.output_text.delta",
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.completed",
+    ]
+    numbers = [
+        json.loads(line[6:])["sequence_number"]
+        for line in made.splitlines()
+        if line.startswith(b"data: ")
+    ]
+    assert numbers == list(range(10))
+
+
+def test_an_answer_that_was_cut_off_is_incomplete() -> None:
+    made = json.loads(Output({}).whole(Delta(text="a", finish="length")))
+    assert made["status"] == "incomplete"
+    assert made["incomplete_details"] == {"reason": "max_output_tokens"}
+
+
+def test_thoughts_are_an_item_of_their_own_before_what_is_said() -> None:
+    out = Output({"stream": True})
+    made = out.delta(Delta(reasoning="h", id="chatcmpl-1")) + out.delta(Delta(reasoning="m"))
+    made += out.delta(Delta(text="a", finish="stop")) + out.close()
+    assert kinds(made)[2:10] == [
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.reasoning_text.delta",
+        "response.reasoning_text.delta",
+        "response.reasoning_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.output_item.added",
+    ]
+    whole = json.loads(Output({}).whole(Delta(reasoning="hm", text="a")))
+    assert [i["type"] for i in whole["output"]] == ["reasoning", "message"]
+    assert whole["output"][0]["content"] == [{"type": "reasoning_text", "text": "hm"}]
+
+
+def test_a_call_of_a_grouped_tool_names_its_namespace() -> None:
+    out = Output({}, Names(grouped={"mcp__time__now": ("mcp__time", "now")}))
+    (item,) = json.loads(out.whole(Delta(calls=((0, "c1", "mcp__time__now", "{}"),))))["output"]
+    assert (item["namespace"], item["name"], item["call_id"]) == ("mcp__time", "now", "c1")
+
+
+def test_errors_have_openais_shape() -> None:
+    assert json.loads(error(500, "x"))["error"]["type"] == "server_error"
+    assert kinds(Output({}).broken("x")) == ["response.failed"]

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from callwright.nouns.errors import Violation
+from callwright.nouns.types import Edit, ToolCall
+from callwright.proxy.server.budget import Budget
+from callwright.proxy.server.counters import Counters
+from callwright.proxy.session.record import Record
+
+
+def test_what_was_done_is_counted_and_the_last_requests_are_kept() -> None:
+    counters = Counters(Budget(kept_requests=2))
+    for n in range(3):
+        record = Record(str(n), "/v1/chat/completions", outcome="edited", dialect="hermes")
+        record.edits.append(Edit("/0", None, None, "loop"))
+        record.violations.append(Violation("schema", "no"))
+        record.sent = (ToolCall("a", "t", {}),)
+        counters.add(record)
+    assert [r.id for r in counters.records] == ["2", "1"]
+    text = counters.text()
+    for line in (
+        'callwright_requests_total{outcome="edited"} 3',
+        'callwright_edits_total{rule="loop"} 3',
+        'callwright_violations_total{kind="schema"} 3',
+        'callwright_calls_total{dialect="hermes"} 3',
+        "callwright_active 0",
+    ):
+        assert line in text.splitlines()
+
+
+def test_what_is_remembered_is_bounded_in_bytes_and_the_oldest_goes() -> None:
+    counters = Counters(Budget(kept_bytes=100_000, kept_chars=30_000))
+    for number in range(20):
+        counters.add(Record(str(number), "/x", raw="x" * 8_000_000))
+    assert [record.id for record in counters.records] == ["19", "18", "17"]
+    assert counters.requests["passed"] == 20
+    assert sum(len(record.raw) for record in counters.records) < 100_000

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from callwright.nouns.types import Edit, ToolCall
+from callwright.proxy.server.page import front, login, page, row
+from callwright.proxy.session.record import Record
+
+
+def test_the_page_shows_raw_parsed_edits_and_sent_escaped() -> None:
+    record = Record(
+        "1", "/v1/messages", model="<m>", outcome="edited", raw="<script>alert(1)</script>"
+    )
+    record.parsed, record.sent = (
+        (ToolCall("a", "Get", {"x": 1}),),
+        (ToolCall("a", "get", {"x": 1}),),
+    )
+    record.edits.append(Edit("/0/name", "Get", "get", "case"))
+    record.notes.append("a note")
+    made = page([row(record)], "http://h/v1")
+    assert "<script>" not in made
+    assert "&lt;script&gt;alert(1)" in made
+    for said in ("Raw", "Parsed", "Edits", "Sent", "a note", "&lt;m&gt;", "http://h/v1", "case"):
+        assert said in made
+
+
+def test_a_page_without_requests_says_so() -> None:
+    assert "No request" in page([], "http://h/v1")
+
+
+def test_the_front_page_says_what_to_enter_where() -> None:
+    made = front("localhost:8787", "http://h/v1")
+    assert "http://localhost:8787/v1" in made
+    assert 'href="/callwright"' in made
+
+
+def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
+    hostile = (
+        '"><meta http-equiv=refresh content="0;url=http://evil.example/"><script>alert(1)</script>'
+    )
+    call = ToolCall(hostile, hostile, {hostile: hostile})
+    record = Record(hostile, hostile, model=hostile, outcome="edited", raw=hostile, dialect=hostile)
+    record.parsed, record.sent = (call,), (call,)
+    record.edits.append(Edit(hostile, hostile, hostile, hostile))
+    record.notes.append(hostile)
+    for made in (
+        page([row(record)], hostile, hostile),
+        front(hostile, hostile),
+        login(hostile, hostile),
+    ):
+        assert made.count("<meta") == 4, "ours"
+        assert "<script" not in made
+        assert "default-src 'none'" in made

@@ -1,0 +1,58 @@
+"""Where the calls of an answer are found, streamed or whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.nouns.types import ToolCall
+from callwright.parsing import CallPiece
+from callwright.proxy.session.answer import calls_of, in_reasoning
+from callwright.proxy.session.context import Context, Toolsets, read
+from callwright.proxy.session.native import NativeCalls
+from callwright.proxy.session.settings import Settings
+from tests.proxy.playbook import body, call
+
+WRITTEN = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
+
+
+def context(**more: object) -> Context:
+    found = read(body(**more), b"x", Toolsets(), Settings())
+    assert found is not None
+    return found
+
+
+def test_the_upstreams_own_calls_come_first_and_keep_their_places() -> None:
+    native = NativeCalls()
+    native.whole([call("get_weather", {"city": "Rome"}), call("get_weather", {"city": "Bern"}, "")])
+    found = calls_of(
+        native, [CallPiece(ToolCall("", "get_weather", {"city": "Oslo"}), WRITTEN, "hermes")]
+    )
+    assert [f.call.arguments for f in found] == [
+        {"city": "Rome"},
+        {"city": "Bern"},
+        {"city": "Oslo"},
+    ]
+    assert [(f.native, f.sound, f.raw, f.dialect) for f in found] == [
+        (0, True, "", ""),
+        (1, False, "", ""),
+        (-1, True, WRITTEN, "hermes"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "more", "cities"),
+    [
+        (f"I must look. {WRITTEN}", {}, ["Oslo"]),
+        (WRITTEN + '<tool_call>{"name": "get_weather", "arguments": {"city": "Ro', {}, ["Oslo"]),
+        (WRITTEN.replace("get_weather", "stranger"), {}, []),
+        (WRITTEN, {"tool_choice": "none"}, []),
+        ("It rains.", {}, []),
+        ("", {}, []),
+    ],
+)
+def test_whole_calls_of_offered_tools_are_found_in_the_reasoning(
+    reasoning: str, more: dict[str, str], cities: list[str]
+) -> None:
+    found = in_reasoning(reasoning, context(**more))
+    assert [p.call.arguments for p in found] == [{"city": city} for city in cities]
+    assert {p.dialect for p in found} <= {"hermes"}

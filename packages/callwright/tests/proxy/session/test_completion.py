@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+
+from callwright.proxy.session.completion import Whole
+from callwright.proxy.session.context import Toolsets, read
+from callwright.proxy.session.decide import Decision, decide
+from callwright.proxy.session.settings import Settings
+from tests.proxy.playbook import body, call, whole
+
+CONTEXT = read(body(), b"x", Toolsets(), Settings())
+
+
+def through(data: bytes) -> bytes:
+    assert CONTEXT is not None
+    answer = Whole(data, CONTEXT)
+    if not answer.readable:
+        return data
+    try:
+        next(decide(answer.found(), answer.said, answer.finish, CONTEXT))
+    except StopIteration as end:
+        settled: Decision = end.value
+    return answer.write(settled)
+
+
+def test_words_and_right_calls_are_the_same_bytes() -> None:
+    for data in (
+        whole("Hi {x} <b>"),
+        whole(None, [call("get_weather", {"city": "Paris"})], "tool_calls"),
+        whole(""),
+    ):
+        assert through(data) == data
+
+
+def test_only_the_call_is_taken_out_of_the_text() -> None:
+    text = 'A\n<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'
+    made = json.loads(through(whole(text)))
+    assert made["choices"][0]["message"]["content"].strip() == "A"
+    assert made["usage"] == {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
+
+
+def test_what_is_no_completion_is_not_readable() -> None:
+    assert CONTEXT is not None
+    for data in (b"", b"[]", b'{"choices": []}', b'{"choices": [{"message": "x"}]}', b"<html>"):
+        assert not Whole(data, CONTEXT).readable
+
+
+def test_a_call_left_in_the_reasoning_is_found() -> None:
+    document = json.loads(whole(""))
+    text = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'
+    document["choices"][0]["message"]["reasoning_content"] = text
+    made = json.loads(through(json.dumps(document).encode()))
+    assert made["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "get_weather"

@@ -1,0 +1,359 @@
+"""Writes that do not leave in guided mode, up to a real client's loop whose world counts what was
+done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.nouns.types import Reply as Said
+from callwright.nouns.types import ToolCall
+from callwright.proxy.session import guard
+from callwright.proxy.session.context import Context, Toolsets, read
+from callwright.proxy.session.decide import Decision, Found, decide
+from callwright.proxy.session.history import NOT_CALLED
+from callwright.proxy.session.settings import Settings
+from tests.proxy.playbook import JSON, chunk, text_stream, whole
+from tests.proxy.upstream import Asked, Reply, proxy, upstream
+
+READ_ONLY = {"readOnlyHint": True}
+NO_HARM = {"readOnlyHint": False, "destructiveHint": False}
+
+
+def offered(
+    name: str, properties: dict[str, Any], annotations: Any = None, **schema: Any
+) -> dict[str, Any]:
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        **schema,
+    }
+    function: dict[str, Any] = {"name": name, "description": name, "parameters": parameters}
+    return {
+        "type": "function",
+        "function": function | ({"annotations": annotations} if annotations else {}),
+    }
+
+
+PAY = offered("pay", {"to": {"type": "string"}, "amount": {"type": "number"}}, NO_HARM)
+LOOK = offered("balance", {"account": {"type": "integer"}}, READ_ONLY)
+PAID = {"to": "Ann", "amount": 50}
+ASKED = {"role": "user", "content": "Pay Ann 50 kroner, please."}
+
+
+def called(name: str, arguments: Any, number: str = "c1", **more: Any) -> dict[str, Any]:
+    entry = {
+        "id": number,
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments)},
+    }
+    return {"role": "assistant", "content": None, "tool_calls": [entry], **more}
+
+
+def came(text: str, number: str = "c1") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": number, "content": text}
+
+
+def context(*messages: Any, tools: Any = (PAY, LOOK), native: bool = False, **more: Any) -> Context:
+    asked = {"model": "m", "messages": [ASKED, *messages], "tools": list(tools), **more}
+    found = read(asked, b"x", Toolsets(), Settings())
+    assert found is not None
+    found.native, found.schema = native, not native
+    return found
+
+
+def rules(found: Context, *calls: ToolCall) -> list[str]:
+    return [why.rule if why else "" for why in guard.of(found, calls)]
+
+
+def pay(**arguments: Any) -> ToolCall:
+    return ToolCall("", "pay", {**PAID, **arguments})
+
+
+DONE = (called("pay", PAID), came('{"paid": true}'))
+
+
+def test_a_write_that_has_succeeded_is_not_made_again() -> None:
+    found = context(*DONE)
+    assert rules(found, pay(), pay(to="Bob")) == ["repeated_write", ""]
+    assert rules(found, ToolCall("", "pay", {"amount": 50.0, "to": "Ann"})) == ["repeated_write"]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [{"role": "user", "content": "Once more, please."}],
+        [called("pay", PAID), came("Error: the bank is closed")],
+        [called("pay", PAID), came(NOT_CALLED)],
+        [called("pay", PAID)],
+        [called("pay", {**PAID, "to": "Bob"}), came("paid")],
+    ],
+)
+def test_what_did_not_succeed_or_was_asked_for_again_may_be_made(between: list[Any]) -> None:
+    before = [*DONE] if between[0]["role"] == "user" else []
+    assert rules(context(*before, *between), pay()) == [""]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [called("balance", {"account": 1}, "c2"), came("450", "c2")],
+        [{"role": "user", "content": "<system-reminder>\nBe brief.\n</system-reminder>"}],
+        [{"role": "user", "content": "Earlier tool result of balance: 450"}],
+        [{"role": "assistant", "content": "Paid."}],
+    ],
+)
+def test_what_is_said_by_nobody_but_the_user_does_not_open_it_again(between: list[Any]) -> None:
+    assert rules(context(*DONE, *between), pay()) == ["repeated_write"]
+
+
+def test_results_without_ids_belong_to_the_oldest_open_call() -> None:
+    history = [called("pay", PAID, ""), {"role": "tool", "content": "paid"}]
+    assert rules(context(*history), pay()) == ["repeated_write"]
+
+
+def test_defaults_that_are_written_out_make_no_other_call() -> None:
+    tool = offered(
+        "note", {"text": {"type": "string"}, "tag": {"type": "string", "default": "none"}}, NO_HARM
+    )
+    tool["function"]["parameters"]["required"] = ["text"]
+    found = context(called("note", {"text": "Ann"}), came("noted"), tools=[tool])
+    assert rules(found, ToolCall("", "note", {"text": "Ann", "tag": "none"})) == ["repeated_write"]
+    assert rules(found, ToolCall("", "note", {"text": "Ann", "tag": "debts"})) == [""]
+
+
+def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
+    (why,) = guard.of(context(), [pay(amount=75)])
+    assert why is not None
+    assert why.rule == "unstated_write"
+    assert "'pay'" in why.said
+    assert "'amount' = 75" in why.said
+    history = [called("balance", {"account": 75}), came("450")]
+    assert rules(context(*history), pay(amount=75), pay(amount=450)) == ["", ""]
+
+
+def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
+    bills = came(json.dumps({"bills": [{"amount": 12.5}, {"amount": 37.0}]}))
+    found = context(
+        {"role": "user", "content": "Pay Ann the total."}, called("balance", {"account": 1}), bills
+    )
+    assert rules(found, pay(amount=49.5), pay(amount=61.2)) == ["", "unstated_write"]
+
+
+def test_tools_that_declare_nothing_count_as_writing_and_native_calls_are_left_alone() -> None:
+    bare = offered("pay", PAY["function"]["parameters"]["properties"])
+    assert rules(context(*DONE, tools=[bare]), pay(), pay(amount=75)) == [
+        "repeated_write",
+        "unstated_write",
+    ]
+    assert rules(context(*DONE, native=True), pay(), pay(amount=75)) == ["", ""]
+
+
+_AMOUNT = st.integers(0, 10**6) | st.floats(0.01, 1e6).map(lambda f: round(f, 2))
+_NAME = st.text(st.characters(categories=["L"]), min_size=1, max_size=12)
+
+
+@given(_NAME, _AMOUNT, st.sampled_from([NO_HARM, None]), st.booleans())
+def test_a_first_write_that_was_stated_whole_always_leaves(
+    name: str, amount: float, may: Any, failed: bool
+) -> None:
+    tool = offered("pay", PAY["function"]["parameters"]["properties"], may)
+    asked = {"role": "user", "content": f"Now pay {name} {amount}."}
+    before = (
+        [called("pay", {"to": name, "amount": amount}), came("Error: closed")] if failed else []
+    )
+    assert rules(context(asked, *before, tools=[tool]), pay(to=name, amount=amount)) == [""]
+
+
+@given(st.integers(), st.integers(0, 4))
+def test_reads_are_never_touched(account: int, times: int) -> None:
+    history = [
+        m
+        for n in range(times)
+        for m in (called("balance", {"account": account}, f"c{n}"), came("450", f"c{n}"))
+    ]
+    assert rules(context(*history), ToolCall("", "balance", {"account": account})) == [""]
+
+
+# What the client gets instead
+
+
+def settled(
+    found: Context, *calls: ToolCall, replies: tuple[Said, ...] = (), text: str = ""
+) -> Decision:
+    work = decide([Found(c, dialect="guided") for c in calls], text, "stop", found)
+    left = list(replies)
+    try:
+        next(work)
+        while True:
+            work.send(left.pop(0))
+    except StopIteration as end:
+        made: Decision = end.value
+        return made
+
+
+def test_words_take_the_place_of_the_call() -> None:
+    made = settled(context(*DONE), pay(), replies=(Said("Ann has her 50 kroner."),))
+    assert (made.calls, made.text) == ([], ["Ann has her 50 kroner."])
+    assert [e.rule for e in made.edits] == ["repeated_write"]
+    assert made.finish_reason("tool_calls") == "stop"
+
+
+@pytest.mark.parametrize(
+    "said", ["", "   ", '{"name": "pay", "arguments": {"to": "Ann", "amount": 50}}']
+)
+def test_where_no_words_come_the_reason_is_told(said: str) -> None:
+    made = settled(context(*DONE), pay(), replies=(Said(said),))
+    assert made.calls == []
+    assert "already succeeded" in made.text[0]
+    spent = context(*DONE)
+    spent.questions = 0
+    assert "already succeeded" in settled(spent, pay()).text[0]
+
+
+def test_the_rest_of_an_answer_leaves_as_it_is() -> None:
+    made = settled(context(*DONE), pay(), ToolCall("", "balance", {"account": 50}))
+    assert [c.call.tool for c in made.calls] == ["balance"]
+    assert made.text == []
+
+
+def test_a_client_that_insists_gets_another_call_or_the_reason() -> None:
+    finish = offered("finish", {"said": {"type": "string"}})
+    found = context(*DONE, tools=[PAY, finish], tool_choice="required")
+    ending = {"name": "finish", "arguments": {"said": "Pay Ann 50 kroner"}}
+    made = settled(
+        found, pay(), replies=(Said(json.dumps({"wishes": ["end"], "calls": [ending]})),)
+    )
+    assert [c.call.tool for c in made.calls] == ["finish"]
+    again = {"name": "pay", "arguments": PAID}
+    found = context(*DONE, tools=[PAY, finish], tool_choice="required")
+    made = settled(found, pay(), replies=(Said(json.dumps({"wishes": ["pay"], "calls": [again]})),))
+    assert made.calls == []
+    assert "already succeeded" in made.text[0]
+
+
+# A client's loop
+
+
+class World:
+    """What the client's tools did."""
+
+    def __init__(self) -> None:
+        self.paid: list[Any] = []
+
+    def pay(self, arguments: Any) -> str:
+        self.paid.append(arguments)
+        return json.dumps({"receipt": f"R{len(self.paid)}"})
+
+
+def stubborn(asked: Asked) -> Reply:
+    """A model that pays whenever it is asked for calls, and says so in words only where it is asked
+    for words.
+    """
+    body = asked.json
+    if "response_format" in body:
+        made = json.dumps({"wishes": ["pay Ann"], "calls": [{"name": "pay", "arguments": PAID}]})
+        return Reply([whole(made)], headers=JSON)
+    assert "tools" not in body, "asked for words, no tools are offered"
+    if body.get("stream"):
+        return Reply(
+            [
+                text_stream("Ann has ", "her money.", done=False),
+                chunk({}, None),
+                b"data: [DONE]\n\n",
+            ]
+        )
+    return Reply([whole("Ann has her money.")], headers=JSON)
+
+
+Loop = Callable[[str, World, bool], Any]
+
+
+async def by_chat(address: str, world: World, stream: bool) -> str:
+    messages: list[Any] = [ASKED]
+    async with openai.AsyncOpenAI(base_url=f"{address}/v1", api_key="k", max_retries=0) as client:
+        for _ in range(5):
+            asked: Any = {"model": "m", "messages": messages, "tools": [PAY]}
+            if stream:
+                async with client.chat.completions.stream(**asked) as events:
+                    message: Any = (await events.get_final_completion()).choices[0].message
+            else:
+                message = (await client.chat.completions.create(**asked)).choices[0].message
+            if not message.tool_calls:
+                return str(message.content)
+            messages.append(message.model_dump(include={"role", "content", "tool_calls"}))
+            for call in message.tool_calls:
+                messages.append(came(world.pay(json.loads(call.function.arguments)), call.id))
+    return "no end"
+
+
+async def by_responses(address: str, world: World, stream: bool) -> str:
+    items: list[Any] = [ASKED]
+    tools: Any = [{"type": "function", **PAY["function"]}]
+    async with openai.AsyncOpenAI(base_url=f"{address}/v1", api_key="k", max_retries=0) as client:
+        for _ in range(5):
+            if stream:
+                async with client.responses.stream(model="m", input=items, tools=tools) as events:
+                    answer: Any = await events.get_final_response()
+            else:
+                answer = await client.responses.create(model="m", input=items, tools=tools)
+            made = [item for item in answer.output if item.type == "function_call"]
+            if not made:
+                return str(answer.output_text)
+            for call in made:
+                fields = {"call_id": call.call_id, "name": call.name, "arguments": call.arguments}
+                items.append({"type": "function_call", **fields})
+                output = world.pay(json.loads(call.arguments))
+                items.append(
+                    {"type": "function_call_output", "call_id": call.call_id, "output": output}
+                )
+    return "no end"
+
+
+async def by_messages(address: str, world: World, stream: bool) -> str:
+    messages: list[Any] = [ASKED]
+    tool: Any = {"name": "pay", "description": "pay", "input_schema": PAY["function"]["parameters"]}
+    async with anthropic.AsyncAnthropic(base_url=address, api_key="k", max_retries=0) as client:
+        for _ in range(5):
+            asked: Any = {"model": "m", "max_tokens": 100, "messages": messages, "tools": [tool]}
+            if stream:
+                async with client.messages.stream(**asked) as events:
+                    answer: Any = await events.get_final_message()
+            else:
+                answer = await client.messages.create(**asked)
+            made = [block for block in answer.content if block.type == "tool_use"]
+            if not made:
+                return "".join(block.text for block in answer.content)
+            used = [
+                {"type": "tool_use", "id": c.id, "name": c.name, "input": c.input} for c in made
+            ]
+            messages.append({"role": "assistant", "content": used})
+            back = [
+                {"type": "tool_result", "tool_use_id": c.id, "content": world.pay(c.input)}
+                for c in made
+            ]
+            messages.append({"role": "user", "content": back})
+    return "no end"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("loop", [by_chat, by_responses, by_messages])
+async def test_a_clients_loop_makes_a_write_once_and_ends_in_words(
+    loop: Loop, stream: bool
+) -> None:
+    world = World()
+    async with upstream(stubborn) as up, proxy(up.url, Settings(guided="on")) as (address, made):
+        said = await loop(address, world, stream)
+    assert world.paid == [PAID]
+    assert said == "Ann has her money."
+    assert made.counters.edits["repeated_write"] == 1
+    assert "was not called again" in up.asked[-1].json["messages"][-1]["content"]

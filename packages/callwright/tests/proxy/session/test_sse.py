@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.proxy.session.sse import (
+    EventSplitter,
+    data_of,
+    encoded,
+    json_bytes,
+    json_object,
+    named,
+)
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"a", b"\n", b"\r", b"\r\n", b"data: x", b"\n\n", b": c"]), max_size=30
+    ),
+    st.data(),
+)
+def test_events_joined_again_are_the_stream_and_cuts_change_nothing(
+    parts: list[bytes], data: st.DataObject
+) -> None:
+    stream = b"".join(parts)
+    whole = EventSplitter()
+    expected = [*whole.feed(stream), whole.close()]
+    assert b"".join(expected) == stream
+    at = data.draw(st.integers(0, len(stream)))
+    cut = EventSplitter()
+    found = [*cut.feed(stream[:at]), *cut.feed(stream[at:]), cut.close()]
+    assert b"".join(found) == stream
+    assert [data_of(e) for e in found if data_of(e)] == [data_of(e) for e in expected if data_of(e)]
+
+
+def test_byte_by_byte_gives_the_same_events() -> None:
+    stream = b"data: a\n\n: c\r\n\r\ndata: b\ndata: c\n\n\ndata: d"
+    splitter = EventSplitter()
+    events = [e for i in range(len(stream)) for e in splitter.feed(stream[i : i + 1])]
+    assert [data_of(e) for e in [*events, splitter.close()] if data_of(e)] == [b"a", b"b\nc", b"d"]
+
+
+def test_data_is_what_stands_behind_data() -> None:
+    assert data_of(b'data: {"a": 1}\n\n') == b'{"a": 1}'
+    assert data_of(b"data:x\r\n\r\n") == b"x"
+    assert data_of(b"event: ping\ndata: {}\n\n") == b"{}"
+    assert data_of(b": comment\n\n") == b""
+
+
+def test_what_is_written_can_be_read() -> None:
+    assert encoded({"a": "é"}) == 'data: {"a":"é"}\n\n'.encode()
+    assert named("ping", {}) == b"event: ping\ndata: {}\n\n"
+    assert json_object(json_bytes({"n": 2**70})) == {"n": 2**70}
+
+
+@pytest.mark.parametrize("data", [b"", b"[1]", b"{", b"\xff", b"3"])
+def test_what_is_no_object_is_none(data: bytes) -> None:
+    assert json_object(data) is None

@@ -1,0 +1,81 @@
+import pytest
+
+from callwright.nouns.types import READ, Tool, ToolCall
+from callwright.repair.by_model.guard import Upstream, check_chained, reasons_against
+from callwright.repair.gate import Gate
+from callwright.repair.ordering.references import references
+
+SUM = Tool(
+    "add",
+    "",
+    {
+        "type": "object",
+        "properties": {
+            "a": {"type": "number"},
+            "b": {"type": "number"},
+            "how": {"enum": ["up", "down"]},
+        },
+        "required": ["a", "b"],
+    },
+    {"type": "object", "properties": {"result": {"type": "number"}}},
+    READ,
+)
+WIPE = Tool(
+    "wipe", "", {"type": "object", "properties": {"disk": {"type": "string"}}, "required": ["disk"]}
+)
+
+
+def test_a_reference_stands_for_a_number_until_its_call_has_run() -> None:
+    call = ToolCall("v2", "add", {"a": "$var1.result$", "b": 4})
+    assert check_chained(call, references([call], [SUM]), Gate([SUM])) == ""
+    assert "'b'" in check_chained(
+        ToolCall("v2", "add", {"a": "$var1.result$", "b": "x"}), references([call], []), Gate([SUM])
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "taken"),
+    [
+        ({"a": 15, "b": 4}, True),  # the request says both
+        ({"a": 15, "b": 4, "how": "up"}, True),  # an option of the schema
+        ({"a": 15, "b": 7}, False),
+    ],
+)
+def test_every_value_must_come_from_somewhere(arguments: dict[str, object], taken: bool) -> None:
+    up = Upstream("add(15; 4)", (), (SUM,), "Add 15 and 4.")
+    assert (reasons_against(up, [ToolCall("c", "add", arguments)]) == []) is taken
+
+
+def test_a_value_of_the_upstreams_thoughts_counts() -> None:
+    up = Upstream("add(?)", (), (SUM,), "Add them.", reasoning="15 and 4, I think.")
+    assert reasons_against(up, [ToolCall("c", "add", {"a": 15, "b": 4})]) == []
+
+
+def test_twice_the_writing_calls_of_the_upstream_are_refused() -> None:
+    call = ToolCall("c", "wipe", {"disk": "sda"})
+    up = Upstream("", (call,), (WIPE,), "Wipe sda.")
+    assert reasons_against(up, [call]) == []
+    assert "may change something" in reasons_against(up, [call, call])[0]
+
+
+def test_a_tool_that_is_only_spoken_of_was_not_called() -> None:
+    up = Upstream("I cannot wipe anything.", (), (WIPE,), "Wipe sda.")
+    assert (
+        "may change something" in reasons_against(up, [ToolCall("c", "wipe", {"disk": "sda"})])[0]
+    )
+
+
+def test_dangling_references_are_refused() -> None:
+    up = Upstream("add 15 and 4", (), (SUM,), "Add 15 and 4.")
+    calls = [
+        ToolCall("var1", "add", {"a": 15, "b": 4}),
+        ToolCall("var2", "add", {"a": "$var9.carry$", "b": 4}),
+    ]
+    assert "$var9.carry$" in " ".join(reasons_against(up, calls))
+
+
+def test_an_endless_list_is_refused() -> None:
+    up = Upstream("add", (), (SUM,), "Add 15 and 4.")
+    assert reasons_against(up, [ToolCall("c", "add", {"a": 15, "b": 4})] * 99) == [
+        "The model gave 99 calls."
+    ]

@@ -1,0 +1,71 @@
+"""What can be picked out of a conversation."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from callwright.repair.provenance.conversation_text import (
+    ConversationText,
+    as_number,
+    said_pattern,
+    spoken,
+)
+from callwright.schema.value_spellings import NONE
+
+
+def test_names_lose_what_opens_the_sentence_and_a_possessive() -> None:
+    said = ConversationText(
+        "Find Ann Lee's book at McDonald's. Then call Mr. X of Apple Inc. in Foster City"
+    )
+    assert said.names == ["Ann Lee", "McDonald's", "Mr. X of Apple Inc.", "Foster City"]
+
+
+def test_exponents_parts_of_dates_and_longer_figures_are_no_numbers() -> None:
+    assert [
+        m[1] for m in ConversationText("x^2 at 10 m, on 2024-05-03, 12:30, for 1,500").numbers
+    ] == [
+        "10",
+        "1,500",
+    ]
+
+
+def test_lists_are_members_that_only_commas_and_one_and_part() -> None:
+    assert ConversationText("in Oslo, Bergen and Rome for 'a' and 'b'").lists == [
+        ["Oslo", "Bergen", "Rome"],
+        ["'a'", "'b'"],
+    ]
+    assert ConversationText("to Los Angeles, CA and Chicago, IL").lists == []
+
+
+def test_a_percentage_is_no_number_and_millions_are_written_out() -> None:
+    kinds = frozenset({"number"})
+    assert as_number("7", kinds, "%") is NONE
+    assert as_number("213", kinds, " million") == 213_000_000
+
+
+def test_a_long_text_of_names_commas_and_quotes_is_read_in_linear_time() -> None:
+    for piece in ("Anna Bella, ", "A'", '"a', "1, ", "from Anna to ", "and and "):
+        started = time.process_time()
+        said = ConversationText(piece * 10_000)
+        assert said.names is not None
+        assert said.lists is not None
+        assert said.quoted is not None
+        assert time.process_time() - started < 3
+
+
+def test_values_are_compared_without_case_and_outer_spaces() -> None:
+    assert [spoken(v) for v in (" Oslo ", 3, True, None, ["A"], NONE)] == [
+        "oslo",
+        "3",
+        "true",
+        "null",
+        '["a"]',
+        "",
+    ]
+
+
+def test_words_are_found_however_they_are_joined_and_only_where_all_are_there() -> None:
+    pattern = said_pattern(["user", "id"], "my userid is 7")
+    assert all(re.search(pattern, text) for text in ("userid", "user_id", "user-id", "user id"))
+    assert said_pattern(["user", "id"], "my user") == said_pattern([], "my user") == ""

@@ -1,0 +1,104 @@
+"""Values of two records in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.nouns.types import READ, CheckedCall, Tool, ToolCall, ToolResult
+from callwright.repair.gate import Gate, Refusal
+from callwright.repair.provenance.records import mixed_records
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+TRIPS = ToolResult(
+    "r1",
+    "list_trips",
+    {"employee_id": "E101"},
+    {
+        "trips": [
+            {"trip_id": "T302", "to": "HND", "departs": "2025-05-12", "returns": "2025-05-19"},
+            {"trip_id": "T301", "to": "LIS", "departs": "2025-06-23", "returns": "2025-06-26"},
+        ]
+    },
+)
+DAY = {"type": "string", "format": "date"}
+COUNT = Tool(
+    "count_days",
+    "",
+    {"type": "object", "properties": {"start": DAY, "end": DAY}, "required": ["start", "end"]},
+    effects=READ,
+)
+
+
+def sources(query: str = "How long is the Lisbon trip?", *results: ToolResult) -> ProvenanceIndex:
+    return ProvenanceIndex(query, results=results or (TRIPS,))
+
+
+def test_the_departure_of_one_trip_with_the_return_of_another_is_refused_with_both_records() -> (
+    None
+):
+    call = ToolCall("c1", "count_days", {"start": "2025-05-12", "end": "2025-06-26"})
+    verdict = Gate([COUNT]).check(call, sources())
+    assert isinstance(verdict, Refusal)
+    (violation,) = verdict.violations
+    assert violation.keyword == "record"
+    assert "T302" in violation.message
+    assert "T301" in violation.message
+
+
+def test_values_of_one_record_pass() -> None:
+    call = ToolCall("c1", "count_days", {"start": "2025-06-23", "end": "2025-06-26"})
+    assert isinstance(Gate([COUNT]).check(call, sources()), CheckedCall)
+
+
+def test_the_same_field_of_two_records_is_no_mixture() -> None:
+    airports = ToolResult(
+        "r1",
+        "find",
+        {},
+        [{"iata": "OSLO", "name": "Gardermoen"}, {"iata": "LISB", "name": "Portela"}],
+    )
+    assert (
+        mixed_records({"origin": "OSLO", "destination": "LISB"}, sources("How far?", airports))
+        is None
+    )
+
+
+def test_the_results_of_two_calls_of_one_tool_are_two_records() -> None:
+    lisbon = ToolResult("r1", "place", {}, {"latitude": 38.7134, "zone": "Europe/Lisbon"})
+    nairobi = ToolResult("r2", "place", {}, {"latitude": -1.2833, "zone": "Africa/Nairobi"})
+    held = sources("Sunset?", lisbon, nairobi)
+    assert mixed_records({"latitude": 38.7134, "timezone": "Africa/Nairobi"}, held) is not None
+    assert mixed_records({"latitude": 38.7134, "timezone": "Europe/Lisbon"}, held) is None
+    assert mixed_records({"from_zone": "Africa/Nairobi", "to_zone": "Europe/Lisbon"}, held) is None
+
+
+def test_what_the_request_says_itself_tells_nothing() -> None:
+    query = "How many days from 2025-05-12 on until I am back from Lisbon?"
+    assert mixed_records({"start": "2025-05-12", "end": "2025-06-26"}, sources(query)) is None
+
+
+def test_a_value_that_both_records_hold_tells_nothing() -> None:
+    twins = [{"a": "same", "b": "other-1"}, {"a": "same", "b": "other-2"}]
+    assert (
+        mixed_records({"x": "same", "y": "other-2"}, sources("?", ToolResult("r1", "t", {}, twins)))
+        is None
+    )
+
+
+_JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.integers() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(_JSON, st.dictionaries(st.text(max_size=4), _JSON, max_size=4))
+def test_any_result_and_any_arguments_are_looked_at_without_an_exception(
+    content: Any, arguments: dict[str, Any]
+) -> None:
+    mixed_records(arguments, sources("?", ToolResult("r1", "t", {}, content)))

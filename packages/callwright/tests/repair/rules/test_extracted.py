@@ -1,0 +1,82 @@
+"""Values are taken from the conversation where it says them beside the name, or says only one of
+the format.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.repair.provenance.conversation_text import ConversationText
+from callwright.repair.rules.extracted import fill
+
+TEXT = {"type": "string"}
+WHOLE = {"type": "integer"}
+NUMBER = {"type": "number"}
+
+
+def said(text: str, key: str, part: dict[str, object], used: tuple[object, ...] = ()) -> object:
+    found = fill(key, part, ConversationText(text), used)
+    return found.value if found else None
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "part", "value"),
+    [
+        ("My username is user3 and password is user3pass.", "username", TEXT, "user3"),
+        ("My username is user3 and password is user3pass.", "password", TEXT, "user3pass"),
+        ("My name is John Smith.", "name", TEXT, "John Smith"),
+        ("at (latitude=37.7749, longitude=-122.4)", "longitude", NUMBER, -122.4),
+        ("account number is 12345, thanks", "account", TEXT, "12345"),
+        ("write to ann@example.org", "email", TEXT, "ann@example.org"),
+        ("in celsius please", "unit", {"type": "string", "enum": ["celsius", "kelvin"]}, "celsius"),
+        ("a room for 3 nights and 2 guests", "nights", WHOLE, 3),
+        ("the factorial of 5", "n", WHOLE, 5),
+        ("Who sang 'Waterloo'?", "song", TEXT, "Waterloo"),
+        ("a table on May 3, 2024", "date", TEXT, "2024-05-03"),
+        ("population of 213 million", "population", WHOLE, 213_000_000),
+    ],
+)
+def test_what_is_said_is_found(text: str, key: str, part: dict[str, object], value: object) -> None:
+    assert said(text, key, part) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "part"),
+    [
+        ("numbers 5 and 7", "n", WHOLE),
+        ("a rate of 7% a year", "rate", NUMBER),
+        ("username and password please", "username", TEXT),
+        ("first 'a' then 'b'", "song", TEXT),
+        ("nothing of the kind", "email", TEXT),
+        ("from Oslo", "token", TEXT),
+        ("my user id is 5, no, my user id is 6", "user_id", WHOLE),
+    ],
+)
+def test_two_candidates_or_none_are_none(text: str, key: str, part: dict[str, object]) -> None:
+    assert said(text, key, part) is None
+
+
+def test_a_value_that_another_argument_holds_is_spoken_for() -> None:
+    assert said("multiply 5 by 7", "b", WHOLE, (5,)) == 7
+
+
+def test_long_conversations_are_read_from_their_end() -> None:
+    assert said("x " * 30_000 + "my username is ann3", "username", TEXT) == "ann3"
+
+
+def test_the_first_of_several_quoted_values_is_not_the_value() -> None:
+    assert (
+        fill(
+            "attendees",
+            {"type": "string"},
+            ConversationText('The attendees are "Ann", "Bo" and "Cy".'),
+        )
+        is None
+    )
+    one = fill(
+        "attendees",
+        {"type": "string"},
+        ConversationText('The attendees are "Ann and Bo", in room "A".'),
+    )
+    assert one is not None
+    assert one.value == "Ann and Bo"

@@ -1,0 +1,82 @@
+"""Options by meaning, numbers without their unit, dates as documented; nothing where two readings
+are possible.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.repair.rules import formats
+from callwright.schema.value_spellings import NONE
+
+NUMBER = frozenset({"number"})
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "meant"),
+    [
+        ("C", ["celsius", "fahrenheit"], "celsius"),
+        ("public transportation", ["driving", "transit"], "transit"),
+        ("Economy class", ["Economy", "Business"], "Economy"),
+        ("celcius", ["celsius", "kelvin"], "celsius"),
+        ("not economy", ["Economy", "Business"], NONE),
+        ("5 minutes", ["15 minutes", "45 minutes"], NONE),
+        ("m", ["male", "meters"], NONE),
+        ("", ["a"], NONE),
+        (5, ["5"], NONE),
+    ],
+)
+def test_options(value: object, options: list[object], meant: object) -> None:
+    assert formats.option(value, options) == meant
+
+
+def test_what_was_said_is_no_slip() -> None:
+    assert formats.option("openai", ["openapi", "graphql"], slips=False) is NONE
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "about", "number"),
+    [
+        ("5 km", "distance", "Distance in kilometers.", 5),
+        ("1,200.5 meters", "length_m", "", 1200.5),
+        ("5 miles", "distance", "Distance in kilometers.", NONE),
+        ("7%", "rate", "Rate in percent %", NONE),
+        ("about 5", "distance", "", NONE),
+    ],
+)
+def test_units_are_only_left_out_where_they_are_the_parameters_own(
+    value: str, key: str, about: str, number: object
+) -> None:
+    assert formats.without_unit(value, NUMBER, key, about) == number
+
+
+@pytest.mark.parametrize(
+    ("value", "about", "made"),
+    [
+        ("2023-03-17", "Format: %Y-%m-%d %H:%M:%S", "2023-03-17 00:00:00"),
+        ("2023-03-17T14:30:00", "Format: %Y-%m-%d %H:%M:%S", "2023-03-17 14:30:00"),
+        ("2023-03-17 14:30", "Format: %Y-%m-%d %H:%M:%S", "2023-03-17 14:30:00"),
+        ("March 17, 2023", "in the format YYYY-MM-DD", "2023-03-17"),
+        ("2023-04-25", "as MM/DD/YYYY", "04/25/2023"),
+        ("2:30 PM", "as %H:%M", "14:30"),
+        ("2023-03-17 14:30:00", "Format: %Y-%m-%d %H:%M:%S", NONE),
+        ("03/04/2023", "in the format YYYY-MM-DD", NONE),
+        ("tomorrow", "in the format YYYY-MM-DD", NONE),
+        ("2023-03-17", "YYYY-MM-DD or MM/DD/YYYY", NONE),
+        ("2023-03-17 14:30", "in the format YYYY-MM-DD", NONE),
+        ("2024-03-05T12:00:00Z", "YYYY-MM-DDTHH:MM:SS", NONE),
+    ],
+)
+def test_documented_formats(value: str, about: str, made: object) -> None:
+    assert formats.documented(value, {"description": about}) == made
+
+
+def test_a_value_of_blanks_is_no_number_and_is_soon_seen_to_be_none() -> None:
+    from time import process_time
+
+    began = process_time()
+    for blank in (" ", "\n", "5" + " "):
+        assert (
+            formats.without_unit(blank * 100_000, frozenset({"number"}), "days", "") is formats.NONE
+        )
+    assert process_time() - began < 1.0

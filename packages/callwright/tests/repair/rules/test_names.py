@@ -1,0 +1,91 @@
+"""Which tool a name means: clothes, prefixes, slips, and meaning only where nothing can be
+written.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.nouns.types import READ, Tool
+from callwright.repair.rules import names
+
+
+def tools(*called: str) -> list[Tool]:
+    return [Tool(name) for name in called]
+
+
+def meant(name: str, *called: str) -> tuple[str, str]:
+    found, _ = names.match(name, {}, tools(*called))
+    return (found.tool.name, found.rule) if found else ("", "")
+
+
+@pytest.mark.parametrize("name", ["getWeather", "GET-WEATHER", "get weather", "Get.Weather"])
+def test_case_and_separators_do_not_count(name: str) -> None:
+    assert meant(name, "get_weather", "get_time") == ("get_weather", names.SPELLING)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("functions.get_weather", "get_weather"),
+        ("mcp__server__get_weather", "get_weather"),
+        ("get_weather_tool", "get_weather"),
+        ("get_weather_v2", "get_weather"),
+        ("predict_profit", "investment.predict_profit"),
+        ("get_weather", "get_weather_api"),
+    ],
+)
+def test_a_prefix_more_or_less_is_the_same_tool(name: str, tool: str) -> None:
+    assert meant(name, tool, "cancel_order") == (tool, names.PREFIX)
+
+
+def test_a_lost_verb_may_be_another_tool() -> None:
+    assert meant("user_account", "delete_user_account") == ("", "")
+
+
+def test_two_tools_that_fit_are_none() -> None:
+    assert meant("search", "music.search", "video.search") == ("", "")
+
+
+def test_a_unique_small_slip_is_mended() -> None:
+    assert meant("get_wether", "get_weather", "cancel_order") == ("get_weather", names.SLIP)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("get_user", "set_user"),
+        ("step_1_run", "step_2_run"),
+        ("import_file", "export_file"),
+        ("lock_door", "unlock_door"),
+        ("enable_alarm", "disable_alarm"),
+    ],
+)
+def test_a_verb_a_number_or_an_opposite_is_no_slip(name: str, tool: str) -> None:
+    assert meant(name, tool) == ("", "")
+
+
+def test_meaning_never_picks_a_tool_that_may_write() -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    reads = Tool("get_weather", "Current weather forecast of a city.", schema, effects=READ)
+    writes = Tool("get_weather", "Current weather forecast of a city.", schema)
+    other = Tool(
+        "book_flight",
+        "Book a flight.",
+        {"type": "object", "properties": {"flight": {"type": "string"}}},
+    )
+    found, _ = names.match(
+        "fetch_forecast", {"city": "Oslo"}, [reads, other], "weather forecast for Oslo"
+    )
+    assert found is not None
+    assert found.rule == names.MEANING
+    refused, likely = names.match(
+        "fetch_forecast", {"city": "Oslo"}, [writes, other], "weather forecast for Oslo"
+    )
+    assert refused is None
+    assert likely is not None
+    assert likely.tool is writes
+
+
+def test_no_tools_no_match() -> None:
+    assert names.match("anything", {}, []) == (None, None)

@@ -1,0 +1,45 @@
+"""References and nulls pass the schema and come back where they were."""
+
+from __future__ import annotations
+
+from callwright.nouns.types import Edit, Tool, ToolCall
+from callwright.repair.ordering.references import references
+from callwright.repair.rules.reference_placeholders import replace_references, sample
+
+TOOL = Tool(
+    "t",
+    "",
+    {
+        "type": "object",
+        "properties": {
+            "n": {"type": "integer"},
+            "note": {"type": "string"},
+            "ids": {"type": "array"},
+        },
+        "required": ["n"],
+    },
+)
+
+
+def test_references_of_any_type_are_set_aside_and_restored() -> None:
+    arguments = {"n": "API_call_0", "note": None, "ids": ["API_call_1"]}
+    aside = replace_references(arguments, TOOL, references([ToolCall("", "t", arguments)], [TOOL]))
+    assert aside.arguments["n"] == 1
+    assert "note" not in aside.arguments
+    assert aside.restored(aside.arguments) == arguments
+    assert list(aside.restored(aside.arguments)) == list(arguments)
+
+
+def test_a_renamed_key_keeps_its_reference() -> None:
+    arguments = {"N": "$1"}
+    aside = replace_references(arguments, TOOL, references([ToolCall("", "t", arguments)], [TOOL]))
+    assert aside.restored({"n": aside.arguments["N"]}, [Edit("/N", "N", "n", "rename_key")]) == {
+        "n": "$1"
+    }
+
+
+def test_samples_fit_simple_schemas() -> None:
+    assert sample({"enum": ["a", "b"]}) == "a"
+    assert sample({"type": "integer", "minimum": 7}) == 7
+    assert sample({"type": ["null", "array"]}) == []
+    assert sample(None, "$1") == "$1"

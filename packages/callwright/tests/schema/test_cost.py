@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from callwright.nouns.types import Json
+from callwright.schema.cost import MAX_NODES, deepest_instance, instance_depth, measure
+
+
+def test_plain_schemas_cost_nothing_worth_counting() -> None:
+    for schema in (True, {}, {"type": "object", "properties": {"a": {"type": "integer"}}}):
+        assert measure(schema) == ""
+        assert deepest_instance(schema) == 200
+
+
+def test_references_that_double_at_each_step_are_refused() -> None:
+    defs: dict[str, Json] = {
+        str(i): {"anyOf": [{"$ref": f"#/$defs/{i + 1}"}] * 2} for i in range(20)
+    }
+    schema = {"$ref": "#/$defs/0", "$defs": {**defs, "20": {}}}
+    assert "multiply" in measure(schema)
+
+
+def test_shared_definitions_are_not_mistaken_for_a_bomb() -> None:
+    shared = {
+        "type": "object",
+        "properties": {f"k{i}": {"$ref": "#/$defs/text"} for i in range(500)},
+    }
+    assert measure({**shared, "$defs": {"text": {"type": "string"}}}) == ""
+
+
+def test_recursion_that_multiplies_limits_the_depth_of_values() -> None:
+    schema = {"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}
+    assert 5 < deepest_instance(schema) < 30
+    assert deepest_instance({"properties": {"a": {"$ref": "#"}}}) == 200
+
+
+def test_size_and_depth_are_limited_without_recursion() -> None:
+    deep: Json = {}
+    for _ in range(50_000):
+        deep = {"not": deep}
+    assert "levels deep" in measure(deep)
+    assert "parts" in measure({"enum": list(range(MAX_NODES + 1))})
+    assert "characters" in measure({"description": "x" * 3_000_000})
+
+
+@pytest.mark.parametrize(
+    ("value", "depth"), [(1, 0), ({}, 1), ({"a": 1}, 1), ({"a": {}}, 2), ([[[]]], 3)]
+)
+def test_depth_counts_containers_inside_containers(value: Json, depth: int) -> None:
+    assert instance_depth(value, 100) == depth
+
+
+def test_depth_is_counted_no_further_than_asked() -> None:
+    value: Json = []
+    for _ in range(5_000):
+        value = [value]
+    assert instance_depth(value, 10) == 11

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from callwright.tools.catalog import open_catalog
+from callwright.tools.lists.toolbench_source import ToolBenchSource
+from tests.places import DATA
+
+DOCUMENT = {
+    "tool_name": "Dice Roll Simulator",
+    "tool_description": "Rolls dice.",
+    "host": "dice.p.rapidapi.com",
+    "api_list": [
+        {
+            "name": "Roll",
+            "description": "one roll",
+            "method": "GET",
+            "required_parameters": [{"name": "sides", "type": "NUMBER"}],
+        },
+        {"name": "", "method": "GET"},
+        {"name": "Reset", "description": "", "method": "POST", "optional_parameters": []},
+    ],
+}
+
+
+async def test_a_document_is_planned_with_and_never_called() -> None:
+    async with open_catalog([ToolBenchSource(DOCUMENT)]) as catalog:
+        assert [t.name for t in catalog.tools] == [
+            "roll_for_dice_roll_simulator",
+            "reset_for_dice_roll_simulator",
+        ]
+        roll = catalog["roll_for_dice_roll_simulator"]
+        assert roll.description == "one roll (Dice Roll Simulator: Rolls dice.)"
+        assert roll.required == ("sides",)
+        assert (
+            roll.effects.may_write,
+            catalog["reset_for_dice_roll_simulator"].effects.may_write,
+        ) == (False, True)
+        assert len(catalog.problems) == 1
+        output = await catalog.call(roll.name, {"sides": 6})
+        assert output.failure is not None
+        assert output.failure.kind == "not_executable"
+
+
+async def test_a_folder_of_documents_is_one_source(tmp_path: Path) -> None:
+    (tmp_path / "Games").mkdir()
+    (tmp_path / "Games" / "dice.json").write_text(json.dumps(DOCUMENT))
+    (tmp_path / "Games" / "other.json").write_text("[]")
+    (tmp_path / "Games" / "broken.json").write_text("{")
+    async with open_catalog([tmp_path / "Games"]) as catalog:
+        assert len(catalog) == 2
+        assert len(catalog.problems) == 3
+    (tmp_path / "Games" / "broken.json").unlink()
+    async with open_catalog([str(tmp_path)]) as catalog:
+        assert len(catalog) == 2
+
+
+@pytest.mark.skipif(
+    not (DATA / "stabletoolbench").is_dir(), reason="needs shared data: stabletoolbench"
+)
+async def test_the_candidates_of_stabletoolbenchs_queries_are_a_catalogue() -> None:
+    async with open_catalog([DATA / "stabletoolbench" / "queries" / "G1_category.json"]) as catalog:
+        assert len(catalog) > 300
+        assert all("_for_" in tool.name for tool in catalog)

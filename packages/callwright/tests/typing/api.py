@@ -1,0 +1,32 @@
+"""How users type against Callwright. Checked by mypy, never run."""
+
+from __future__ import annotations
+
+from callwright import Answer, Limits, Orchestrator, Plan, Run, ToolCall, tool
+from callwright.nouns.types import CheckedCall
+from callwright.repair.gate import Gate, Refusal
+
+
+@tool
+def population(city: str) -> int:
+    """How many people live in a city."""
+    return len(city)
+
+
+plain: int = population("Oslo")
+orchestrator = Orchestrator(
+    [population, "examples/desk"], strategy="layered", limits=Limits(repairs=2)
+)
+
+
+async def main() -> str:
+    async with orchestrator as opened:
+        run: Run = await opened.run("How many people live in Oslo?")
+    answer: Answer = run.answer
+    plan: Plan = run.plan
+    return answer.text + str(plan.layers)
+
+
+def check(gate: Gate, call: ToolCall) -> CheckedCall | None:
+    verdict = gate.check(call)
+    return None if isinstance(verdict, Refusal) else verdict
