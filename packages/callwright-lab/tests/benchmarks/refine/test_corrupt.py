@@ -71,7 +71,7 @@ def test_mended_reported_and_silent_are_told_apart() -> None:
         ("lost", False, wrong), ("lost said", False, reported), ("lost dropped", False, Found()),
     ):  # fmt: skip
         tally = bench.Tally()
-        bench._count(tally, bench.Bfcl(()), TASK, spoiled("x", answerable=answerable), found)
+        bench.add_to(tally, bench.Bfcl(()), TASK, spoiled("x", answerable=answerable), found)
         counts[name] = (tally.mended, tally.unmended, tally.reported, tally.silent)
     assert counts == {
         "mended": (1, 0, 0, 0),

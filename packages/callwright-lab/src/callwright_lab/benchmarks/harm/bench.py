@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.errors import CallwrightError
@@ -70,6 +71,9 @@ class Count:
         return f"{self.calls} | {self.harmed} | {share:.3f} | {apart} | {each:.0f}"
 
 
+Compared: TypeAlias = tuple[Count, list[ToolCall]]
+
+
 def lawful(case: GoldCase) -> list[bool]:
     """Which calls the gate accepts as they stand, references and nulls in optional parameters set
     aside.
@@ -112,10 +116,18 @@ def harm(
             list(calls), case.tools, query=case.query, messages=case.messages, rungs=rungs
         )
     found = known[key]
-    count = Count(seconds=time.process_time() - started)
-    strict = Counter(_print(c) for c in found.calls)
-    loose = Counter(_print(c, own_text=True) for c in found.calls)
-    surplus = max(0, len(found.calls) - len(case.calls))
+    seconds = time.process_time() - started
+    count, lost = compared(case, legal, found.calls)
+    count.seconds = seconds
+    count.examples += [_example(case, dialect, found, call) for call in lost]
+    return count
+
+
+def compared(case: GoldCase, legal: Sequence[bool], calls: Sequence[ToolCall]) -> Compared:
+    """What became of a case's calls, and the right ones among them that are not as they were."""
+    count, lost = Count(), []
+    strict = Counter(_print(c) for c in calls)
+    loose = Counter(_print(c, own_text=True) for c in calls)
     for call, right in zip(case.calls, legal, strict=True):
         same, alike = _taken(strict, _print(call)), _taken(loose, _print(call, own_text=True))
         if right:
@@ -126,9 +138,9 @@ def harm(
             count.unlawful_changed += not same
             count.unlawful_beyond += not alike
         if right and not same:
-            count.examples.append(_example(case, dialect, found, call))
-    count.harmed += surplus
-    return count
+            lost.append(call)
+    count.harmed += max(0, len(calls) - len(case.calls))
+    return count, lost
 
 
 def _taken(prints: Counter[str], wanted: str) -> bool:

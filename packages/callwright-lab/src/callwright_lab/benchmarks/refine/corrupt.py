@@ -27,7 +27,7 @@ from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.refine.bfcl import PARALLEL, SINGLE, Bfcl
 from callwright_lab.benchmarks.refine.read import READERS, Reader, timed
 from callwright_lab.benchmarks.refine.score import same_calls
-from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
+from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Task
 from callwright_lab.training.refiner.corrupted import hermes
 from callwright_lab.training.refiner.corruption import KINDS, Corrupted, corrupt
 
@@ -166,13 +166,14 @@ def measure(
         plain, ours = reply_of(task, spoiled), reply_of(task, spoiled, ours=True)
         for name, reader in readers.items():
             found = timed(reader, ours if name in OURS else plain, task)
-            _count(tallies[name], bfcl, task, spoiled, found)
+            add_to(tallies[name], bfcl, task, spoiled, found)
     return tallies
 
 
-def _count(tally: Tally, bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> None:
+def add_to(tally: Tally, judge: Examination, task: Task, spoiled: Corrupted, found: Found) -> None:
+    """Count one reading of one corruption."""
     tally.seconds += found.seconds
-    right = is_mended(bfcl, task, spoiled, found)
+    right = is_mended(judge, task, spoiled, found)
     said = (
         bool(found.abstained)
         or any(isinstance(c.arguments, str) for c in found.calls)
@@ -190,7 +191,7 @@ def _count(tally: Tally, bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Foun
         tally.wrong.append((task, spoiled, found))
 
 
-def is_mended(bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> bool:
+def is_mended(judge: Examination, task: Task, spoiled: Corrupted, found: Found) -> bool:
     """Whether this is a right answer again; where ids were spoiled, one with ids that tell the
     calls apart.
     """
@@ -198,7 +199,7 @@ def is_mended(bfcl: Bfcl, task: Task, spoiled: Corrupted, found: Found) -> bool:
         return False
     if same_calls(found.calls, spoiled.expected):
         return True
-    return _accepted(task.tools, found.calls) and bfcl.score(task, found).right
+    return _accepted(task.tools, found.calls) and judge.score(task, found).right
 
 
 @dataclass(frozen=True)
