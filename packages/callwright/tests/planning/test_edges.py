@@ -320,7 +320,7 @@ def test_a_model_with_vectors_reads_them(tmp_path: Path) -> None:
     planner = EdgePlanner(open_model(with_vectors(tmp_path), Flat()))
     assert planner.name == "edges-encoder"
     chances = planner.model.probabilities(
-        ASKED, [TRIP[0], tool("bare", "tells nothing", ("word",))]
+        ASKED, [TRIP[0], tool("bare", "tells nothing", ("booking_id",))]
     )
     assert chances[0, 1] > 0.9
     assert chances[1, 0] < 0.1

@@ -163,6 +163,37 @@ def test_couples_are_of_one_source_and_one_fold_and_share_no_tool() -> None:
         assert not {t.name for t in a.tools} & {t.name for t in b.tools}
 
 
+ONE = [e for e in EXAMPLES if e.source == "one"]
+
+
+def test_strangers_are_of_two_sources_and_one_fold_and_share_no_tool() -> None:
+    made = edges.strangers(EXAMPLES)
+    assert made
+    for a, b in made:
+        assert a.source != b.source
+        assert fold(a) == fold(b)
+        assert not {t.name for t in a.tools} & {t.name for t in b.tools}
+    assert edges.strangers(ONE) == []
+
+
+def test_three_requests_are_joined_where_that_is_not_too_many_tools() -> None:
+    made = edges.threes(EXAMPLES, most=6)
+    assert made
+    for parts in made:
+        assert len({e.source for e in parts}) == 2
+        whole = edges.joined(*parts)
+        assert len(whole.gold) == len(whole.tools) == 6
+        assert whole.edges == parts[0].edges | parts[1].edges | parts[2].edges
+    assert edges.threes(EXAMPLES, most=5) == edges.threes(ONE) == []
+
+
+def test_strangers_are_not_learned_from_where_one_of_their_sources_is_left_out() -> None:
+    prepared = edges.Prepared(EXAMPLES, SMALL)
+    assert any(len({e.source for e in parts}) == 2 for parts, _ in prepared.couples)
+    kept = {e.id for e in ONE}
+    assert all(set(rows.example.id.split(" + ")) <= kept for rows in prepared.coupled(ONE))
+
+
 def test_a_couple_is_learned_from_only_where_both_may_be() -> None:
     prepared = edges.Prepared(EXAMPLES, SMALL)
     a, b = edges.couples(EXAMPLES)[0]

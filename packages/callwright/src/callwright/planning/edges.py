@@ -1,10 +1,10 @@
 """The pairwise edge model: for every two tools, how likely one needs what the other returns.
 
-Boosted trees over :mod:`callwright.planning.features` give a probability to every ordered pair. Of
-the likely pairs the heaviest acyclic graph is kept (:mod:`callwright.planning.acyclic`); layers are
-longest paths in it. Everything is computed on tools sorted by name, so the order in which they are
-listed makes no difference. Two models are shipped: one reads letters alone, the other one also the
-sentence vectors of :mod:`callwright.planning.meaning`.
+Boosted trees over :mod:`callwright.planning.features` give a probability to every ordered pair, a low one wherever
+nothing speaks for it (:mod:`callwright.planning.witness`). Of the likely pairs
+the heaviest acyclic graph is kept (:mod:`callwright.planning.acyclic`); layers are longest paths in it. Everything is
+computed on tools sorted by name, so the order in which they are listed makes no difference. Two models are shipped:
+one reads letters alone, the other one also the sentence vectors of :mod:`callwright.planning.meaning`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from callwright.planning.meaning import DIGEST as MEANINGS
 from callwright.planning.meaning import pair_meanings
 from callwright.planning.planner import require_distinct
 from callwright.planning.query import QueryView
+from callwright.planning.witness import UNWITNESSED, unwitnessed
 from callwright.weights.trees import Forest, read
 
 Array = np.ndarray[Any, Any]
@@ -60,11 +61,35 @@ class EdgeModel:
         count = len(tools)
         if count < 2:
             return np.zeros((count, count))
-        features = edge_features(query, tools, self.encoder)
-        off = ~np.eye(count, dtype=bool)
-        made = np.zeros((count, count))
-        made[off] = 1.0 / (1.0 + np.exp(-(self.slope * self.forest(features[off]) + self.offset)))
-        return made
+        return likelihood(self.odds(query, tools, edge_features(query, tools, self.encoder)))
+
+    def odds(self, query: str, tools: Sequence[Tool], features: Array) -> Array:
+        """The calibrated log-odds of every ordered pair by its numbers, (N, N); minus infinity on the diagonal.
+
+        Of a pair that nothing speaks for (:mod:`callwright.planning.witness`) they are low, whatever the trees say.
+        """
+        made = np.full(features.shape[:2], -np.inf)
+        off = ~np.eye(len(made), dtype=bool)
+        made[off] = self.slope * self.forest(features[off]) + self.offset
+        return (
+            made
+            if self.card.get("labels") == "sequence"
+            else with_witnesses(made, query, tools, features)
+        )
+
+
+def with_witnesses(odds: Array, query: str, tools: Sequence[Tool], features: Array) -> Array:
+    """Log-odds in which no pair without a witness is likelier than :data:`UNWITNESSED`."""
+    most = np.log(UNWITNESSED / (1 - UNWITNESSED))
+    found: Array = np.where(unwitnessed(query, tools, features), np.minimum(odds, most), odds)
+    return found
+
+
+def likelihood(odds: Array) -> Array:
+    """Chances of log-odds; 0 for minus infinity."""
+    with np.errstate(over="ignore"):
+        made: Array = 1.0 / (1.0 + np.exp(-odds))
+    return made
 
 
 def edge_features(query: str, tools: Sequence[Tool], encoder: Encoder | None = None) -> Array:

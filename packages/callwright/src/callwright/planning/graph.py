@@ -20,7 +20,14 @@ from callwright.nouns.errors import WeightsError
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import JsonObject, Tool
 from callwright.planning.acyclic import joined_up
-from callwright.planning.edges import EdgeModel, acyclic_edges, most_asked, shipped_model, waits
+from callwright.planning.edges import (
+    EdgeModel,
+    acyclic_edges,
+    likelihood,
+    most_asked,
+    shipped_model,
+    waits,
+)
 from callwright.planning.features import pair_features
 from callwright.planning.needed import DIGEST, needed_features
 from callwright.planning.planner import require_distinct
@@ -65,20 +72,12 @@ class GraphModel:
         no other.
         """
         pairs = pair_features(query, tools)
-        odds = pair_odds(self.edges, pairs)
+        odds = self.edges.odds(query, tools, pairs)
         found = self.tools(needed_features(query, tools, pairs, odds))
-        members = chosen(_sigmoid(self.slope * found + self.offset), NEEDED, 2 if connected else 1)
-        return linked(_sigmoid(odds), members, connected)
-
-
-def pair_odds(model: EdgeModel, pairs: Array) -> Array:
-    """The edge model's calibrated log-odds of every ordered pair, (N, N); minus infinity on the
-    diagonal.
-    """
-    made = np.full(pairs.shape[:2], -np.inf)
-    off = ~np.eye(len(pairs), dtype=bool)
-    made[off] = model.slope * model.forest(pairs[off]) + model.offset
-    return made
+        members = chosen(
+            likelihood(self.slope * found + self.offset), NEEDED, 2 if connected else 1
+        )
+        return linked(likelihood(odds), members, connected)
 
 
 def chosen(chances: Array, cut: float, least: int = 1) -> list[int]:
@@ -100,12 +99,6 @@ def linked(chances: Array, members: Sequence[int], connected: bool = False) -> G
     if connected:
         edges = joined_up(inner, edges, members)
     return Graph(tuple(members), tuple(sorted(edges, key=lambda e: (-chances[e], e))), chances)
-
-
-def _sigmoid(odds: Array) -> Array:
-    with np.errstate(over="ignore"):
-        made: Array = 1.0 / (1.0 + np.exp(-odds))
-    return made
 
 
 class GraphPlanner:

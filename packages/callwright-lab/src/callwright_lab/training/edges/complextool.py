@@ -22,7 +22,7 @@ import numpy as np
 from callwright.models.encoders import open_encoder
 from callwright.nouns.protocols import Encoder
 from callwright.planning.features import pair_features
-from callwright.planning.graph import GraphModel, chosen, linked, open_graph, pair_odds
+from callwright.planning.graph import GraphModel, chosen, linked, open_graph
 from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.planning.meaning import pair_meanings
 from callwright.planning.needed import needed_features
@@ -102,7 +102,7 @@ def row_of(
     that of each tool to its part of the request and to the whole.
     """
     pairs = pair_features(example.query, example.tools)
-    odds = pair_odds(model.edges, pairs)
+    odds = model.edges.odds(example.query, example.tools, pairs)
     place = {t.name: k for k, t in enumerate(example.tools)}
     needed = np.array([t.name in example.gold for t in example.tools])
     edges = np.zeros(odds.shape, dtype=bool)

@@ -1,12 +1,11 @@
 """``callwright train layers --model edges``: the pairwise edge model from plan examples, in minutes
 on one thread.
 
-What is learned from: every ordered pair of tools that gold calls, once as published, once without
-output schemas (many tools declare none), once among tools that gold does not call; a tool that is
-called needs nothing of those, nor they of it. Because sources differ in how often an edge exists,
-they weigh about the same; and because few have independent tools, requests are also joined two by
-two ("do this. do that.", "do this and do that"), where nothing of the one needs anything of the
-other.
+What is learned from: every ordered pair of tools that gold calls, once as published, once without output schemas
+(many tools declare none), once among tools that gold does not call; a tool that is called needs nothing of those,
+nor they of it. Because sources differ in how often an edge exists, they weigh about the same; and because few have
+independent tools, requests are also joined by two and three ("do this. do that.", "do this and do that"), of one
+source and of different ones, with and without output schemas; there nothing of the one needs anything of the other.
 
 How it is calibrated: on sources the trees have not seen. Every source is left out in turn, and it
 and its joined requests are predicted by trees learned from the others; one slope and offset, fitted
@@ -34,6 +33,8 @@ from callwright.planning.edges import (
     EdgeModel,
     acyclic_edges,
     edge_features,
+    likelihood,
+    with_witnesses,
 )
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
@@ -85,10 +86,8 @@ class Rows:
     mask: Array
 
 
-JOINTS = (". ", " and ", " and ", ", and also ", "; ")
-"""How two requests are asked in one breath. What is said after them begins small, unless it is an
-abbreviation.
-"""
+JOINTS = (". ", " and ", " and ", ", and also ", "; ", ", and ")
+"""How two requests are asked in one breath. What is said after them begins small, unless it is an abbreviation."""
 
 
 def rows_of(example: PlanExample, encoder: Encoder | None = None, others: bool = False) -> Rows:
@@ -130,8 +129,15 @@ def bare(example: PlanExample) -> PlanExample:
     return replace(example, tools=tuple(replace(t, output_schema=None) for t in example.tools))
 
 
-def joined(first: PlanExample, second: PlanExample) -> PlanExample:
-    """Two requests asked in one breath: nothing of the one needs anything of the other."""
+def joined(*parts: PlanExample) -> PlanExample:
+    """Two requests or more asked in one breath: nothing of the one needs anything of the other."""
+    first, *others = parts
+    for other in others:
+        first = _joined(first, other)
+    return first
+
+
+def _joined(first: PlanExample, second: PlanExample) -> PlanExample:
     id = f"{first.id} + {second.id}"
     return replace(
         first,
@@ -153,9 +159,8 @@ def _in_one_breath(first: str, second: str, joint: str) -> str:
 
 def couples(
     examples: Sequence[PlanExample], most: int = 5, rounds: int = 3
-) -> list[tuple[PlanExample, PlanExample]]:
-    """Examples of one source and one fold that share no tool, two by two, at most ``most`` tools
-    together.
+) -> list[tuple[PlanExample, ...]]:
+    """Examples of one source and one fold that share no tool, two by two, at most ``most`` tools together.
 
     Every example has up to ``rounds`` partners: in the first round the one that is nearest in
     length, then others.
@@ -163,7 +168,7 @@ def couples(
     groups: dict[tuple[str, int], list[PlanExample]] = {}
     for example in examples:
         groups.setdefault((example.source, fold(example)), []).append(example)
-    made: list[tuple[PlanExample, PlanExample]] = []
+    made: list[tuple[PlanExample, ...]] = []
     for key in sorted(groups):
         by_length = sorted(groups[key], key=lambda e: (len(e.gold), digest(e.id)))
         for number in range(rounds):
@@ -171,6 +176,43 @@ def couples(
             if number:
                 random.Random(f"round {number}").shuffle(left)
             made += _coupled(left, most)
+    return made
+
+
+def strangers(
+    examples: Sequence[PlanExample], most: int = 5, rounds: int = 2
+) -> list[tuple[PlanExample, ...]]:
+    """Examples of two sources and one fold, two by two: tools that have nothing to do with each other.
+
+    Those of one source share a domain or a style, so trees that see no others learn little of unrelated tools.
+    """
+    made: list[tuple[PlanExample, ...]] = []
+    for k in sorted({fold(e) for e in examples}):
+        group = sorted(
+            (e for e in examples if fold(e) == k), key=lambda e: digest([e.source, e.id])
+        )
+        for number in range(rounds):
+            left = [*group]
+            random.Random(f"strangers {number}").shuffle(left)
+            made += [found for found in _coupled(left, most) if found[0].source != found[1].source]
+    return made
+
+
+def threes(examples: Sequence[PlanExample], most: int = 5) -> list[tuple[PlanExample, ...]]:
+    """Couples of strangers with a third request of the first one's source, at most ``most`` tools together."""
+    made: list[tuple[PlanExample, ...]] = []
+    left: dict[tuple[str, int], list[PlanExample]] = {}
+    for e in sorted(examples, key=lambda e: digest([e.id, e.source])):
+        left.setdefault((e.source, fold(e)), []).append(e)
+    for a, b in strangers(examples, most - 1, rounds=1):
+        names, room = {t.name for t in (*a.tools, *b.tools)}, most - len(a.gold) - len(b.gold)
+        third = left[a.source, fold(a)]
+        fits = (
+            e for e in third if len(e.gold) <= room and names.isdisjoint(t.name for t in e.tools)
+        )
+        if found := next(fits, None):
+            third.remove(found)
+            made.append((a, b, found))
     return made
 
 
@@ -205,8 +247,8 @@ class Prepared:
             e for e in every if e.kind == "dependency"
         )  # in a sequence the second request comes after the first
         self.couples = [
-            (a, b, [rows_of(e, encoder) for e in _both(joined(a, b))])
-            for a, b in couples(tuple(free))
+            (parts, [rows_of(e, encoder) for e in _both(joined(*parts))])
+            for parts in _together(free)
         ]
 
     def rows(self, examples: Iterable[PlanExample]) -> list[Rows]:
@@ -224,16 +266,20 @@ class Prepared:
 
     def _coupled(self, kept: Mapping[str, PlanExample]) -> Iterator[list[Rows]]:
         homes = {(e.source, fold(e)) for e in kept.values()}
-        for a, b, rows in self.couples:
+        for parts, rows in self.couples:
             if all(
-                _key(e) in kept or (len(e.gold) < 2 and (e.source, fold(e)) in homes)
-                for e in (a, b)
+                _key(e) in kept or (len(e.gold) < 2 and (e.source, fold(e)) in homes) for e in parts
             ):
                 yield rows
 
     def plain(self, examples: Iterable[PlanExample]) -> list[Rows]:
         """The examples as they are."""
         return [found[0] for e in examples if (found := self.variants.get(_key(e)))]
+
+
+def _together(examples: Iterable[PlanExample]) -> list[tuple[PlanExample, ...]]:
+    every = tuple(examples)
+    return [*couples(every), *strangers(every), *threes(every)]
 
 
 def _both(example: PlanExample) -> list[PlanExample]:
@@ -348,8 +394,10 @@ def answer(
     rows: Rows, odds: Array, slope: float, offset: float
 ) -> tuple[dict[str, int], set[tuple[str, str]]]:
     """Layers and edges by the planner's own rule from the log-odds of the pairs."""
-    with np.errstate(over="ignore"):
-        pairs = acyclic_edges(1.0 / (1.0 + np.exp(-(slope * odds + offset))))
+    scaled = slope * odds + offset
+    if rows.example.kind == "dependency":
+        scaled = with_witnesses(scaled, rows.example.query, rows.example.tools, rows.features)
+    pairs = acyclic_edges(likelihood(scaled))
     names = [t.name for t in rows.example.tools]
     depth = [0] * len(names)
     for _ in names:

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from callwright.planning.edges import EdgeModel, open_model
+from callwright.planning.edges import EdgeModel, likelihood, open_model
 from callwright.planning.features import pair_features
-from callwright.planning.graph import NEEDED, SHIPPED, chosen, linked, pair_odds
+from callwright.planning.graph import NEEDED, SHIPPED, chosen, linked
 from callwright.planning.needed import DIGEST, NAMES, needed_features
 from callwright.weights.trees import Array, Forest, write
 from callwright_lab import metrics
@@ -72,7 +72,7 @@ class Rows:
 def rows_of(choice: Choice, model: EdgeModel) -> Rows:
     """``model`` must not have learned from the choice."""
     pairs = pair_features(choice.query, choice.tools)
-    odds = pair_odds(model, pairs)
+    odds = model.odds(choice.query, choice.tools, pairs)
     target = np.array([t.name in choice.needed for t in choice.tools])
     return Rows(choice, odds, needed_features(choice.query, choice.tools, pairs, odds), target)
 
@@ -213,8 +213,7 @@ def scored_graphs(
             continue
         names = [t.name for t in r.choice.tools]
         kept = chosen(1.0 / (1.0 + np.exp(-(scale[0] * odds + scale[1]))), NEEDED)
-        with np.errstate(over="ignore"):
-            graph = linked(1.0 / (1.0 + np.exp(-r.odds)), kept)
+        graph = linked(likelihood(r.odds), kept)
         pairs = {(names[i], names[j]) for i, j in graph.edges}
         score = metrics.graph_score([names[k] for k in kept], pairs, plan.gold, plan.edges)
         made.setdefault(r.choice.source, []).append(score)
