@@ -156,7 +156,12 @@ class Explorer:
                 outcome = Outcome("in doubt", str(doubt), tried=_written(action))
             made.append(replace(outcome, times=times))
         kept = [one for one in made if one.row is not None]
-        category = kept[0].category if kept else made[0].category if made else "no sample"
+        if kept:
+            category = kept[0].category
+        elif made:
+            category = made[0].category
+        else:
+            category = "no sample"
         why = f"{len(kept)} of {len(made)} different actions are errors"
         found = {"actions": [_told(one) for one in made], "tool": _tools(at.point)}
         return Finding(bool(kept), category, why, found)
@@ -321,7 +326,11 @@ class Explorer:
         except JsonError:
             return "untold"
         told = said.get("serves") if isinstance(said, dict) else None
-        return "serves" if told == "yes" else "lacks" if told == "no" else "untold"
+        if told == "yes":
+            return "serves"
+        if told == "no":
+            return "lacks"
+        return "untold"
 
     async def _doubt(
         self, point: Point, wrong: Wrong, gate: Gate, control: _Control, meter: Meter

@@ -190,4 +190,8 @@ def _exception(ran: Ran) -> str:
     """The type of the exception that ended a program, "" where none did."""
     lines = [line for line in ran.why.splitlines() if line and not line[0].isspace()]
     found = _LAST.match(lines[-1]) if ran.stop == "error" and lines else None
-    return found["kind"] if found else "error" if ran.stop == "error" else ""
+    if found:
+        return found["kind"]
+    if ran.stop == "error":
+        return "error"
+    return ""

@@ -348,7 +348,11 @@ def _short(value: Json) -> bool:
 
 
 def _vote(refined: Refined) -> str:
-    return "" if refined.valid is None else VALID if refined.valid else INVALID
+    if refined.valid is None:
+        return ""
+    if refined.valid:
+        return VALID
+    return INVALID
 
 
 def _doubters(votes: Votes) -> str:

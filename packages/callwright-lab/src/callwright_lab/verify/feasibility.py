@@ -240,7 +240,8 @@ def _clarity(query: str) -> int:
     said = query.strip()
     length = len(said.split())
     score = 10.0
-    score -= 3 if length < 5 else 2 if length > 120 else 0
+    score -= 3 if length < 5 else 0
+    score -= 2 if length > 120 else 0
     score -= 0 if said[:1].isupper() or not said[:1].isalpha() else 1
     score -= 0 if said.endswith((".", "?", "!", '"')) else 1
     score -= 3 if any(True for _ in nonsense(said)) else 0

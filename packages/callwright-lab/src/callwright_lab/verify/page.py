@@ -89,16 +89,14 @@ def _categories(made: Sweep) -> Bars:
         kept = line.verdict == "kept"
         name = f"{line.verdict}: {line.category}" if line.category else line.verdict
         at = place[kept, line.category]
-        bars.append(
-            Bar(
-                name,
-                line.rows,
-                "ok" if kept else "failed" if line.verdict == "dropped" else "skipped",
-                made.findings[at].id,
-                at,
-            )
-        )
+        bars.append(Bar(name, line.rows, _outcome_of(line.verdict), made.findings[at].id, at))
     return Bars("Kept and dropped, by category", "category", bars, len(made.findings))
+
+
+def _outcome_of(verdict: str) -> str:
+    if verdict == "kept":
+        return "ok"
+    return "failed" if verdict == "dropped" else "skipped"
 
 
 def _reasons(made: Sweep, stage: Stage) -> Iterator[Bars]:

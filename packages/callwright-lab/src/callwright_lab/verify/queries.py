@@ -160,7 +160,12 @@ def read_assessment(text: str) -> Assessment:
     if not isinstance(value, dict):
         return Assessment("")
     said = str(value.get("decision", "")).strip().strip('"“”').lower()
-    decision = SOLVABLE if said == "solvable" else UNSOLVABLE if said == "unsolvable" else ""
+    if said == "solvable":
+        decision = SOLVABLE
+    elif said == "unsolvable":
+        decision = UNSOLVABLE
+    else:
+        decision = ""
     criteria = {name: _score(value.get(name)) for name in _CRITERIA if _score(value.get(name))}
     reason = value.get("explanation", value.get("reason", ""))
     rule = value.get("rule")

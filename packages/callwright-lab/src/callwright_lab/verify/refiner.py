@@ -220,13 +220,12 @@ def _at(properties: JsonObject, place: Place) -> Json:
     for step in rest:
         inner = found if isinstance(found, dict) else {}
         known = inner.get("properties")
-        found = (
-            inner.get("items")
-            if step is ITEM
-            else known.get(step)
-            if isinstance(known, dict)
-            else None
-        )
+        if step is ITEM:
+            found = inner.get("items")
+        elif isinstance(known, dict):
+            found = known.get(step)
+        else:
+            found = None
     return found
 
 

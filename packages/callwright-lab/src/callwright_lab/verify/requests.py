@@ -151,9 +151,12 @@ def _tools(raw: Any, catalogue: Mapping[str, Tool]) -> tuple[tuple[Tool, ...], l
 
 def _names(needed: Any, gold_calls: Any) -> tuple[str, ...]:
     """The names of needed tools, said as such or as gold calls."""
-    listed = (
-        needed if isinstance(needed, list) else gold_calls if isinstance(gold_calls, list) else []
-    )
+    if isinstance(needed, list):
+        listed = needed
+    elif isinstance(gold_calls, list):
+        listed = gold_calls
+    else:
+        listed = []
     named = (one.get("tool") if isinstance(one, Mapping) else one for one in listed)
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 

@@ -93,13 +93,12 @@ def samples(key: str, part: JsonObject, today: date, *, plain: bool = True) -> l
     if is_credential(key):
         return []
     kind = part.get("type")
-    kinds = (
-        {kind}
-        if isinstance(kind, str)
-        else {str(k) for k in kind}
-        if isinstance(kind, list)
-        else {"string"}
-    )
+    if isinstance(kind, str):
+        kinds = {kind}
+    elif isinstance(kind, list):
+        kinds = {str(k) for k in kind}
+    else:
+        kinds = {"string"}
     if kinds & {"integer", "number"}:
         return list(_numbers(key, part, today, whole="number" not in kinds))
     if "boolean" in kinds:

@@ -306,7 +306,11 @@ def writes_by(tool: Tool | None) -> bool | None:
     if tool is not None and tool.effects.declared:
         return tool.effects.may_write
     kind = verb(tool.name) if tool is not None else ""
-    return True if kind in _WRITES else False if kind in _READS else None
+    if kind in _WRITES:
+        return True
+    if kind in _READS:
+        return False
+    return None
 
 
 def _trials(account: _Account) -> Iterator[StepFault]:

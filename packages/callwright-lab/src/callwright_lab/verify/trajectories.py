@@ -344,7 +344,11 @@ class TrajectoryVerifier:
 
 
 def _yes(verdict: CheckVerdict) -> str:
-    return "" if not verdict.status else "yes" if verdict.steps_valid else "no"
+    if not verdict.status:
+        return ""
+    if verdict.steps_valid:
+        return "yes"
+    return "no"
 
 
 def votes(findings: Sequence[Finding]) -> list[dict[str, str]]:

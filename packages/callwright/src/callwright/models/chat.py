@@ -155,9 +155,10 @@ class Gathered:
         call["id"] = call["id"] or str(piece.get("id") or "")
         call["name"] += str(function.get("name") or "")
         arguments = function.get("arguments")
-        call["arguments"] += (
-            arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
-        )
+        if isinstance(arguments, str):
+            call["arguments"] += arguments
+        elif arguments:
+            call["arguments"] += json.dumps(arguments)
 
     def _count(self, chunk: Mapping[str, Any]) -> None:
         """Usage, or llama.cpp's timings, which come with every piece and so survive an early

@@ -428,7 +428,9 @@ def _limit(bound: Json, beyond: Json, step: int) -> int | None:
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _EXACT:
             whole = math.ceil(value) if step > 0 else math.floor(value)
             found.append(whole + step if strict and whole == value else whole)
-    return (max(found) if step > 0 else min(found)) if found else None
+    if not found:
+        return None
+    return max(found) if step > 0 else min(found)
 
 
 def _type_of(value: Json) -> str:

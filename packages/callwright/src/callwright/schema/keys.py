@@ -189,7 +189,12 @@ def _slip(one: str, other: str) -> bool:
     if re.findall(r"\d+", a) != re.findall(r"\d+", b) or a[:1] != b[:1]:
         return False
     shorter = min(len(a), len(b))
-    allowed = 2 if shorter >= 9 else 1 if shorter >= 4 else 0
+    if shorter >= 9:
+        allowed = 2
+    elif shorter >= 4:
+        allowed = 1
+    else:
+        allowed = 0
     if not allowed or OSA.distance(a, b, score_cutoff=allowed) > allowed:
         return False
     changed = [(x, y) for x, y in zip(a.split("_"), b.split("_"), strict=False) if x != y]

@@ -139,9 +139,10 @@ def _integer(value: Any) -> int | None:
 
 
 def _number(value: Any) -> float | None:
-    whole = _integer(value)
+    number: float | None = _integer(value)
     try:
-        number = whole if whole is not None else float(value) if isinstance(value, str) else None
+        if number is None and isinstance(value, str):
+            number = float(value)
     except ValueError:
         return None
     return number if number is not None and isfinite(number) else None
@@ -221,7 +222,11 @@ def _bound(value: Any, *, whole: bool) -> float | None:
     number = _number(value) if isinstance(value, str) else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
         return None
-    return number if not whole else int(number) if number >= 0 and number == int(number) else None
+    if not whole:
+        return number
+    if number >= 0 and number == int(number):
+        return int(number)
+    return None
 
 
 KEYWORD_STEPS: tuple[Callable[[JsonObject], None], ...] = (

@@ -90,7 +90,11 @@ def _ungrouped(text: str, whole: bool) -> str:
 def boolean(text: str) -> Any:
     """True or False for the usual words, or NONE."""
     word = text.strip().lower()
-    return True if word in _TRUE else False if word in _FALSE else NONE
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    return NONE
 
 
 def calendar_day(text: str) -> date | None:

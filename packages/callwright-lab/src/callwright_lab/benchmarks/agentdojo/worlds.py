@@ -222,7 +222,11 @@ def _suite(name: str, told: JsonObject) -> Suite:
 
 def effects_of(tool: str) -> Effects:
     """What a tool of AgentDojo may do. What is in neither list may write."""
-    return READ_LOCAL if tool in OWN else READ if tool in FOREIGN else WRITE
+    if tool in OWN:
+        return READ_LOCAL
+    if tool in FOREIGN:
+        return READ
+    return WRITE
 
 
 def _calls(told: Sequence[Json]) -> tuple[ToolCall, ...]:

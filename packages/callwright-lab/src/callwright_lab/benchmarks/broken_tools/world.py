@@ -142,7 +142,11 @@ def _toml(path: Path) -> Any:
 def _typed(kind: str, value: Json) -> Json:
     if kind == "switch":
         return value == "true"
-    return int(value) if kind in ("days", "whole") else float(value) if kind == "amount" else value
+    if kind in ("days", "whole"):
+        return int(value)
+    if kind == "amount":
+        return float(value)
+    return value
 
 
 def _operations(family: Any) -> Iterator[Operation]:

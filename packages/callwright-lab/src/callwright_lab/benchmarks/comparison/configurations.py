@@ -42,7 +42,12 @@ def chosen(rows: Sequence[JsonObject], wanted: str = "") -> tuple[list[JsonObjec
         )
     taken, notes = [], []
     for system, found in known.items():
-        shown = found if wanted == EVERY else [wanted] if wanted else found[-1:]
+        if wanted == EVERY:
+            shown = found
+        elif wanted:
+            shown = [wanted]
+        else:
+            shown = found[-1:]
         if len(found) > 1 and shown != found:
             others = ", ".join(one for one in found if one not in shown)
             notes.append(

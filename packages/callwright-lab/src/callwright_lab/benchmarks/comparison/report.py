@@ -187,13 +187,11 @@ def percent(share: float) -> str:
 
 
 def _number(value: float) -> str:
-    return (
-        f"{value:,.0f}"
-        if abs(value) >= 100
-        else f"{value:.1f}"
-        if abs(value) >= 10
-        else f"{value:.2f}"
-    )
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    if abs(value) >= 10:
+        return f"{value:.1f}"
+    return f"{value:.2f}"
 
 
 def table(lines: Sequence[Sequence[str]]) -> str:

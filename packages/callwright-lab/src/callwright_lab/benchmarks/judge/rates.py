@@ -104,13 +104,11 @@ def outcome(values: Iterable[str]) -> str:
     counts = Counter(filter(None, values))
     if not counts:
         return ""
-    return (
-        "tie"
-        if counts["win"] == counts["lose"]
-        else "win"
-        if counts["win"] > counts["lose"]
-        else "lose"
-    )
+    if counts["win"] == counts["lose"]:
+        return "tie"
+    if counts["win"] > counts["lose"]:
+        return "win"
+    return "lose"
 
 
 def wins(verdicts: Mapping[str, Mapping[int, str]]) -> Wins:

@@ -262,7 +262,11 @@ def _by_status(ours: str, theirs: str) -> str:
 def _from_our_side(value: str, turned: bool) -> str:
     if value in ("", TIE):
         return value
-    return "win" if (value == FIRST) != turned else "lose" if value in (FIRST, SECOND) else ""
+    if (value == FIRST) != turned:
+        return "win"
+    if value in (FIRST, SECOND):
+        return "lose"
+    return ""
 
 
 def _wanted(judge: Judge, item: Item, run: int) -> tuple[str, str, str, str, str, int]:

@@ -85,7 +85,11 @@ class Turn:
     @property
     def kind(self) -> str:
         count = len(self.gold[-1])
-        return "1 call" if count == 1 else "2 calls" if count == 2 else "3 to 6 calls"
+        if count == 1:
+            return "1 call"
+        if count == 2:
+            return "2 calls"
+        return "3 to 6 calls"
 
     @property
     def query(self) -> str:

@@ -95,7 +95,12 @@ def _tool(owner: str, row: JsonObject) -> Tool:
     described = row["description"].partition(SAID_OF_EVERY_TOOL)[2] or row["description"]
     made = tool_from_wire({**row, "description": described}, source=owner)
     reads = made.name in READS[owner].split()
-    effects = READ_LOCAL if reads else DELETES if made.name in DESTROYS else WRITES
+    if reads:
+        effects = READ_LOCAL
+    elif made.name in DESTROYS:
+        effects = DELETES
+    else:
+        effects = WRITES
     return Tool(made.name, made.description, made.input_schema, made.output_schema, effects, owner)
 
 

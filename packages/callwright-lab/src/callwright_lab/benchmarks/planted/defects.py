@@ -276,7 +276,12 @@ def _other_identifier(row: Transcript, rng: Random, _: Others) -> Made:
     )  # fmt: skip
     if made in canonical([r.content for r in row.trajectory.results]) + row.trajectory.query:
         return None
-    how = "digits" if str(value).isdigit() else "letters" if str(value).isalpha() else "both"
+    if str(value).isdigit():
+        how = "digits"
+    elif str(value).isalpha():
+        how = "letters"
+    else:
+        how = "both"
     return changed(row, at, number, {key: int(made) if isinstance(value, int) else made}), how
 
 
@@ -313,13 +318,12 @@ def _other_value(row: Transcript, rng: Random, others: Others) -> Made:
     if not same or (isinstance(part, dict) and part.get("enum")):
         return None
     made = rng.choice(same)
-    how = (
-        "date or number as text"
-        if re.search(r"\d", made)
-        else "name"
-        if made[:1].isupper()
-        else "word"
-    )
+    if re.search(r"\d", made):
+        how = "date or number as text"
+    elif made[:1].isupper():
+        how = "name"
+    else:
+        how = "word"
     return changed(row, at, number, {key: made}), how
 
 

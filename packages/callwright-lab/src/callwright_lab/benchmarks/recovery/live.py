@@ -101,7 +101,11 @@ def as_offered(run: Trajectory, catalog: Catalog) -> Trajectory:
     written = functions(catalog.tools)
 
     def tool(name: str) -> Tool | None:
-        return catalog[name] if name in catalog else written[name].tool if name in written else None
+        if name in catalog:
+            return catalog[name]
+        if name in written:
+            return written[name].tool
+        return None
 
     def named(name: str, given: Json) -> tuple[str, Json]:
         found = tool(name)

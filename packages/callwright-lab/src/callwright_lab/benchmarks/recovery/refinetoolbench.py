@@ -152,7 +152,12 @@ def _cases(options: argparse.Namespace) -> ErrorCases:
         raise ConfigError(
             "either the desk's tools answer or others", hint="--live-desk, or --tools SOURCE"
         )
-    live = desk_live(load_desk(options.desk)) if options.live_desk else tools.of if tools else None
+    if options.live_desk:
+        live = desk_live(load_desk(options.desk))
+    elif tools:
+        live = tools.of
+    else:
+        live = None
     parts = options.part.split(",") if options.part else PARTS
     mine = {
         part: sorted((c for c in cases if c.part == part), key=lambda c: sha256(c.id))

@@ -111,7 +111,12 @@ def meanings(cases: Iterable[GoldCase], seed: int = 3) -> dict[str, Counter[str]
                     ("absent", [t for t in tools if t is not right]),
                 ):
                     hit, _ = names.match(name, call.arguments, offered, case.query)
-                    verdict = "none" if hit is None else "right" if hit.tool is right else "wrong"
+                    if hit is None:
+                        verdict = "none"
+                    elif hit.tool is right:
+                        verdict = "right"
+                    else:
+                        verdict = "wrong"
                     found[part][verdict] += 1
     return found
 

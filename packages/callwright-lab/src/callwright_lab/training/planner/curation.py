@@ -34,7 +34,11 @@ class Solved:
     @property
     def dropped(self) -> str:
         """Why the task is not reinforced on, or ""."""
-        return "always solved" if self.rate == 1 else "never solved" if self.rate == 0 else ""
+        if self.rate == 1:
+            return "always solved"
+        if self.rate == 0:
+            return "never solved"
+        return ""
 
 
 def solved(example: PlanExample, replies: Sequence[str], connected: Connected = "paper") -> Solved:

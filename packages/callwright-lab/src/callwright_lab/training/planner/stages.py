@@ -106,7 +106,11 @@ def next_stage(draft: Draft) -> Stage | None:
     """The stage that a draft is ready for; None where it is finished."""
     if draft.finished:
         return None
-    return workflow if draft.workflow is None else replan if draft.query else query
+    if draft.workflow is None:
+        return workflow
+    if draft.query:
+        return replan
+    return query
 
 
 def asked_of(

@@ -81,7 +81,11 @@ class Score:
 def part_of(tool: str) -> str:
     """train (60 %), tune (20 %) or test (20 %), by a hash of the tool's name."""
     number = int(hashlib.sha256(tool.encode()).hexdigest(), 16) % 10
-    return "train" if number < 6 else "tune" if number < 8 else "test"
+    if number < 6:
+        return "train"
+    if number < 8:
+        return "tune"
+    return "test"
 
 
 def gold_calls(root: Path) -> Iterator[Gold]:

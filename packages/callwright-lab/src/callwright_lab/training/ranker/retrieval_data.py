@@ -95,7 +95,12 @@ def seal_tools(folder: Path) -> Task:
             relevant = frozenset(call["api"] for call in row["calling"])
             if relevant <= tools.keys():
                 nested = any(response_needs(row["calling"]).values())
-                kind = "nested" if nested else "several" if len(relevant) > 1 else "one"
+                if nested:
+                    kind = "nested"
+                elif len(relevant) > 1:
+                    kind = "several"
+                else:
+                    kind = "one"
                 queries.append(Query(f"{part.partition('_')[0]}, {kind}", row["query"], relevant))
     return Task(tuple(tools.values()), tuple(queries))
 

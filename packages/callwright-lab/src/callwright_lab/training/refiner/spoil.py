@@ -52,13 +52,12 @@ def spoil(task: Task, error: str, by: str, max_tokens: int = 1024) -> Questions:
         return Sample(task, "erroneous", error, text, by)
     kind: Kind = "shuffled_full" if error == "order" else "shuffled_simplified"
     right = FORMATS[task.format].read(text).right
-    found = (
-        "order and format"
-        if not right
-        else "none"
-        if flawless(Sample(task, kind, "", text))
-        else "order"
-    )
+    if not right:
+        found = "order and format"
+    elif flawless(Sample(task, kind, "", text)):
+        found = "none"
+    else:
+        found = "order"
     return Sample(task, kind, found, text, by)
 
 

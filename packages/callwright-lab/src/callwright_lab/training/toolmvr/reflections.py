@@ -35,7 +35,11 @@ AGAIN = "repeated"  # an earlier call made once more
 
 def fault_of(error: str) -> Kind | Literal[""]:
     """The kind of an error of ours by its name; "" for names of others."""
-    return "planning" if error == AGAIN else "calling" if error in CALLING else ""
+    if error == AGAIN:
+        return "planning"
+    if error in CALLING:
+        return "calling"
+    return ""
 
 
 def reflections(trajectory: Trajectory, seed: int = 0) -> Iterator[Reflected]:

@@ -32,9 +32,14 @@ def blocks(text: str) -> Iterator[Block]:
         end = text.find(CLOSE, inside)
         after = text.find(OPEN, inside)
         tagged = end >= 0 and (after < 0 or end < after)
-        stop = (
-            end if tagged else inside if span is not None else (after if after >= 0 else len(text))
-        )
+        if tagged:
+            stop = end
+        elif span is not None:
+            stop = inside
+        elif after >= 0:
+            stop = after
+        else:
+            stop = len(text)
         yield Block(
             text[begin:stop].strip(),
             at,

@@ -73,9 +73,9 @@ def read_round(text: str) -> Round:
     thought = _THOUGHT.search(text)
     if found is None:
         bare = _BARE.search(text)
-        said = (thought[1] if thought else text[: bare.start()] if bare else text).strip()
         if bare is None:
-            return Round(said)
+            return Round((thought[1] if thought else text).strip())
+        said = (thought[1] if thought else text[: bare.start()]).strip()
         return Round(said, bare[1].strip("\n"), ending="closed" if bare["end"] else "torn")
     before = thought[1] if thought and thought.start() < found.start() else text[: found.start()]
     thought_text, inner = before.strip(), found["text"].strip("\n")

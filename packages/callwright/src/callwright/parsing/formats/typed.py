@@ -106,9 +106,9 @@ def _kind(value: Json) -> set[str]:
         return {"number", "integer"} if value.is_integer() else {"number"}
     if value is None:
         return {"null"}
-    return {
-        "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
-    }
+    if isinstance(value, str):
+        return {"string"}
+    return {"array"} if isinstance(value, list) else {"object"}
 
 
 def plain(value: Json) -> str:

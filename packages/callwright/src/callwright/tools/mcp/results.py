@@ -115,4 +115,8 @@ def _bytes(data: Any) -> JsonObject:
 def _as_text(content: Json) -> str:
     from callwright.nouns.types import canonical
 
-    return content if isinstance(content, str) else "" if content is None else canonical(content)
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    return canonical(content)

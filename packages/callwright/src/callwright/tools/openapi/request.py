@@ -11,7 +11,7 @@ import json
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -107,9 +107,11 @@ def _path(binding: Binding, given: Mapping[str, tuple[Field, Any]]) -> str:
 
 
 def _refuse_ways_out(f: Field, value: Any) -> None:
-    parts = (
-        value if isinstance(value, list) else value.values() if isinstance(value, dict) else [value]
-    )
+    parts: Collection[Any] = [value]
+    if isinstance(value, list):
+        parts = value
+    elif isinstance(value, dict):
+        parts = value.values()
     if not parts:
         raise BadArgument(f"the path parameter {f.key!r} must not be empty")
     for part in parts:
@@ -185,13 +187,11 @@ def _named(f: Field, value: Any, safe: str = "") -> list[tuple[str, str]]:
         return [(f.name, quote(_json(value), safe=safe))]
     if isinstance(value, list):
         parts = [_encode(v, safe) for v in value]
-        return (
-            [(f.name, p) for p in parts]
-            if f.explode
-            else [(f.name, ",".join(parts))]
-            if parts
-            else []
-        )
+        if f.explode:
+            return [(f.name, p) for p in parts]
+        if parts:
+            return [(f.name, ",".join(parts))]
+        return []
     if isinstance(value, dict):
         if f.explode:
             return [(k, _encode(v, safe)) for k, v in _pairs(value)]

@@ -48,15 +48,14 @@ def output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: fl
     echoes.
     """
     said = response.headers.get(SIMULATED_HEADER)
-    how: Simulated = (
-        "recorded"
-        if said == "recorded"
-        else "nearest"
-        if said == "nearest"
-        else "model"
-        if said
-        else ""
-    )
+    if said == "recorded":
+        how: Simulated = "recorded"
+    elif said == "nearest":
+        how = "nearest"
+    elif said:
+        how = "model"
+    else:
+        how = ""
     return replace(_output_of(response, what, secrets, now), simulated=how)
 
 

@@ -10,7 +10,7 @@ the document says.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,14 +65,16 @@ def _modest(value: Any) -> bool:
     level, values = [value], 0
     for _ in range(32):
         values += len(level)
-        level = [
-            v
-            for x in level
-            for v in (x.values() if isinstance(x, dict) else x if isinstance(x, list) else ())
-        ]
+        level = [inner for outer in level for inner in _members(outer)]
         if not level or values > 5_000:
             break
     return not level and values <= 5_000
+
+
+def _members(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 _PLAIN: dict[str, Callable[[Any], bool]] = {
@@ -323,7 +325,12 @@ def _values_by_reference(mapping: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _put_type(schema: JsonObject, kind: Any) -> None:
-    kinds = kind if isinstance(kind, list) else [kind] if kind is not None else []
+    if isinstance(kind, list):
+        kinds = kind
+    elif kind is not None:
+        kinds = [kind]
+    else:
+        kinds = []
     known = list(
         dict.fromkeys("null" if k is None else k for k in kinds if k is None or str(k) in _TYPES)
     )

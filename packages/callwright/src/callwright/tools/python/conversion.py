@@ -113,9 +113,11 @@ def _contained(annotation: Any, cls: type, args: tuple[Any, ...], value: Json) -
     if cls in SETS or cls in SEQUENCES:
         _expect(list, "an array", value)
         items = [load(args[0], v) for v in value] if args else value
-        return (
-            _COLLECTORS[cls](items) if cls in _COLLECTORS else set(items) if cls in SETS else items
-        )
+        if cls in _COLLECTORS:
+            return _COLLECTORS[cls](items)
+        if cls in SETS:
+            return set(items)
+        return items
     if cls in MAPPINGS:
         _expect(dict, "an object", value)
         return {load(args[0], k): load(args[1], v) for k, v in value.items()} if args else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
@@ -86,13 +86,11 @@ def _lines(change: Change) -> Iterator[str]:
 
 def _leaves(value: Json, path: str) -> Iterator[tuple[str, Json]]:
     """(JSON Pointer, value) of every leaf; an empty object or array is one."""
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    inner: Collection[tuple[str | int, Json]] = ()
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = list(enumerate(value))
     if not inner:
         yield path, value
     for key, part in inner:
