@@ -17,6 +17,7 @@ import pytest
 import callwright
 from callwright import prompts
 from callwright.nouns import errors, limits, trace
+from callwright_lab import prompts as lab_prompts
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
@@ -82,6 +83,22 @@ def test_every_module_has_its_test(module: str) -> None:
         assert not _test_of(module).exists(), f"{module} has its own test: take it off the list"
     else:
         assert _test_of(module).exists(), f"write {_test_of(module).relative_to(ROOT)}"
+
+
+def test_the_core_s_tests_need_no_lab() -> None:
+    """They name neither the lab nor a helper of its tests: ``start.py core`` runs them without."""
+    tests = PACKAGES["callwright"] / "tests"
+    named = re.compile(
+        r"^\s*(?:from|import) (callwright_lab|tests)\b([\w.]*)(?: import (\w+))?", re.M
+    )
+    found = []
+    for path in sorted(tests.rglob("*.py")):
+        for package, rest, first in named.findall(path.read_text(encoding="utf-8")):
+            place = tests.joinpath(*rest.split(".")[1:])
+            names = (place.with_suffix(".py"), place / f"{first}.py", place / first)
+            if package == "callwright_lab" or not any(name.exists() for name in names):
+                found.append(f"{path.relative_to(tests)}: {package}{rest}")
+    assert not found
 
 
 def test_nine_in_ten_functions_are_short_and_none_is_long() -> None:
@@ -260,6 +277,7 @@ def test_every_error_kind_limit_prompt_and_event_is_documented() -> None:
     words = [cls.__name__ for cls in errors.CallwrightError.__subclasses__()]
     words += list(errors.ViolationKind.__args__) + list(errors.FailureKind.__args__)
     words += list(limits.Limits.__dataclass_fields__) + list(prompts.names()) + list(trace.KINDS)
+    words += list(lab_prompts.names())
     missing = [word for word in words if f"`{word}`" not in text]
     assert not missing, f"not in docs/: {missing}"
 

@@ -36,3 +36,14 @@ def test_values_are_put_in_as_they_are() -> None:
 def test_an_unknown_prompt_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="layer"):
         prompts.load("nothing")
+
+
+def test_another_package_keeps_its_own_prompts() -> None:
+    """A folder finds its own prompts and no others."""
+    own = prompts.PromptFolder("callwright.prompts")
+    assert own.names() == prompts.names()
+    assert own.load("layer") == prompts.load("layer")
+    other = prompts.PromptFolder("callwright.nouns")
+    assert other.names() == ()
+    with pytest.raises(ConfigError, match="there is no prompt 'layer'"):
+        other.render("layer")
