@@ -27,12 +27,16 @@ from callwright.agent.catalog_search import (
     shown_digests,
 )
 from callwright.agent.executor import Executor
+from callwright.agent.journal.ended import ended_life, recorded_outcome
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.resume import (
+    BEGUN,
+    HAD_CHANGED,
+    Resumption,
+    choose_resumption,
     conversation_of,
     identity,
     journal_path,
-    require_same,
     settle_doubts,
     specification,
 )
@@ -272,11 +276,12 @@ class Orchestrator:
 
     async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
         """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed,
-        not done again.
+        not done again. Where prompts or version have changed, the run continues from its recorded
+        facts: no recorded write is sent again.
 
         ``run`` is its id, or the path of its journal. Raises JournalError if another process owns
-        it, if what it depends on has changed (``changed=True``: then only where a question
-        differs), or if a write is in doubt.
+        it, if tools, model or strategy have changed (``changed=True``: what is recorded is replayed
+        all the same, until a question differs), or if a write is in doubt.
         """
         if self._catalog is None or self._model is None:
             async with self:
@@ -291,14 +296,16 @@ class Orchestrator:
                 raise JournalError(
                     f"the run {journal.run} ended before it began", hint="start it anew"
                 )
+            how = _resumption(self, self._catalog, self._model, ledger, journal, changed)
+            if how.mode == "continue" and not ledger.is_new_segment:
+                if life := ended_life(journal.events()):
+                    Trace(self._sinks).note(how.of_ended)
+                    return _as_recorded(life, journal.run)
+                journal.begin_segment()
+                ledger = ledger.continued(journal.events())
             query, conversation = start["query"], conversation_of(start)
-            if not changed:
-                before, now = _depended_on(self, self._catalog, start, journal.events())
-                require_same(
-                    before, {**_identity(self, (), self._model), "digests": now}, journal.run
-                )
             return await _run(
-                self, self._catalog, self._model, query, conversation, ledger, journal
+                self, self._catalog, self._model, query, conversation, ledger, journal, how
             )
 
     def _specification(self) -> dict[str, Any]:
@@ -332,6 +339,7 @@ async def _run(
     conversation: tuple[Message, ...],
     ledger: Ledger,
     journal: Journal | None,
+    resumed: Resumption = BEGUN,
 ) -> Run:
     start = ledger.start
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
@@ -361,10 +369,16 @@ async def _run(
         shortlist=listing,
         offered=len(catalog),
         known=rates,
-        **_identity(setup, tools, model),
+        segment=ledger.segment,
+        resumed=resumed.mode,
+        **_identity(setup, tools, model, listing),
     )
     trace.note(
-        *(f"warning: {said}" for said in (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed))
+        *filter(None, [resumed.message]),
+        *(
+            f"warning: {said}"
+            for said in (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
+        ),
     )
     await settle_doubts(ledger, catalog.outcome, trace)
     reserve = None
@@ -392,6 +406,8 @@ async def _run(
         freeze=freeze,
         sandbox=sandbox,
     )
+    if ledger.segment > 1:
+        executor.begin_with(ledger.facts, in_view=not freeze.on)
     executor.skip(
         Skip(t.name, "destructive, and the request does not speak of it: not shown")
         for t in kept_back
@@ -419,6 +435,9 @@ async def _carried_out(
 ) -> Run:
     """The run from its strategy to its answer."""
     limit = await _ended_by(setup._strategy, job)
+    if job.ledger.segment > 1:
+        left = job.ledger.untaken
+        job.executor.bring_in(r for r in job.ledger.facts.results if r.id in left)
     job.trace.note(
         *(f"what this run shows of its tools is not kept: {error.message}" for error in lost)
     )
@@ -460,6 +479,27 @@ def _known(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
         return known(setup._evidence.rates(), catalog.tools) if setup._evidence is not None else {}
     except EvidenceError:  # the recorder says so
         return {}
+
+
+def _resumption(
+    setup: Orchestrator,
+    catalog: Catalog,
+    model: ChatModel,
+    ledger: Ledger,
+    journal: Journal,
+    is_changed: bool,
+) -> Resumption:
+    """How a run goes on. A segment that has recorded no answer yet is continued, whoever began it.
+    Raises JournalError where it does not go on.
+    """
+    start = ledger.start or {}
+    before, digests = _depended_on(setup, catalog, start, journal.events())
+    listing = Shortlisting.of(start)
+    now = {**_identity(setup, (), model, listing), "digests": digests}
+    how = choose_resumption(before, now, journal.run, is_changed=is_changed)
+    if ledger.is_new_segment and not is_changed:
+        return Resumption("continue", how.changed or (HAD_CHANGED,))
+    return how
 
 
 def _depended_on(
@@ -505,8 +545,17 @@ def _offered(
     return tuple(tool for tool in chosen if tool not in kept_back), kept_back
 
 
-def _identity(setup: Orchestrator, tools: Sequence[Tool], model: ChatModel) -> dict[str, Any]:
-    return identity(__version__, tools, model.name, setup._strategy.name)
+def _identity(
+    setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, listing: Shortlisting | None
+) -> dict[str, Any]:
+    probing = listing is not None and listing.trials != "off"
+    return identity(__version__, tools, model.name, setup._strategy.name, is_probing=probing)
+
+
+def _as_recorded(life: Sequence[Event], run: str) -> Run:
+    """A run that has ended, as its journal tells it."""
+    told = recorded_outcome(life)
+    return Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
 
 
 def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
