@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from callwright.dataflow.lineage import inherited
+from callwright.language import ENGLISH
 from callwright.nouns.types import (
     CheckedCall,
     Json,
@@ -29,23 +30,13 @@ from callwright.repair.provenance.sources import ProvenanceIndex, fold
 from callwright.schema.value_spellings import calendar_day
 
 _TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")
-_POSSESSIVE = re.compile(r"['’](?:s|d|m|ll|re|ve)?$")
+_POSSESSIVE = ENGLISH.pattern("requests.possessive")
 _IDENTIFIER = re.compile(r"\d|[@./\\]")
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday christmas easter".split()
-)
-_ABSENT = re.compile(
-    r"\b(?:no|not found|unknown|does ?n[o']t exist|nothing|cannot find|could ?n[o']t find)\b"
-)
-_MALFORMED = re.compile(
-    r"\b(?:invalid|must|should|expected|format|form|use|try|instead|required|allowed)\b"
-)
-_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
-_DATE = re.compile(
-    rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}} {_MONTH} \d{{4}}\b|\b{_MONTH} \d{{1,2}}, \d{{4}}\b"
-)
-_JOINS = frozenset({"and", "or", "in", "for", "to", "at", "from", "also", "&"})
+_CALENDAR = ENGLISH.words("calendar.capitalised")
+_ABSENT = ENGLISH.pattern("errors.absent")
+_MALFORMED = ENGLISH.pattern("errors.malformed")
+_DATE = ENGLISH.pattern("calendar.written")
+_JOINS = ENGLISH.words("requests.joins")
 NOTE = 200  # characters of an error, where it is told
 _TELLING = 4  # characters of a value that can tell where it comes from
 

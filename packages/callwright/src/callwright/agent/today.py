@@ -12,14 +12,14 @@ from datetime import date
 from typing import Any
 
 from callwright.agent.words import name_words, stems
+from callwright.language import ENGLISH
 from callwright.nouns.types import Tool
 
 _FORMATS = frozenset({"date", "date-time"})
 _DAY, _NOW, _WHEN = (
-    stems("date day"),
-    stems("today current now"),
-    stems("date day time clock calendar"),
+    stems(" ".join(ENGLISH.listed(f"parameters.{name}"))) for name in ("day", "now", "when")
 )
+_WEEKDAYS = ENGLISH.listed("calendar.weekday_names")
 _DEPTH = 12
 
 
@@ -54,7 +54,8 @@ def tells_day(tool: Tool) -> bool:
 
 def render_today(today: date) -> str:
     """The sentence in a prompt."""
-    return f"Today is {today:%A}, {today.isoformat()}."
+    weekday = _WEEKDAYS[today.weekday()].capitalize()
+    return f"Today is {weekday}, {today.isoformat()}."
 
 
 def _holds_day(schema: Any, depth: int) -> bool:

@@ -6,18 +6,12 @@ from __future__ import annotations
 
 import re
 
+from callwright.language import ENGLISH
+
 WORD = re.compile(r"[^\W\d_]{3,}")
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W\d]+")
-FUNCTION_WORDS = frozenset(
-    "the and for with that this from all any are was were has have its his her their your our not"
-    " but who what when where which how why can will would should please tool tools use used using"
-    " one two into about than then them they you did does been also there here good gone".split()
-)
-_VERBS = frozenset(
-    "delete remove cancel drop erase clear wipe purge destroy reset write update set save put post"
-    " add create insert get list find search show read make move send book change edit replace undo"
-    " stop".split()
-)
+FUNCTION_WORDS = ENGLISH.words("requests.function_words")
+_VERBS = ENGLISH.words("effects.actions")
 
 
 def stems(text: str) -> frozenset[str]:

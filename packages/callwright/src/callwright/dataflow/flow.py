@@ -11,35 +11,23 @@ Pure and deterministic; a :class:`Profile` is computed once per tool and kept.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
+from callwright.language import FEATURES_V1
 from callwright.nouns.memo import remembered
 from callwright.nouns.types import JsonObject, Tool
 
 MAX_FIELDS = 160  # of one schema; what lies deeper says little and costs time
 MAX_DEPTH = 6
 
-_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_WORD = FEATURES_V1.pattern("flow.word")
 
-_SHORT = {
-    "identifier": "id", "ids": "id", "uid": "id", "uuid": "id", "guid": "id", "pk": "id",
-    "lat": "latitude", "lng": "longitude", "lon": "longitude", "long": "longitude", "coords": "coordinate",
-    "num": "number", "no": "number", "nr": "number", "qty": "quantity", "amt": "amount", "cnt": "count",
-    "dest": "destination", "loc": "location", "addr": "address", "org": "organization", "desc": "description",
-    "msg": "message", "img": "image", "pic": "image", "photo": "image", "tel": "phone", "temp": "temperature",
-    "lang": "language", "cat": "category", "dept": "department", "info": "information", "acct": "account",
-    "txn": "transaction", "tx": "transaction", "stats": "statistic", "auth": "authentication", "pwd": "password",
-    "usr": "user", "emp": "employee", "cust": "customer", "prod": "product", "inv": "invoice", "ref": "reference",
-    "people": "person", "persons": "person", "children": "child", "criteria": "criterion", "analyses": "analysis",
-    "results": "result", "data": "data", "news": "news", "movie": "movie", "movies": "movie", "film": "movie",
-    "tvshow": "tv", "show": "show", "shows": "show",
-}  # fmt: skip
+_SHORT: Mapping[str, str] = FEATURES_V1.table("flow.short")
 
 
 def bag(text: str) -> frozenset[str]:
@@ -47,44 +35,15 @@ def bag(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ID_WORDS = bag(
-    "id key code token slug uri url number reference handle symbol ticker isbn asin sku hash link"
-    " path uuid"
-)
+ID_WORDS = FEATURES_V1.words("flow.id_words")
 """Words that make a field an identifier of something rather than a description of it."""
 
-GENERIC = bag("""
-        id name type date time value query data result list item status description text string number code key title
-    information detail count total page limit size format language currency unit sort order filter start end from to
-    user field object response output input param parameter option mode level category content message url link
-    output_0 result api key token of the a an for in on by and or is be with at as amount price rate year month day
-    location country city state region min max first last sample set new current url source target true false
-    """)
+GENERIC = FEATURES_V1.words("flow.generic")
 """Words that name a field without saying of what; they prove little when two fields share them."""
 
-STOP = bag("""
-        the a an of for to in on by and or is are be with at as from this that it its given used use using which will
-    can should must your you user users based about into specific specified particular provided etc any all each e g i
-    """)
+STOP = FEATURES_V1.words("flow.stop")
 
-VERBS = {
-    "find": bag("search find lookup look discover query locate browse explore autocomplete suggest"),
-    "list": bag("list enumerate fetch all"),
-    "get": bag("get retrieve read show view fetch load obtain access return display details detail"),
-    "check": bag("check verify validate confirm test inspect monitor track detect ensure"),
-    "compute": bag("""
-        calculate compute analyze analyse evaluate estimate predict convert translate compare measure assess
-        determine count sum rank classify summarize recommend forecast identify process transform"""),
-    "make": bag("""
-        create generate make build design develop write compose plan draft prepare produce add insert
-        register"""),
-    "change": bag("update set edit modify change adjust rename move assign optimize manage apply implement resolve"),
-    "act": bag("""
-        book buy order purchase reserve pay transfer send post publish share submit schedule notify email message
-        deliver execute run start launch upload export print call invite enroll rent subscribe play watch listen
-        sell donate vote join follow like comment reply dispatch charge ship return"""),
-    "remove": bag("delete remove cancel stop close revoke unsubscribe archive drop end refund"),
-}  # fmt: skip
+VERBS = {kind: bag(verbs) for kind, verbs in FEATURES_V1.table("flow.verbs").items()}
 _VERB_OF = {word: kind for kind, words in VERBS.items() for word in words}
 
 
@@ -116,17 +75,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(w for w in words(text) if w not in STOP and len(w) > 1)
 
 
-STAGES = {
-    "find": 0,
-    "list": 0,
-    "get": 1,
-    "check": 2,
-    "compute": 2,
-    "make": 3,
-    "change": 4,
-    "act": 5,
-    "remove": 5,
-}
+STAGES: Mapping[str, int] = FEATURES_V1.table("flow.stages")
 """How late in a task a kind of verb usually comes."""
 
 

@@ -21,19 +21,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from callwright.dataflow.flow import Field, Link, links_between, profile, verb
+from callwright.dataflow.flow import STAGES, Field, Link, links_between, profile, verb
+from callwright.language import ENGLISH
 from callwright.nouns.types import Tool
 
 LEAST = 0.6  # of a link's score; an identifier of the thing that a search is named after has 0.63
 SAME = 0.9  # score of an output of the very same name, of several words
 DEPTH = 4  # prerequisites of prerequisites that are looked at; what is deeper cannot be had
 
-_LOOKED_UP = re.compile(
-    r"(?:^|_|(?<=[a-z]))(?:id|ids|uuid|code|key|token|slug|latitude|longitude)$", re.IGNORECASE
-)
-_EVERYWHERE = frozenset({"code", "latitude", "longitude"})
-_SAID_OF_ONE = frozenset({"id", "identifier"})  # "iata: identifier of an airport"
-_READING = frozenset({"find", "list", "get", "check", "compute"})
+_LOOKED_UP = ENGLISH.pattern("parameters.looked_up")
+_EVERYWHERE = ENGLISH.words("parameters.everywhere")
+_SAID_OF_ONE = ENGLISH.words("parameters.said_of_one")
+_READING = frozenset(kind for kind, stage in STAGES.items() if stage <= 2)
 
 _VALUE = re.compile(
     r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{4,}\b"  # letters and digits: X7Q-90, tt0137523

@@ -4,7 +4,6 @@ together.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from callwright.grounding.claims import Claims
@@ -12,6 +11,7 @@ from callwright.grounding.facts import Facts, Leaf
 from callwright.grounding.grounding_result import GroundingResult, about
 from callwright.grounding.lexicon import OPPOSITES
 from callwright.grounding.words import key_tokens, stem, tokens
+from callwright.language import ENGLISH
 
 
 def truths(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[Leaf]) -> None:
@@ -34,30 +34,11 @@ def truths(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[
                     verdict.problems.append(f"{about(meant[0])} is {str(meant[0].value).lower()}")
 
 
-_FALSE = re.compile(r"\W*(?:false|no|off|not)\b", re.IGNORECASE)
-_MANY = re.compile(
-    r"\b(?:all|both|none|neither|only|either|any|whether|if|except)\b", re.IGNORECASE
-)
+_FALSE = ENGLISH.pattern("statements.false")
+_MANY = ENGLISH.pattern("statements.many")
 
 
-_PLAIN = frozenset(
-    (
-        "is",
-        "has",
-        "can",
-        "are",
-        "was",
-        "flag",
-        "in",
-        "success",
-        "status",
-        "ok",
-        "error",
-        "valid",
-        "result",
-        "found",
-    )
-)
+_PLAIN = ENGLISH.words("statements.switch_words")
 
 
 @lru_cache(maxsize=4096)
@@ -74,10 +55,7 @@ def states(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:
             verdict.problems.append(f"{about(facts.texts_by_value[against][0])} is {against}")
 
 
-_STATE = re.compile(
-    rf"\b(?:is|are|was|were|be|currently|seems|appears)\s+(?:now\s+)?({'|'.join(OPPOSITES)})\b",
-    re.IGNORECASE,
-)
+_STATE = ENGLISH.pattern("statements.state")
 
 
 def pairs(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:

@@ -14,6 +14,7 @@ from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES
 from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
 from callwright.grounding.words import concepts, fold, stem, tokens
+from callwright.language import ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +107,12 @@ _JOINT = re.compile(  # names of files, paths and hosts: "a.txt", "src/app.py", 
     r"(?<![\w./])\.?(?:[\w-]+[./\\])*[\w-]+\.(?=[\w-]*[A-Za-z]{2})(?:[a-z][a-z\d]*|[A-Z][A-Z\d]*)(?![\w])"
     r"|(?<![\w./])\.[a-z]{2,}\w*(?!\w|\.\w)"
 )
-_PLAIN = re.compile(
-    r"^[-+]?\d[\d.,]*(?:st|nd|rd|th|s|x|%|k|m|b|bn|mn|°?[cf]|km/h|[a-z]{1,4}[²³]?|h\d{0,2}m?|km2|m2|m3)?$",
-    re.IGNORECASE,
-)
+_PLAIN = ENGLISH.pattern("statements.plain_number")
 _DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
 _JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
-_CLAUSE = re.compile(
-    r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared"
-    r" (?:to|with)|versus|vs|followed by"
-    r"|then|whose|"
-    r"which|where|as for|although|though)\b)",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:not|no|false|never|without|neither|nor|none|cannot|closed|unavailable|lacks?|isn['’]t|aren['’]t|doesn['’]t|"
-    r"don['’]t|wasn['’]t|won['’]t|can['’]t|hasn['’]t|haven['’]t|didn['’]t|non)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(
-    r"(?<![\w.])(?:[A-ZÀ-Þ][\w'’&-]*)(?:\s+(?:(?:of|de|du|la|le|von|van|the|and|del|di|da)\s+)?[A-ZÀ-Þ][\w'’&-]*)*"
-)
+_CLAUSE = ENGLISH.pattern("statements.clause")
+_NEGATED = ENGLISH.pattern("statements.negated")
+_NAME = ENGLISH.pattern("statements.name")
 _NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:\(?\d{1,2}[.)]|[-*•])\s+")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -147,9 +133,7 @@ def claims_of(text: str, facts: Facts) -> Claims:
     return claims
 
 
-_OUT_OF = re.compile(
-    r"(?:out of(?: a (?:possible|maximum))?|on a scale of|\d\s?/)\s*$", re.IGNORECASE
-)
+_OUT_OF = ENGLISH.pattern("statements.out_of")
 
 
 def overlap(a: Span, b: Span) -> bool:

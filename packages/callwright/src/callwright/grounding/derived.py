@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from callwright.grounding.quantity import Moment, Number
 from callwright.grounding.totals import COLUMN, announced, beside, totals
 from callwright.grounding.units import UNITS, conversions, same
 from callwright.grounding.words import tokens
+from callwright.language import ENGLISH
 
 _POOL = 48
 
@@ -180,7 +180,7 @@ def _both(f: Figure, g: Figure, claims: Claims) -> bool:
     return home and f.leaf.key != g.leaf.key and bool(one - two) and bool(two - one)
 
 
-_AND = re.compile(r"\b(?:and|plus|with)\b", re.IGNORECASE)
+_AND = ENGLISH.pattern("statements.together")
 
 
 def _astray(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:

@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_COUNTS = {
-    word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
-}
-_COUNTS |= {"a": 1, "an": 1}
-_UNITS = {"day": 1, "week": 7}
-_MONTHS = {
-    name[:3]: number
-    for number, name in enumerate(
-        "january february march april may june july august september october november december".split(),
-        1,
-    )
-}
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-SAID = re.compile(
-    rf"\b(?:(?P<plain>day after tomorrow|today|tonight|now|tomorrow|yesterday)"
-    rf"|in (?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) (?P<unit>day|week)s?"
-    rf"|(?:(?P<which>this|next|coming|on|last) )?(?P<weekday>{'|'.join(_WEEKDAYS)})"
-    rf"|(?P<span>this|next) (?P<part>weekend|week|month)"
-    rf"|(?P<month>{_MONTH}) (?P<dom>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|,? \d{{4}})"
-    rf"|(?P<dom2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month2>{_MONTH})(?!,? \d{{4}}))(?![a-z])",
-    re.I,
-)
-_PLAIN = {
-    "today": 0,
-    "tonight": 0,
-    "now": 0,
-    "tomorrow": 1,
-    "day after tomorrow": 2,
-    "yesterday": -1,
-}
+from callwright.language import ENGLISH
+
+_WEEKDAYS = ENGLISH.listed("calendar.weekday_names")
+_COUNTS: Mapping[str, int] = ENGLISH.table("calendar.counts")
+_UNITS: Mapping[str, int] = ENGLISH.table("calendar.lengths")
+_MONTHS: Mapping[str, int] = ENGLISH.table("calendar.months")
+SAID = ENGLISH.pattern("calendar.relative")
+_PLAIN: Mapping[str, int] = ENGLISH.table("calendar.near_days")
 
 
 def relative_days(text: str, today: date) -> list[date]:

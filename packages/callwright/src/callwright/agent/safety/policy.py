@@ -11,22 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, name_words, stem, stems
+from callwright.language import ENGLISH
 from callwright.nouns.types import Tool
 
-_DESTROYING = frozenset(
-    "delete remove cancel drop erase clear wipe purge destroy reset revoke terminate uninstall kill"
-    " overwrite".split()
-)
-_CHANGING = frozenset("write overwrite replace update set put save edit modify move rename".split())
-_ASKING_TO_CHANGE = frozenset(
-    "write save update set put edit modify change move rename replace add store record note create"
-    " make book keep fill enter log append correct fix adjust reschedule register remember turn"
-    " switch increase decrease raise lower".split()
-)
-_ASKING = frozenset(  # how people ask for it, besides the verbs themselves
-    "undo discard abandon scrap void rid trash empty end stop quit unsubscribe close dismiss"
-    " eliminate off away withdraw reverse rollback roll expunge forget kill overwrite replace".split()
-)
+_DESTROYING = ENGLISH.words("effects.destroying")
+_CHANGING = ENGLISH.words("effects.changing")
+_ASKING_TO_CHANGE = ENGLISH.words("effects.asking_to_change")
+_ASKING = ENGLISH.words("effects.asking_to_destroy")
 
 
 def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:

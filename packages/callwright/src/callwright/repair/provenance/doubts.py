@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, canonical
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import judge, leaves
@@ -19,18 +20,12 @@ from callwright.repair.result import Abstention
 from callwright.schema.coerce import pointer_join
 from callwright.schema.keys import words
 
-_GOES_ON = re.compile(r"(?: (?:of|de|the) (?:the )?| )[A-Z][a-z]")
-_GOES_BEFORE = re.compile(r"[A-Z][a-z]+ (?:of |de |the )?\Z")
-_DENIED = re.compile(
-    r"n['’]t\b|\b(?:no|not|non|never|none|without|neither|nor|false|off|dont|avoid|except|less|only|just)\b"
-    r"|\b(?:exclud|disabl|skip)"
-)
+_GOES_ON = ENGLISH.pattern("conversation.name_goes_on")
+_GOES_BEFORE = ENGLISH.pattern("conversation.name_goes_before")
+_DENIED = ENGLISH.pattern("conversation.denied")
 _NAME_WORD = re.compile(r"[\w'’]*")
-_ASKING = frozenset(  # what names of yes-or-no parameters hold besides what they are about
-    "is has have include includes included with want wants show enable enabled allow should return"
-    " available".split()
-)
-_FUNCTION_WORDS = frozenset("a an and at by for from in is of on or the to was what with".split())
+_ASKING = ENGLISH.words("conversation.switch_words")
+_FUNCTION_WORDS = ENGLISH.words("conversation.last_words")
 
 
 def doubts(
