@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from callwright.dataflow.lineage import inherited
 from callwright.language import ENGLISH
+from callwright.language.tokens import fold
 from callwright.nouns.types import (
     CheckedCall,
     Json,
@@ -26,7 +27,7 @@ from callwright.nouns.types import (
 )
 from callwright.repair.diagnose import points_at_arguments
 from callwright.repair.provenance.grounding import copies_example
-from callwright.repair.provenance.sources import ProvenanceIndex, fold
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.value_spellings import calendar_day
 
 _TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")

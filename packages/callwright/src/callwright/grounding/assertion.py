@@ -10,8 +10,9 @@ from callwright.grounding.claims import Claims
 from callwright.grounding.facts import Facts, Leaf
 from callwright.grounding.grounding_result import GroundingResult, about
 from callwright.grounding.lexicon import OPPOSITES
-from callwright.grounding.words import key_tokens, stem, tokens
+from callwright.grounding.words import stem
 from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens, tokens
 
 
 def truths(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[Leaf]) -> None:

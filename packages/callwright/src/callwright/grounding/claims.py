@@ -13,8 +13,9 @@ from callwright.grounding.facts import Facts
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES
 from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
-from callwright.grounding.words import concepts, fold, stem, tokens
+from callwright.grounding.words import concepts, stem
 from callwright.language import ENGLISH
+from callwright.language.tokens import fold, tokens
 
 
 @dataclass(frozen=True, slots=True)

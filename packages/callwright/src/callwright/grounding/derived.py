@@ -21,8 +21,8 @@ from callwright.grounding.parts import parts
 from callwright.grounding.quantity import Moment, Number
 from callwright.grounding.totals import COLUMN, announced, beside, totals
 from callwright.grounding.units import UNITS, conversions, same
-from callwright.grounding.words import tokens
 from callwright.language import ENGLISH
+from callwright.language.tokens import tokens
 
 _POOL = 48
 

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from callwright.grounding.units import ALIASES, KEY_UNITS, TAIL_UNITS, UNITS
-from callwright.grounding.words import all_concepts, concepts, fold, key_tokens, stem
+from callwright.grounding.words import all_concepts, concepts, stem
 from callwright.language import ENGLISH
+from callwright.language.tokens import fold, key_tokens
 
 _UNIT_KEYS = ENGLISH.words("fields.unit_keys")
 

@@ -19,8 +19,8 @@ from callwright.grounding.index import facts_of
 from callwright.grounding.reply import Draft, Drafts, read, schema_for, split
 from callwright.grounding.summary import summarise
 from callwright.grounding.support import check
-from callwright.grounding.words import tokens
 from callwright.language import ENGLISH
+from callwright.language.tokens import tokens
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import (
     READ_LOCAL,

@@ -21,9 +21,10 @@ from callwright.grounding.fields import (
 )
 from callwright.grounding.labels import record_labels, text_labels
 from callwright.grounding.quantity import Number, from_epoch, iso_duration, moments, numbers
-from callwright.grounding.words import all_concepts, concepts, key_tokens, tokens
+from callwright.grounding.words import all_concepts, concepts
 from callwright.jsontext import JsonError, opened, parse
 from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens, tokens
 from callwright.nouns.types import Json, JsonObject, Skip, ToolResult
 
 MAX_LEAVES = 2_000

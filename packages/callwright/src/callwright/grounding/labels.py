@@ -8,8 +8,8 @@ from typing import Any
 
 from callwright.grounding.fields import names_a_unit
 from callwright.grounding.quantity import Moment, moments
-from callwright.grounding.words import key_tokens, tokens
 from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens, tokens
 
 _URL = re.compile(r"https?://|^www\.|^[\w.+-]+@[\w-]+\.\w+$")
 _ARTICLES = ENGLISH.words("statements.articles")

@@ -12,8 +12,9 @@ from functools import lru_cache
 from callwright.grounding.facts import Facts, Figure
 from callwright.grounding.quantity import Moment, Number, at_offset, weekday_of
 from callwright.grounding.units import ALIASES, UNITS, conversions, readings, relatives, same
-from callwright.grounding.words import all_concepts, key_tokens
+from callwright.grounding.words import all_concepts
 from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens
 
 _ABOUT = 0.05  # "about 1200" for 1234
 _BOUND = 0.12  # "over 2 million" for 2.1 million

@@ -30,7 +30,8 @@ from callwright.grounding.matching import (
 )
 from callwright.grounding.quantity import Moment, Number, Span, moments
 from callwright.grounding.wording import wording
-from callwright.grounding.words import concepts, stem, tokens
+from callwright.grounding.words import concepts, stem
+from callwright.language.tokens import tokens
 from callwright.nouns.types import Citation
 
 LONGEST = 1_000  # characters of one statement that are read

@@ -12,7 +12,8 @@ from callwright.grounding.grounding_result import NOBODY_SAYS, GroundingResult
 from callwright.grounding.lexicon import EXTREMES, JUDGEMENT, LIMITATION, REST
 from callwright.grounding.quantity import Moment, moment_order
 from callwright.grounding.units import UNITS
-from callwright.grounding.words import concepts, stem, tokens
+from callwright.grounding.words import concepts, stem
+from callwright.language.tokens import tokens
 
 
 def wording(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequence[Leaf]) -> None:

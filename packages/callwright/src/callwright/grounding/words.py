@@ -5,34 +5,13 @@ the same thing.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from callwright.language import ENGLISH
+from callwright.language.stemming import strip_ending
 
-_TOKEN = re.compile(r"[^\W_]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-def fold(text: str) -> str:
-    """Lower case, accents removed."""
-    if text.isascii():
-        return text.lower()
-    return "".join(
-        c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)
-    ).casefold()
-
-
-def tokens(text: str) -> list[str]:
-    return _TOKEN.findall(fold(text))
-
-
-def key_tokens(key: str) -> list[str]:
-    """The words of a key: ``totalPassengers``, ``total_passengers`` and ``total-passengers`` are
-    the same.
-    """
-    return tokens(_CAMEL.sub(" ", key))
+_ENDINGS: Mapping[str, str] = ENGLISH.table("stemming.light")
 
 
 @lru_cache(maxsize=20_000)
@@ -40,24 +19,13 @@ def stem(word: str) -> str:
     """A light English stem: enough to join arrive, arrives, arrival; not a dictionary."""
     if len(word) <= 3 or not word.isascii():
         return word
-    for end, keep in (("ies", "y"), ("sses", "ss"), ("ations", "ate"), ("ation", "ate"), ("ings", ""), ("ing", ""),
-                      ("edly", ""), ("ied", "y"), ("ed", ""), ("ement", "e"), ("ments", ""), ("ment", ""), ("ness",
-                      ""),
-                      ("ally", "al"), ("ly", ""), ("ers", "er"), ("als", "al"), ("es", "e"), ("s", "")):  # fmt: skip
-        if (
-            word.endswith(end)
-            and len(word) - len(end) >= 3
-            and not (end == "s" and word.endswith("ss"))
-        ):
-            word = word[: len(word) - len(end)] + keep
-            break
+    word = strip_ending(word, _ENDINGS, doubled="s")
     if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
         word = word[:-1]
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
 
 
-# One line: words that name the same attribute, the concept first. Keys and statements are both read
-# through it.
+# Words that name the same attribute. Keys and statements are both read through it.
 _GROUPS: dict[str, frozenset[str]] = {}
 for _head, _others in ENGLISH.table("attributes.concepts").items():
     for _word in (_head, *_others.split()):

@@ -9,7 +9,6 @@ directory but the own one.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import digest
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 
@@ -77,12 +77,23 @@ class Vocabulary:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits of SHA-256 over the content of all files, line ends aside."""
-        total = hashlib.sha256()
-        for name in self.names():
-            text = _path(self.folder, name).read_text(encoding="utf-8")
-            total.update(f"{name}\n{text}\n".encode())
-        return total.hexdigest()[:16]
+        """16 hexadecimal digits over the content of all entries; sources, comments and line breaks
+        do not count.
+        """
+        return digest({name: _content(self.file(name)) for name in self.names()})
+
+
+def _content(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """What the entries of a file say, without their sources."""
+    found: dict[str, Any] = {}
+    for key, entry in entries.items():
+        said = {kind: value for kind, value in entry.items() if kind != "source"}
+        if "words" in said:
+            said["words"] = said["words"].split()
+        if "expression" in said:
+            said["expression"] = "".join(said["expression"])
+        found[key] = said
+    return found
 
 
 def _path(folder: str, name: str) -> Any:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from callwright.dataflow.flow import links_between, profile
+from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import ConfigError, WeightsError
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Encoder
@@ -110,7 +111,8 @@ def open_model(path: Path = SHIPPED, encoder: Encoder | None = None) -> EdgeMode
     """
     forest, card = read(path)
     _require_encoder(path, card, encoder)
-    if card.get("features") != DIGEST or (encoder is not None and card.get("meanings") != MEANINGS):
+    same = card.get("features") == DIGEST and knows_vocabulary(card)
+    if not same or (encoder is not None and card.get("meanings") != MEANINGS):
         raise WeightsError(
             f"the weights {path} were trained on other features than this version computes",
             hint=f"train them again: callwright train layers --model edges --out {path.parent}",

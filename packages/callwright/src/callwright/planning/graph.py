@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import JsonObject, Tool
@@ -152,7 +153,8 @@ def open_graph(path: Path = SHIPPED, edges: EdgeModel | None = None) -> GraphMod
     """
     forest, card = read(path)
     model = edges or shipped_model()
-    if card.get("features") != DIGEST or card.get("edges") != model.card.get("sha256"):
+    same = card.get("features") == DIGEST and knows_vocabulary(card)
+    if not same or card.get("edges") != model.card.get("sha256"):
         raise WeightsError(
             f"the weights {path} were trained on other features or another edge model than they are"
             " opened with",

@@ -15,6 +15,7 @@ from datetime import date
 from callwright.agent.probing.days import phrases, relative_days
 from callwright.dataflow.flow import STOP, VERBS, content_words, words
 from callwright.language import ENGLISH
+from callwright.language.tokens import squash
 from callwright.nouns.types import Json, JsonObject, Tool, scalars
 from callwright.repair.provenance.conversation_text import (
     NOT_NAMES,
@@ -23,7 +24,6 @@ from callwright.repair.provenance.conversation_text import (
     spoken,
     unique,
 )
-from callwright.repair.provenance.sources import squash
 from callwright.repair.rules import extracted as stated
 from callwright.schema.value_spellings import NONE
 

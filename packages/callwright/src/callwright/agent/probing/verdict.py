@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from callwright.dataflow.flow import content_words, words
 from callwright.language import ENGLISH
+from callwright.language.tokens import squash
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, canonical, scalars
 from callwright.repair.diagnose import Diagnosis, diagnose
 from callwright.repair.empty_result import is_empty_result
-from callwright.repair.provenance.sources import squash
 from callwright.tools.evidence import UNDOCUMENTED, Observation, Outcome, excerpt
 
 _DEAD = ENGLISH.pattern("errors.dead")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, name_words, stem, stems
+from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, stem, stems
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_name
 from callwright.nouns.types import Tool
 
 _DESTROYING = ENGLISH.words("effects.destroying")
@@ -44,7 +45,7 @@ def _dangerous(tool: Tool) -> bool:
     """
     if tool.effects.read_only or not tool.effects.destructive:
         return False
-    return _deletes(tool) or bool(stems(" ".join(name_words(tool.name)[:1])) & _OVERWRITING)
+    return _deletes(tool) or bool(stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING)
 
 
 def _deletes(tool: Tool) -> bool:
@@ -70,7 +71,7 @@ def _subject(tool: Tool) -> frozenset[str]:
 
 
 def _own_words(tool: Tool) -> str:
-    return " ".join([*name_words(tool.name), tool.description.split(". ")[0]])
+    return " ".join([*split_name(tool.name), tool.description.split(". ")[0]])
 
 
 _RUIN = frozenset(stem(verb) for verb in _DESTROYING)

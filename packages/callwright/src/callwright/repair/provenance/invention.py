@@ -20,9 +20,10 @@ from datetime import date, timedelta
 from math import isclose
 
 from callwright.dataflow.flow import STOP
+from callwright.language.tokens import squash
 from callwright.nouns.types import Json, JsonObject, Tool, canonical, required_keys
 from callwright.repair.provenance.grounding import examples_in
-from callwright.repair.provenance.sources import ProvenanceIndex, squash
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.keys import words

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
 from callwright.jsontext import opened
+from callwright.language.tokens import fold, squash
 from callwright.nouns.types import Json, Message, ToolResult, canonical
 from callwright.schema.keys import words
 from callwright.schema.value_spellings import calendar_day
@@ -343,20 +343,6 @@ def _as_float(value: float) -> float:
         return float(value)
     except OverflowError:  # an integer of more than 308 digits
         return float("inf")
-
-
-def fold(text: str) -> str:
-    """Without case and accents."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    marks = {ord(c): None for c in set(decomposed) if unicodedata.combining(c)}
-    return decomposed.translate(marks) if marks else decomposed
-
-
-def squash(text: str) -> str:
-    """Letters and digits only, folded."""
-    return _NOT_ALNUM.sub("", fold(text))
 
 
 def _leaves(value: Json, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Json]]:
