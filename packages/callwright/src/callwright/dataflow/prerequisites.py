@@ -18,10 +18,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from callwright.dataflow.flow import STAGES, Field, Link, links_between, profile, verb
+from callwright.dataflow.flow import (
+    GENERIC,
+    STAGES,
+    Field,
+    Link,
+    Profile,
+    links_between,
+    profile,
+    similarity,
+    verb,
+)
 from callwright.language import ENGLISH
 from callwright.nouns.types import Tool
 
@@ -148,8 +158,8 @@ def _links(tool: Tool, need: Need) -> Iterator[Link]:
     however general its words are.
     """
     given = profile(tool)
-    if len(need.field.name) > 1 and need.field.name in given.echoed:
-        return  # it needs the very same itself
+    if _requires_the_same(given, need):
+        return
     same = next((f for f in given.outputs if f.declared and f.name == need.field.name), None)
     if same is not None and len(same.name) > 1:
         yield Link(tool.name, need.consumer.name, same, need.field, SAME)
@@ -157,6 +167,23 @@ def _links(tool: Tool, need: Need) -> Iterator[Link]:
         x
         for x in links_between(given, profile(need.consumer), required=True)
         if x.input == need.field
+    )
+
+
+def _requires_the_same(given: Profile, need: Need) -> bool:
+    """Whether a tool requires the very identifier that it should provide: by the same name, or as
+    the bare ``id`` of what it is named after. The ``id`` of a tool that lists or searches may be
+    that of what holds the listed things, so it is not taken for theirs.
+    """
+    if len(need.field.name) > 1 and need.field.name in given.echoed:
+        return True
+    if STAGES.get(given.verb) == 0:
+        return False
+    consumer = profile(need.consumer)
+    bare = (f for f in given.inputs if f.required and _looked_up(f) and GENERIC.issuperset(f.name))
+    return any(
+        similarity(replace(f, owner=f.owner | given.subject), need.field, consumer) >= LEAST
+        for f in bare
     )
 
 
