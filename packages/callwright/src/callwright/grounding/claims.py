@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from callwright.grounding.facts import Facts
+from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES
 from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
 from callwright.grounding.words import concepts, stem
 from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign, language_of
 from callwright.language.tokens import fold, tokens
 
 
@@ -46,6 +48,13 @@ class Claims:
     clauses: list[Clause] = field(default_factory=list)
     attributes: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()  # the attribute words that any result uses
+    readable: bool = True  # its words are English, or nothing speaks against it
+
+    def announces(self, words: re.Pattern[str]) -> bool:
+        """Whether the statement may announce a calculation: it does so in words, or its words
+        cannot be read.
+        """
+        return not self.readable or bool(words.search(self.text))
 
     def clause_of(self, span: Span) -> Clause:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
@@ -120,14 +129,19 @@ _WORD = re.compile(r"[^\W_]+")
 
 def claims_of(text: str, facts: Facts) -> Claims:
     """Read one statement against the names that the results know."""
-    claims = Claims(text)
+    language = language_of(text) or language_of(facts.query)
+    told_by = text if language_of(text) or is_foreign(text) else facts.query
+    claims = Claims(text, readable=not is_foreign(told_by))
     lead = _NUMBERED.match(text)
     taken: list[Span] = [lead.span()] if lead else []
     taken += _identifiers(claims, taken)
-    claims.moments = [m for m in moments(text) if not _overlaps(m.span, taken)]
+    found = moments(text) if claims.readable else moments_in(text, language)
+    claims.moments = [m for m in found if not _overlaps(m.span, taken)]
     taken += [m.span for m in claims.moments]
-    claims.numbers = [n for n in numbers(text, taken) if not _OUT_OF.search(text[: n.span[0]])]
-    _names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
+    read = numbers(text, taken) if claims.readable else numbers_in(text, taken, language)
+    claims.numbers = [n for n in read if not _OUT_OF.search(text[: n.span[0]])]
+    if claims.readable:  # elsewhere a capital letter may stand on any word
+        _names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
     _mentions(claims, facts)
     claims.numbers = [n for n in claims.numbers if not _inside(n.span, claims.mentions)]
     _clauses(claims, facts, taken)
