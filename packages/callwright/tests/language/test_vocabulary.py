@@ -56,7 +56,8 @@ def test_every_entry_has_a_source_and_can_be_read(vocabulary: Vocabulary) -> Non
                 assert vocabulary.table(name), name
             else:
                 listed = vocabulary.listed(name)
-                assert listed and len(set(listed)) == len(listed), name
+                assert listed, name
+                assert len(set(listed)) == len(listed), name
 
 
 def test_flags_are_those_of_the_file() -> None:

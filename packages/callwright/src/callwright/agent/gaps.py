@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from callwright.dataflow.lineage import inherited
 from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign
 from callwright.language.tokens import fold
 from callwright.nouns.types import (
     CheckedCall,
@@ -306,7 +307,8 @@ def names(query: str) -> tuple[str, ...]:
     ``Africa/Nairobi``.
 
     A single capitalised word at the start of a sentence is none; nor are months, weekdays and
-    single letters.
+    single letters. Of a request that is not English only codes and zones are taken: there a capital
+    letter may stand on any word.
     """
     found: list[str] = []
     run: list[str] = []
@@ -328,6 +330,8 @@ def names(query: str) -> tuple[str, ...]:
             _close(run, found, at_start)
     if run:
         _close(run, found, at_start)
+    if is_foreign(query):
+        found = [name for name in found if _code(name) or "/" in name]
     return tuple(dict.fromkeys(found))
 
 

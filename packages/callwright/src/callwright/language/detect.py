@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from callwright.language.vocabulary import Vocabulary
 from callwright.nouns.memo import remembered
 
 DETECTION: Final = Vocabulary("detection")
 LONGEST: Final = 4_000  # characters of a text that are looked at
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is a sign: "31 m/s"
 
 
 @remembered(most=4_096, longest=1_024)
@@ -55,10 +55,14 @@ def script_of(text: str) -> str:
     counts: dict[str, int] = {}
     for code in letters:
         script = _script(code)
-        counts[script] = counts.get(script, 0) + 1
+        counts[script] = counts.get(script, 0) + _letters_in_a_sign(script)
     if counts.get("Kana"):
         counts["Kana"] += counts.pop("Hani", 0)  # Japanese is written in both
     return max(counts, key=lambda name: counts[name])
+
+
+def _letters_in_a_sign(script: str) -> int:
+    return int(_table("letters_in_a_sign").get(script, 1))
 
 
 def _script(code: int) -> str:
@@ -71,7 +75,7 @@ def _ranges() -> tuple[tuple[int, int, str], ...]:
     return tuple((int(low, 16), int(high, 16), name) for low, high, name in rows)
 
 
-def _table(name: str) -> Mapping[str, str]:
+def _table(name: str) -> Mapping[str, Any]:
     return DETECTION.table(f"scripts.{name}")
 
 

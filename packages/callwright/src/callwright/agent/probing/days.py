@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
 from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign
+from callwright.language.pack import pack_of
 
 _WEEKDAYS = ENGLISH.listed("calendar.weekday_names")
 _COUNTS: Mapping[str, int] = ENGLISH.table("calendar.counts")
@@ -23,8 +25,19 @@ def relative_days(text: str, today: date) -> list[date]:
     A weekday is the next one after today ("last": the one before); a day of a month is the next
     such day.
     """
+    if is_foreign(text):
+        return _near_days(text, today)
     found = (_day(m, today) for m in SAID.finditer(text))
     return list(dict.fromkeys(day for day in found if day is not None))
+
+
+def _near_days(text: str, today: date) -> list[date]:
+    """The days near today that a text in another language names, where there is a pack for it."""
+    language = pack_of(text)
+    names = sorted(language.near_days, key=len, reverse=True) if language else []
+    found = re.findall(rf"\b(?:{'|'.join(map(re.escape, names))})\b", text) if names else []
+    days = (today + timedelta(days=language.near_days[name]) for name in found if language)
+    return list(dict.fromkeys(days))
 
 
 def phrases(text: str) -> Iterator[str]:

@@ -1,17 +1,20 @@
-"""What the model is not even shown: destructive tools that the request does not speak of.
+"""What the model is not even shown: destructive tools that nobody expects to be called.
 
-A small model calls what it sees. A tool that destroys is therefore put before it only if the
-request, or what was said before it, asks for something to go and shares a word with the tool's name
-or description. A request in another language than the tools says nothing either way, and nothing is
-kept back.
+Effects and consent decide: a tool that cannot destroy is shown, and so is one that the user allowed
+by its name. Among the others words rank: a small model calls what it sees, so of them it sees those
+for which the request, or what was said before it, asks for something to go and shares a word with
+the tool's name or description. A request in another language says nothing either way, and nothing
+is kept back. Being shown permits nothing: whether a call leaves is
+:mod:`~callwright.agent.safety.consent`'s to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, stem, stems
 from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign
 from callwright.language.tokens import split_name
 from callwright.nouns.types import Tool
 
@@ -21,22 +24,29 @@ _ASKING_TO_CHANGE = ENGLISH.words("effects.asking_to_change")
 _ASKING = ENGLISH.words("effects.asking_to_destroy")
 
 
-def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The destructive tools that nothing said so far speaks of.
+def withheld(
+    query: str,
+    earlier: Iterable[str],
+    tools: Sequence[Tool],
+    is_expected: Callable[[Tool], bool] | None = None,
+) -> tuple[Tool, ...]:
+    """The destructive tools that nothing said so far speaks of, and that are not ``is_expected``:
+    allowed by their names.
 
     Effects that nobody declared count as destructive; so the tool must also say of itself that it
     destroys, or a plain Python function without declared effects would vanish.
     """
     text = " ".join([query, *earlier])
     said = stems(text)
-    if not (
+    if is_foreign(text) or not (
         FUNCTION_WORDS & set(WORD.findall(text.lower()))
         or any(said & _subject(tool) for tool in tools)
     ):
-        return ()  # no English function word and no word of any tool: another language
-    return tuple(
+        return ()  # another language, or no English function word and no word of any tool
+    unspoken = (
         t for t in tools if _dangerous(t) and not (said & _subject(t) and said & _wishes(t))
     )
+    return tuple(t for t in unspoken if is_expected is None or not is_expected(t))
 
 
 def _dangerous(tool: Tool) -> bool:

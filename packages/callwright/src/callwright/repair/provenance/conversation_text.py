@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from callwright.language import ENGLISH
+from callwright.language.detect import LONGEST, is_foreign
+from callwright.language.pack import pack_of
 from callwright.nouns.types import Json, canonical
 from callwright.schema.value_spellings import NONE, calendar_day, number
 
@@ -52,26 +54,53 @@ class ConversationText:
         self.low = self.text.lower()
 
     @cached_property
+    def readable(self) -> bool:
+        """Whether the text is English, or nothing speaks against it. Capital letters, "and" and the
+        signs of numbers mean something else elsewhere.
+        """
+        return not is_foreign(self.text[-LONGEST:])
+
+    @cached_property
     def quoted(self) -> list[str]:
         return unique(map(inside, QUOTED.finditer(self.text)))
 
     @cached_property
     def dates(self) -> list[str]:
         """Days, as ISO 8601 writes them."""
-        return unique(d.isoformat() for m in DATE.finditer(self.text) if (d := calendar_day(m[0])))
+        days = (calendar_day(m[0]) for m in DATE.finditer(self.text))
+        language = None if self.readable else pack_of(self.text[-LONGEST:])
+        named = (d.to_date() for d in language.dates(self.text)) if language else ()
+        return unique(day.isoformat() for day in (*days, *named) if day)
 
     @cached_property
     def numbers(self) -> list[re.Match[str]]:
-        return list(NUMBER.finditer(DATE.sub(" ", self.text)))
+        if self.readable:
+            return list(NUMBER.finditer(DATE.sub(" ", self.text)))
+        language = pack_of(self.text[-LONGEST:])
+        if language is not None:
+            text = language.with_point(self.text)
+            for date in reversed(language.dates(text)):
+                text = text[: date.span[0]] + " " + text[date.span[1] :]
+            return list(NUMBER.finditer(DATE.sub(" ", text)))
+        found = NUMBER.finditer(DATE.sub(" ", self.text))
+        return [m for m in found if m[1].lstrip("-−").isdigit()]  # "1.234" may be a thousand
 
     @cached_property
     def names(self) -> list[str]:
-        """Runs of capitalised words, sentence openers taken off."""
+        """Runs of capitalised words, sentence openers taken off; none in a text that is not
+        English.
+        """
+        if not self.readable:
+            return []
         return unique(n for m in NAME.finditer(self.text) if (n := named(m)))
 
     @cached_property
     def lists(self) -> list[list[str]]:
-        """Members of "A and B" and "A, B and C", where all are names, quotations or numbers."""
+        """Members of "A and B" and "A, B and C", where all are names, quotations or numbers; none in
+        a text that is not English.
+        """
+        if not self.readable:
+            return []
         rows: list[list[str]] = []
         row: list[str] = []
         end = 0

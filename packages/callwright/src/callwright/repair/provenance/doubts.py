@@ -71,7 +71,8 @@ def _doubt(key: str, value: Json, part: Json, situation: RepairContext) -> str:
 
 def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
     """What is odd about a text: it ends like one that was cut, another option was said, or only a
-    part of a word or name was taken.
+    part of a word or name was taken. What rests on function words and capital letters is left out
+    where the conversation is not English.
     """
     sources = situation.sources
     if leaf.rstrip()[-1:] == "," or (
@@ -90,6 +91,8 @@ def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
         return ""
     if (leaf.isalpha() and not sources.holds_words(leaf)) or _within_code(leaf, situation.said):
         return ", which is only a part of a word that was said."
+    if not situation.talk.readable:
+        return ""
     if leaf.rpartition(" ")[2] in _FUNCTION_WORDS and leaf.count(" "):
         return ", which ends like a text that was cut off."
     whole = _longer(leaf, situation.said)
@@ -97,7 +100,11 @@ def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
 
 
 def _spoken_of(key: str, situation: RepairContext) -> str:
-    """What a yes-or-no is about, where the request speaks of it and denies nothing; else \"\"."""
+    """What a yes-or-no is about, where the request speaks of it and denies nothing; else "". Whether
+    anything is denied can be told of an English conversation only.
+    """
+    if not situation.talk.readable:
+        return ""
     about = [word for word in words(key) if len(word) > 2 and word not in _ASKING]
     asked = bool(about) and all(situation.sources.mentions(word) for word in about)
     return about[0] if asked and not _DENIED.search(situation.low) else ""
