@@ -70,7 +70,7 @@ def main(argv: Sequence[str]) -> int:
 
 def compile_pack(code: str) -> None:
     """Write the files of one language that hold CLDR's names."""
-    import babel
+    import babel  # type: ignore[import-not-found, unused-ignore]
 
     locale, folder = babel.Locale(code), LANGUAGE / code
     source = f"CLDR, via babel {babel.__version__}"
