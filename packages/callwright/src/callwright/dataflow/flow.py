@@ -300,7 +300,8 @@ def links_between(a: Profile, b: Profile, required: bool = False) -> list[Link]:
     return sorted(found, key=lambda x: -x.score)
 
 
-TOLD = 0.85  # score of a link that the input's own description states
+_SCORES: Mapping[str, float] = FEATURES_V1.table("flow.scores")
+TOLD = _SCORES["told"]  # of a link that the input's own description states
 
 
 def named_in(producer: Profile, wanted: Field) -> float:
@@ -322,12 +323,12 @@ def similarity(given: Field, wanted: Field, consumer: Profile) -> float:
         return 0.0
     if given.about and wanted.about:
         shared = len(given.about & wanted.about) / max(1, min(len(given.about), len(wanted.about)))
-        base += 0.15 * shared * (1.0 - base)
+        base += _SCORES["about"] * shared * (1.0 - base)
     if not compatible(given.type, wanted.type):
-        base *= 0.6
+        base *= _SCORES["other_type"]
     if wanted.enum:
-        base *= 0.5  # a choice among fixed values comes from the query, hardly from a result
-    return base if given.declared else 0.7 * base
+        base *= _SCORES["choice"]  # a choice comes from the query, hardly from a result
+    return base if given.declared else _SCORES["guessed"] * base
 
 
 def _entity(wanted: Field, consumer: Profile) -> frozenset[str]:
@@ -348,24 +349,26 @@ def _named_alike(given: Field, wanted: Field, entity: frozenset[str]) -> float:
     if a == b and telling_b:
         return 1.0
     if telling_b and b <= whole and given.name[-1:] == wanted.name[-1:]:
-        return 0.9  # movie_id <- id of a movie
+        return _SCORES["named_by_owner"]  # movie_id <- id of a movie
     if telling_b and telling_a == telling_b:
         both_id = given.identifies and wanted.identifies
-        return 0.75 if both_id or not (given.identifies or wanted.identifies) else 0.6
+        either = given.identifies or wanted.identifies
+        return _SCORES["same_words" if both_id or not either else "same_words_one_id"]
     if a == b and entity & whole:
-        return 0.8  # id of a movie <- id of SearchMovie
+        return _SCORES["same_of_entity"]  # id of a movie <- id of SearchMovie
     if telling_b and telling_a:
         shared = len(telling_a & telling_b)
         if shared:
-            return 0.35 + 0.3 * shared / max(len(telling_a), len(telling_b))
-        if ratio(" ".join(given.name), " ".join(wanted.name)) >= 88:
-            return 0.5
+            most = max(len(telling_a), len(telling_b))
+            return _SCORES["shared_words"] + _SCORES["shared_more"] * shared / most
+        if ratio(" ".join(given.name), " ".join(wanted.name)) >= _SCORES["spelled_alike_percent"]:
+            return _SCORES["spelled_alike"]
     if telling_b and telling_b <= whole:
-        return 0.4 if wanted.identifies == given.identifies else 0.25
+        return _SCORES["owner" if wanted.identifies == given.identifies else "owner_one_id"]
     if wanted.identifies and given.identifies and entity & whole:
-        return 0.45
+        return _SCORES["both_of_entity"]
     if a == b:
-        return 0.2
+        return _SCORES["generic"]
     return 0.0
 
 

@@ -33,10 +33,13 @@ from callwright.dataflow.flow import (
     verb,
 )
 from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 
-LEAST = 0.6  # of a link's score; an identifier of the thing that a search is named after has 0.63
-SAME = 0.9  # score of an output of the very same name, of several words
+# of a link's score; an identifier of the thing that a search is named after has 0.63
+LEAST = threshold("callwright.dataflow", "least")
+# score of an output of the very same name, of several words
+SAME = threshold("callwright.dataflow", "same")
 DEPTH = 4  # prerequisites of prerequisites that are looked at; what is deeper cannot be had
 
 _LOOKED_UP = ENGLISH.pattern("parameters.looked_up")

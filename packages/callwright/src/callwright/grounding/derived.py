@@ -23,8 +23,11 @@ from callwright.grounding.totals import COLUMN, announced, beside, totals
 from callwright.grounding.units import UNITS, conversions, same
 from callwright.language import ENGLISH
 from callwright.language.tokens import tokens
+from callwright.nouns.thresholds import threshold
 
 _POOL = 48
+_CLOSE = threshold("callwright.grounding", "derived_close")
+_APART = threshold("callwright.grounding", "derived_apart")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ def derive(claim: Number | Moment, claims: Claims, facts: Facts) -> Derivation |
         return _later(claim, claims, facts)
     for ways in (_counts, _totals, parts, _pairs, _spans, _products, beside):
         for text, value, leaves in ways(claim, claims, facts):
-            if close(claim, value, 0.0005) and (
-                claim.hedge or abs(value - claim.value) <= 0.02 * abs(value)
+            if close(claim, value, _CLOSE) and (
+                claim.hedge or abs(value - claim.value) <= _APART * abs(value)
             ):
                 return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
     return None

@@ -22,6 +22,7 @@ from callwright.grounding.support import check
 from callwright.language import ENGLISH
 from callwright.language.tokens import tokens
 from callwright.nouns.protocols import ChatRequest, ReplyMode
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
     READ_LOCAL,
     Answer,
@@ -57,7 +58,8 @@ _WITHDRAWN = "answer.withdrawn"
 _OPEN = ENGLISH.words("statements.open_questions")
 _TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
 _A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
-_ECHO = 95  # a statement so like the question, in percent, answers nothing
+# a statement so like the question, in percent, answers nothing
+_ECHO = threshold("callwright.grounding", "echo")
 
 
 def finish(

@@ -15,10 +15,11 @@ from callwright.grounding.units import ALIASES, UNITS, conversions, readings, re
 from callwright.grounding.words import all_concepts
 from callwright.language import ENGLISH
 from callwright.language.tokens import key_tokens
+from callwright.nouns.thresholds import threshold
 
-_ABOUT = 0.05  # "about 1200" for 1234
-_BOUND = 0.12  # "over 2 million" for 2.1 million
-_CONVERTED = 0.006  # people convert with 1.6 km a mile
+_ABOUT = threshold("callwright.grounding", "about")  # "about 1200" for 1234
+_BOUND = threshold("callwright.grounding", "bound")  # "over 2 million" for 2.1 million
+_CONVERTED = threshold("callwright.grounding", "converted")  # people convert with 1.6 km a mile
 _DIMENSIONS = {
     f"={name}": tuple(found) for name, found in ENGLISH.table("fields.dimensions").items()
 }

@@ -14,6 +14,9 @@ from callwright.grounding.quantity import Moment, moment_order
 from callwright.grounding.units import UNITS
 from callwright.grounding.words import concepts, stem
 from callwright.language.tokens import tokens
+from callwright.nouns.thresholds import threshold
+
+_UNKNOWN = threshold("callwright.grounding", "unknown_words")
 
 
 def wording(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequence[Leaf]) -> None:
@@ -29,7 +32,7 @@ def wording(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequ
         return
     if hard or not carried or LIMITATION.search(claims.text):
         return
-    if len(unknown) > together and len(unknown) / len(carried) > 0.5:
+    if len(unknown) > together and len(unknown) / len(carried) > _UNKNOWN:
         verdict.problems.append(NOBODY_SAYS + ", ".join(dict.fromkeys(unknown)))
 
 

@@ -22,6 +22,7 @@ from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import ConfigError, WeightsError
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Encoder
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
 from callwright.planning.acyclic import heaviest_acyclic
 from callwright.planning.features import DIGEST, pair_features
@@ -37,7 +38,8 @@ Array = np.ndarray[Any, Any]
 SHIPPED = Path(__file__).parent / "data" / "edges.npz"
 WITH_ENCODER = SHIPPED.with_name("edges-encoder.npz")
 MAX_TOOLS = 40  # looked at pairwise; of more, those the query speaks of most
-LIKELY = 0.5  # a tool waits for another one where that is at least as likely as not
+# a tool waits for another one where that is at least as likely as not
+LIKELY = threshold("callwright.planning", "likely")
 TIE = 1e-9  # what a pair weighs that is exactly as likely as not
 SAMPLES = 256  # drawn graphs behind P(layer = k)
 

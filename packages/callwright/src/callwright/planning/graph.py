@@ -19,6 +19,7 @@ import numpy as np
 from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.plan import Plan
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
 from callwright.planning.acyclic import joined_up
 from callwright.planning.edges import (
@@ -37,7 +38,7 @@ from callwright.weights.trees import Forest, read
 Array = np.ndarray[Any, Any]
 
 SHIPPED = Path(__file__).parent / "data" / "needed.npz"
-NEEDED = 0.3
+NEEDED = threshold("callwright.planning", "needed")
 """A tool as likely as this is planned: one left out costs the answer, one too many a call that may
 be declined.
 """

@@ -16,6 +16,7 @@ from callwright.agent.probing.days import phrases, relative_days
 from callwright.dataflow.flow import STOP, VERBS, content_words, words
 from callwright.language import ENGLISH
 from callwright.language.tokens import squash
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, scalars
 from callwright.repair.provenance.conversation_text import (
     NOT_NAMES,
@@ -27,7 +28,9 @@ from callwright.repair.provenance.conversation_text import (
 from callwright.repair.rules import extracted as stated
 from callwright.schema.value_spellings import NONE
 
-SURE = 0.85  # share of right fills (repair/rules/extracted.py) from which a value is taken to be the one that was meant
+# share of right fills (repair/rules/extracted.py) from which a value is taken to be the one that
+# was meant
+SURE = threshold("callwright.agent.probing", "sure")
 
 _KEYS = ENGLISH.words("parameters.credentials")
 _KEY_WORDS = ENGLISH.words("parameters.credential_words")
