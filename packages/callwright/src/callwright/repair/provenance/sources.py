@@ -8,6 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from callwright.jsontext import opened
+from callwright.language import ENGLISH
 from callwright.language.tokens import fold, squash
 from callwright.nouns.types import Json, Message, ToolResult, canonical
 from callwright.schema.keys import words
@@ -16,27 +17,7 @@ from callwright.schema.value_spellings import calendar_day
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
-_COUNT_WORDS: dict[str, float] = {
-    word: float(n)
-    for n, words in enumerate(
-        (
-            ("zero",),
-            ("one", "once", "first", "single"),
-            ("two", "twice", "second", "pair", "couple", "both", "double"),
-            ("three", "third", "triple"),
-            ("four", "fourth"),
-            ("five", "fifth"),
-            ("six", "sixth"),
-            ("seven", "seventh", "week", "weekly"),
-            ("eight", "eighth"),
-            ("nine", "ninth"),
-            ("ten", "tenth"),
-            ("eleven",),
-            ("twelve", "dozen"),
-        )
-    )
-    for word in words
-}
+_COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNT_WORDS |= {
     "twenty": 20,
     "thirty": 30,
@@ -47,9 +28,9 @@ _COUNT_WORDS |= {
     "half": 0.5,
 }
 _COUNTS = frozenset(_COUNT_WORDS)
-_ENUMERATORS = frozenset({"first", "second", "third", "fourth", "fifth", "sixth"})
-_ENUMERATES = re.compile(r"(?:\A|[.!?;:]|\band)\W{0,4}(?:first|second|third|fourth|fifth|sixth) ?,")
-_ENDINGS = ("s", "es", "ed", "ing", "d", "er", "ly", "al")
+_ENUMERATORS = ENGLISH.words("numbers.enumerators")
+_ENUMERATES = ENGLISH.pattern("numbers.enumerates")
+_ENDINGS = ENGLISH.listed("stemming.forms")
 _MAX_LEAVES = 20_000
 _MAX_DEPTH = 60
 
