@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Final
 
 from callwright.nouns.errors import ConfigError
@@ -50,8 +51,7 @@ class Vocabulary:
 
     def table(self, name: str) -> Mapping[str, Any]:
         """The table of an entry: word -> what it stands for, in the order of the file."""
-        table: Mapping[str, Any] = self.entry(name)["table"]
-        return table
+        return MappingProxyType(self.entry(name)["table"])
 
     def entry(self, name: str) -> Mapping[str, Any]:
         """An entry as it stands in its file. Raises ConfigError where there is none."""

@@ -18,15 +18,6 @@ _NOT_ALNUM = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
 _COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
-_COUNT_WORDS |= {
-    "twenty": 20,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "hundred": 100,
-    "thousand": 1000,
-    "half": 0.5,
-}
 _COUNTS = frozenset(_COUNT_WORDS)
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")
 _ENUMERATES = ENGLISH.pattern("numbers.enumerates")
