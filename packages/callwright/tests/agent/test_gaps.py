@@ -210,3 +210,17 @@ def test_no_request_and_no_result_is_an_exception(query: str, arguments: dict[st
         TOOLS,
         [("a", "b")],
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("Wie ist das Wetter in der Stadt Madrid und am Flughafen OSL?", ("OSL",)),
+        ("¿Qué tiempo hace en Madrid y en el aeropuerto de OSL?", ("OSL",)),
+        ("马德里和 OSL 的天气怎么样？", ("OSL",)),
+        ("ما هو الطقس في مدريد وفي مطار OSL ؟", ("OSL",)),
+        ("What is the weather in Madrid and at OSL?", ("Madrid", "OSL")),
+    ],
+)
+def test_a_capital_letter_makes_a_name_in_english_only(query: str, found: tuple[str, ...]) -> None:
+    assert names(query) == found

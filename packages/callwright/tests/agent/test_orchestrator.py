@@ -265,6 +265,16 @@ async def test_a_destructive_tool_that_the_request_does_not_speak_of_is_not_even
     assert any(s.tool == "delete_backup" and "not shown" in s.reason for s in done.skips)
 
 
+async def test_a_destructive_tool_that_was_allowed_by_its_name_is_shown() -> None:
+    wipe = FakeTool("delete_backup", {"name": TEXT}, effects=DESTRUCTIVE, output="gone")
+    for allow, shown in ((("delete_backup",), True), (("delete_*",), False)):
+        model = ScriptedModel({"*": said("Nothing.")})
+        done = await run([airport(), wipe], model, allow=allow)
+        assert (
+            any(s.tool == "delete_backup" and "not shown" in s.reason for s in done.skips) != shown
+        )
+
+
 async def test_a_call_with_a_number_from_nowhere_waits_for_later_results() -> None:
     """The order was wrong: the converter came first. It is offered again once the number is
     known.

@@ -203,6 +203,23 @@ def test_what_requires_the_same_itself_provides_it_to_nobody() -> None:
     assert Prerequisites.among([file, container, files]).of(container) == ()
 
 
+def test_what_requires_the_bare_id_of_what_it_is_named_after_provides_it_to_nobody() -> None:
+    """Although it could be called before: its consumer waits for something deeper as well."""
+    parcel = _tool("get_parcel", ("id",), effects=READ)
+    parcels = _reads("list_parcels", [], ["id"])
+    account = _reads("get_account", ["account_id"], ["customer_id"])
+    accounts = _reads("list_accounts", [], ["account_id"])
+    archive = _tool("archive_parcel", ("parcel_id", "customer_id"), effects=WRITE)
+    found = Prerequisites.among([archive, parcel, parcels, account, accounts])
+    assert (found.depth(parcel), found.depth(archive)) == (1, 2)
+    by_need = {
+        need.field.text: [link.producer for link in found.providers(need)]
+        for need in found.needs(archive)
+    }
+    assert by_need["parcel_id"] == ["list_parcels"]
+    assert set(by_need["customer_id"]) == {"get_account"}
+
+
 def test_a_chain_is_as_deep_as_it_is_long_and_what_is_too_deep_cannot_be_had() -> None:
     things = ("user", "order", "parcel", "route", "driver", "truck")
     chain = [_reads("list_users", [], ["user_id"])]

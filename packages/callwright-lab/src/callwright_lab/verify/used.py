@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from callwright.jsontext import opened as value_of
+from callwright.language.tokens import fold
 from callwright.nouns.types import Json, scalars
-from callwright.repair.provenance.sources import ProvenanceIndex, fold
+from callwright.repair.provenance.sources import ProvenanceIndex
 
 _TELLING = re.compile(r"\d[\d.,:\-/]*\d|\d|[^\W\d_][\w'’-]{3,}")
 _EMPTY_WORDS = frozenset(

@@ -8,7 +8,7 @@ resume asks nobody again.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
@@ -152,6 +152,7 @@ class CatalogSearch:
     kept_back: list[Tool] = field(
         default_factory=list
     )  # destructive, and nothing said speaks of them
+    is_expected: Callable[[Tool], bool] | None = None  # allowed by its name
 
     async def first(
         self,
@@ -218,6 +219,7 @@ class CatalogSearch:
             self.query,
             (m.content for m in self.conversation),
             [self.tools[hit.name] for hit in fit],
+            self.is_expected,
         )
         self.kept_back += (tool for tool in back if tool not in self.kept_back)
         hidden = {tool.name for tool in back}

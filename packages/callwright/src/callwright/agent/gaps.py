@@ -13,6 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from callwright.dataflow.lineage import inherited
+from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign
+from callwright.language.tokens import fold
 from callwright.nouns.types import (
     CheckedCall,
     Json,
@@ -25,27 +28,17 @@ from callwright.nouns.types import (
 )
 from callwright.repair.diagnose import points_at_arguments
 from callwright.repair.provenance.grounding import copies_example
-from callwright.repair.provenance.sources import ProvenanceIndex, fold
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.value_spellings import calendar_day
 
 _TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")
-_POSSESSIVE = re.compile(r"['’](?:s|d|m|ll|re|ve)?$")
+_POSSESSIVE = ENGLISH.pattern("requests.possessive")
 _IDENTIFIER = re.compile(r"\d|[@./\\]")
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday christmas easter".split()
-)
-_ABSENT = re.compile(
-    r"\b(?:no|not found|unknown|does ?n[o']t exist|nothing|cannot find|could ?n[o']t find)\b"
-)
-_MALFORMED = re.compile(
-    r"\b(?:invalid|must|should|expected|format|form|use|try|instead|required|allowed)\b"
-)
-_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
-_DATE = re.compile(
-    rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}} {_MONTH} \d{{4}}\b|\b{_MONTH} \d{{1,2}}, \d{{4}}\b"
-)
-_JOINS = frozenset({"and", "or", "in", "for", "to", "at", "from", "also", "&"})
+_CALENDAR = ENGLISH.words("calendar.capitalised")
+_ABSENT = ENGLISH.pattern("errors.absent")
+_MALFORMED = ENGLISH.pattern("errors.malformed")
+_DATE = ENGLISH.pattern("calendar.written")
+_JOINS = ENGLISH.words("requests.joins")
 NOTE = 200  # characters of an error, where it is told
 _TELLING = 4  # characters of a value that can tell where it comes from
 
@@ -314,7 +307,8 @@ def names(query: str) -> tuple[str, ...]:
     ``Africa/Nairobi``.
 
     A single capitalised word at the start of a sentence is none; nor are months, weekdays and
-    single letters.
+    single letters. Of a request that is not English only codes and zones are taken: there a capital
+    letter may stand on any word.
     """
     found: list[str] = []
     run: list[str] = []
@@ -336,6 +330,8 @@ def names(query: str) -> tuple[str, ...]:
             _close(run, found, at_start)
     if run:
         _close(run, found, at_start)
+    if is_foreign(query):
+        found = [name for name in found if _code(name) or "/" in name]
     return tuple(dict.fromkeys(found))
 
 

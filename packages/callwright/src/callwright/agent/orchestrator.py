@@ -349,7 +349,7 @@ async def _run(
         _sinks(setup, catalog, query, journal, lost), secrets, ledger.clock, started=ledger.began
     )
     listing = Shortlisting.of(start) if start else setup._shortlist
-    tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation)
+    tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation, start)
     rates = start.get("known", {}) if start else _known(setup, catalog)
     mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
     sandbox = start.get("sandbox", False) if start else setup._sandbox
@@ -385,7 +385,15 @@ async def _run(
     if listing is not None:
         view = {tool.name: tool for tool in _in_view(catalog, setup._only)}
         reserve = CatalogSearch(
-            view, setup._index, listing, rates, trace, ledger, query, conversation
+            view,
+            setup._index,
+            listing,
+            rates,
+            trace,
+            ledger,
+            query,
+            conversation,
+            is_expected=setup._bound.expects,
         )
         tools = await reserve.first(
             catalog.call, budget, setup._evidence, secrets, dry_run=setup._consent.dry_run
@@ -509,7 +517,7 @@ def _depended_on(
     tools now.
     """
     if Shortlisting.of(start) is None:
-        tools, _ = _offered(setup, catalog, start["query"], conversation_of(start))
+        tools, _ = _offered(setup, catalog, start["query"], conversation_of(start), start)
         return dict(start), {tool.name: tool.digest for tool in tools}
     before = shown_digests(events)
     return {**start, "digests": before}, {
@@ -537,11 +545,19 @@ def _sinks(
 
 
 def _offered(
-    setup: Orchestrator, catalog: Catalog, query: str, conversation: Sequence[Message]
+    setup: Orchestrator,
+    catalog: Catalog,
+    query: str,
+    conversation: Sequence[Message],
+    start: Mapping[str, Any] | None,
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
-    """The tools of a run, and those that are kept from it."""
+    """The tools of a run, and those that are kept from it. A run that goes on is shown what it was
+    shown, whatever is allowed now.
+    """
     chosen = _in_view(catalog, setup._only)
-    kept_back = withheld(query, (m.content for m in conversation), chosen)
+    before = frozenset(row["name"] for row in start.get("tools") or ()) if start else frozenset()
+    is_expected = (lambda tool: tool.name in before) if start else setup._bound.expects
+    kept_back = withheld(query, (m.content for m in conversation), chosen, is_expected)
     return tuple(tool for tool in chosen if tool not in kept_back), kept_back
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from callwright.language.tokens import fold
 from callwright.nouns.types import (
     Json,
     JsonObject,
@@ -23,7 +24,7 @@ from callwright.nouns.types import (
 )
 from callwright.repair.diagnose import diagnose
 from callwright.repair.gate import Refusal
-from callwright.repair.provenance.sources import ProvenanceIndex, fold
+from callwright.repair.provenance.sources import ProvenanceIndex
 
 _TELLING = 4  # characters of a value that one would hardly meet twice by chance
 _FEW = 2  # characters of a value that an error can be said to quote

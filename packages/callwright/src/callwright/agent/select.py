@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from callwright import prompts
-from callwright.agent.words import ACTIONS, name_words, stems
+from callwright.agent.words import ACTIONS, stems
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.language.tokens import split_name
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import JsonObject, Reply, Tool, canonical
 
@@ -70,7 +71,7 @@ def mentioned(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
 
 def _whole(tool: Tool) -> str:
     return " ".join(
-        [*name_words(tool.name), tool.description, *name_words(canonical(tool.properties))]
+        [*split_name(tool.name), tool.description, *split_name(canonical(tool.properties))]
     )
 
 

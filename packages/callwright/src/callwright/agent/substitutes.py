@@ -14,13 +14,18 @@ from dataclasses import dataclass
 from callwright.agent.gaps import names_another
 from callwright.agent.origins import Failed
 from callwright.dataflow.flow import Field, Profile, compatible, profile
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Effects, JsonObject, Tool, ToolCall
 from callwright.repair.diagnose import is_replaced
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.evidence.prior import UNKNOWN, Known, weight
 
-FITS = 0.75  # score from which a tool is offered to the model in its place: 35 of the desk's 2,862 pairs reach it
-SURE = 0.85  # score from which its call is made without a question, if the arguments fit as they are: 2 of them
+# score from which a tool is offered to the model in its place: 35 of the desk's 2,862 pairs reach
+# it
+FITS = threshold("callwright.agent", "substitute_fits")
+# score from which its call is made without a question, if the arguments fit as they are: 2 of
+# them
+SURE = threshold("callwright.agent", "substitute_sure")
 _MOST = 3  # tools offered in place of one
 
 

@@ -11,15 +11,16 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
-from callwright.agent.words import name_words, stems
+from callwright.agent.words import stems
+from callwright.language import ENGLISH
+from callwright.language.tokens import split_name
 from callwright.nouns.types import Tool
 
 _FORMATS = frozenset({"date", "date-time"})
 _DAY, _NOW, _WHEN = (
-    stems("date day"),
-    stems("today current now"),
-    stems("date day time clock calendar"),
+    stems(" ".join(ENGLISH.listed(f"parameters.{name}"))) for name in ("day", "now", "when")
 )
+_WEEKDAYS = ENGLISH.listed("calendar.weekday_names")
 _DEPTH = 12
 
 
@@ -48,13 +49,14 @@ def tells_day(tool: Tool) -> bool:
     """
     if len(tool.required) > 1 or not (tool.effects.read_only or not tool.effects.declared):
         return False
-    about = stems(f"{' '.join(name_words(tool.name))} {tool.description}")
+    about = stems(f"{' '.join(split_name(tool.name))} {tool.description}")
     return bool(about & _NOW and about & _WHEN) and not takes_day(tool)
 
 
 def render_today(today: date) -> str:
     """The sentence in a prompt."""
-    return f"Today is {today:%A}, {today.isoformat()}."
+    weekday = _WEEKDAYS[today.weekday()].capitalize()
+    return f"Today is {weekday}, {today.isoformat()}."
 
 
 def _holds_day(schema: Any, depth: int) -> bool:
@@ -66,7 +68,7 @@ def _holds_day(schema: Any, depth: int) -> bool:
     for name, part in properties.items() if isinstance(properties, dict) else ():
         about = str(part.get("description") or "") if isinstance(part, dict) else ""
         texts = isinstance(part, dict) and part.get("type", "string") == "string"
-        if texts and (_DAY & stems(f"{' '.join(name_words(name))} {about}") or "YYYY" in about):
+        if texts and (_DAY & stems(f"{' '.join(split_name(name))} {about}") or "YYYY" in about):
             return True
         if _holds_day(part, depth + 1):
             return True

@@ -5,19 +5,15 @@ fast.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+from callwright.language import ENGLISH
+from callwright.language.stemming import strip_ending
 
 WORD = re.compile(r"[^\W\d_]{3,}")
-_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W\d]+")
-FUNCTION_WORDS = frozenset(
-    "the and for with that this from all any are was were has have its his her their your our not"
-    " but who what when where which how why can will would should please tool tools use used using"
-    " one two into about than then them they you did does been also there here good gone".split()
-)
-_VERBS = frozenset(
-    "delete remove cancel drop erase clear wipe purge destroy reset write update set save put post"
-    " add create insert get list find search show read make move send book change edit replace undo"
-    " stop".split()
-)
+FUNCTION_WORDS = ENGLISH.words("requests.function_words")
+_ENDINGS: Mapping[str, str] = ENGLISH.table("stemming.rough")
+_VERBS = ENGLISH.words("effects.actions")
 
 
 def stems(text: str) -> frozenset[str]:
@@ -27,17 +23,9 @@ def stems(text: str) -> frozenset[str]:
     )
 
 
-def name_words(name: str) -> list[str]:
-    """The words of a tool's name, however they are joined."""
-    return [word for word in _SPLIT.split(name) if word]
-
-
 def stem(word: str) -> str:
     """Rough, and the same for "expense" and "expenses", "delete" and "deleted"."""
-    for end in ("ies", "ing", "ed", "es", "s", "e"):
-        if word.endswith(end) and len(word) - len(end) >= 3:
-            return word[: -len(end)] + ("y" if end == "ies" else "")
-    return word
+    return strip_ending(word, _ENDINGS)
 
 
 ACTIONS = frozenset(stem(verb) for verb in _VERBS)

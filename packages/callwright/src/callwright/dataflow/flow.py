@@ -11,35 +11,23 @@ Pure and deterministic; a :class:`Profile` is computed once per tool and kept.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
+from callwright.language import FEATURES_V1
 from callwright.nouns.memo import remembered
 from callwright.nouns.types import JsonObject, Tool
 
 MAX_FIELDS = 160  # of one schema; what lies deeper says little and costs time
 MAX_DEPTH = 6
 
-_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_WORD = FEATURES_V1.pattern("flow.word")
 
-_SHORT = {
-    "identifier": "id", "ids": "id", "uid": "id", "uuid": "id", "guid": "id", "pk": "id",
-    "lat": "latitude", "lng": "longitude", "lon": "longitude", "long": "longitude", "coords": "coordinate",
-    "num": "number", "no": "number", "nr": "number", "qty": "quantity", "amt": "amount", "cnt": "count",
-    "dest": "destination", "loc": "location", "addr": "address", "org": "organization", "desc": "description",
-    "msg": "message", "img": "image", "pic": "image", "photo": "image", "tel": "phone", "temp": "temperature",
-    "lang": "language", "cat": "category", "dept": "department", "info": "information", "acct": "account",
-    "txn": "transaction", "tx": "transaction", "stats": "statistic", "auth": "authentication", "pwd": "password",
-    "usr": "user", "emp": "employee", "cust": "customer", "prod": "product", "inv": "invoice", "ref": "reference",
-    "people": "person", "persons": "person", "children": "child", "criteria": "criterion", "analyses": "analysis",
-    "results": "result", "data": "data", "news": "news", "movie": "movie", "movies": "movie", "film": "movie",
-    "tvshow": "tv", "show": "show", "shows": "show",
-}  # fmt: skip
+_SHORT: Mapping[str, str] = FEATURES_V1.table("flow.short")
 
 
 def bag(text: str) -> frozenset[str]:
@@ -47,44 +35,15 @@ def bag(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ID_WORDS = bag(
-    "id key code token slug uri url number reference handle symbol ticker isbn asin sku hash link"
-    " path uuid"
-)
+ID_WORDS = FEATURES_V1.words("flow.id_words")
 """Words that make a field an identifier of something rather than a description of it."""
 
-GENERIC = bag("""
-        id name type date time value query data result list item status description text string number code key title
-    information detail count total page limit size format language currency unit sort order filter start end from to
-    user field object response output input param parameter option mode level category content message url link
-    output_0 result api key token of the a an for in on by and or is be with at as amount price rate year month day
-    location country city state region min max first last sample set new current url source target true false
-    """)
+GENERIC = FEATURES_V1.words("flow.generic")
 """Words that name a field without saying of what; they prove little when two fields share them."""
 
-STOP = bag("""
-        the a an of for to in on by and or is are be with at as from this that it its given used use using which will
-    can should must your you user users based about into specific specified particular provided etc any all each e g i
-    """)
+STOP = FEATURES_V1.words("flow.stop")
 
-VERBS = {
-    "find": bag("search find lookup look discover query locate browse explore autocomplete suggest"),
-    "list": bag("list enumerate fetch all"),
-    "get": bag("get retrieve read show view fetch load obtain access return display details detail"),
-    "check": bag("check verify validate confirm test inspect monitor track detect ensure"),
-    "compute": bag("""
-        calculate compute analyze analyse evaluate estimate predict convert translate compare measure assess
-        determine count sum rank classify summarize recommend forecast identify process transform"""),
-    "make": bag("""
-        create generate make build design develop write compose plan draft prepare produce add insert
-        register"""),
-    "change": bag("update set edit modify change adjust rename move assign optimize manage apply implement resolve"),
-    "act": bag("""
-        book buy order purchase reserve pay transfer send post publish share submit schedule notify email message
-        deliver execute run start launch upload export print call invite enroll rent subscribe play watch listen
-        sell donate vote join follow like comment reply dispatch charge ship return"""),
-    "remove": bag("delete remove cancel stop close revoke unsubscribe archive drop end refund"),
-}  # fmt: skip
+VERBS = {kind: bag(verbs) for kind, verbs in FEATURES_V1.table("flow.verbs").items()}
 _VERB_OF = {word: kind for kind, words in VERBS.items() for word in words}
 
 
@@ -116,17 +75,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(w for w in words(text) if w not in STOP and len(w) > 1)
 
 
-STAGES = {
-    "find": 0,
-    "list": 0,
-    "get": 1,
-    "check": 2,
-    "compute": 2,
-    "make": 3,
-    "change": 4,
-    "act": 5,
-    "remove": 5,
-}
+STAGES: Mapping[str, int] = FEATURES_V1.table("flow.stages")
 """How late in a task a kind of verb usually comes."""
 
 
@@ -351,7 +300,8 @@ def links_between(a: Profile, b: Profile, required: bool = False) -> list[Link]:
     return sorted(found, key=lambda x: -x.score)
 
 
-TOLD = 0.85  # score of a link that the input's own description states
+_SCORES: Mapping[str, float] = FEATURES_V1.table("flow.scores")
+TOLD = _SCORES["told"]  # of a link that the input's own description states
 
 
 def named_in(producer: Profile, wanted: Field) -> float:
@@ -373,12 +323,12 @@ def similarity(given: Field, wanted: Field, consumer: Profile) -> float:
         return 0.0
     if given.about and wanted.about:
         shared = len(given.about & wanted.about) / max(1, min(len(given.about), len(wanted.about)))
-        base += 0.15 * shared * (1.0 - base)
+        base += _SCORES["about"] * shared * (1.0 - base)
     if not compatible(given.type, wanted.type):
-        base *= 0.6
+        base *= _SCORES["other_type"]
     if wanted.enum:
-        base *= 0.5  # a choice among fixed values comes from the query, hardly from a result
-    return base if given.declared else 0.7 * base
+        base *= _SCORES["choice"]  # a choice comes from the query, hardly from a result
+    return base if given.declared else _SCORES["guessed"] * base
 
 
 def _entity(wanted: Field, consumer: Profile) -> frozenset[str]:
@@ -399,24 +349,26 @@ def _named_alike(given: Field, wanted: Field, entity: frozenset[str]) -> float:
     if a == b and telling_b:
         return 1.0
     if telling_b and b <= whole and given.name[-1:] == wanted.name[-1:]:
-        return 0.9  # movie_id <- id of a movie
+        return _SCORES["named_by_owner"]  # movie_id <- id of a movie
     if telling_b and telling_a == telling_b:
         both_id = given.identifies and wanted.identifies
-        return 0.75 if both_id or not (given.identifies or wanted.identifies) else 0.6
+        either = given.identifies or wanted.identifies
+        return _SCORES["same_words" if both_id or not either else "same_words_one_id"]
     if a == b and entity & whole:
-        return 0.8  # id of a movie <- id of SearchMovie
+        return _SCORES["same_of_entity"]  # id of a movie <- id of SearchMovie
     if telling_b and telling_a:
         shared = len(telling_a & telling_b)
         if shared:
-            return 0.35 + 0.3 * shared / max(len(telling_a), len(telling_b))
-        if ratio(" ".join(given.name), " ".join(wanted.name)) >= 88:
-            return 0.5
+            most = max(len(telling_a), len(telling_b))
+            return _SCORES["shared_words"] + _SCORES["shared_more"] * shared / most
+        if ratio(" ".join(given.name), " ".join(wanted.name)) >= _SCORES["spelled_alike_percent"]:
+            return _SCORES["spelled_alike"]
     if telling_b and telling_b <= whole:
-        return 0.4 if wanted.identifies == given.identifies else 0.25
+        return _SCORES["owner" if wanted.identifies == given.identifies else "owner_one_id"]
     if wanted.identifies and given.identifies and entity & whole:
-        return 0.45
+        return _SCORES["both_of_entity"]
     if a == b:
-        return 0.2
+        return _SCORES["generic"]
     return 0.0
 
 

@@ -18,22 +18,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from callwright.dataflow.flow import Field, Link, links_between, profile, verb
+from callwright.dataflow.flow import (
+    GENERIC,
+    STAGES,
+    Field,
+    Link,
+    Profile,
+    links_between,
+    profile,
+    similarity,
+    verb,
+)
+from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 
-LEAST = 0.6  # of a link's score; an identifier of the thing that a search is named after has 0.63
-SAME = 0.9  # score of an output of the very same name, of several words
+# of a link's score; an identifier of the thing that a search is named after has 0.63
+LEAST = threshold("callwright.dataflow", "least")
+# score of an output of the very same name, of several words
+SAME = threshold("callwright.dataflow", "same")
 DEPTH = 4  # prerequisites of prerequisites that are looked at; what is deeper cannot be had
 
-_LOOKED_UP = re.compile(
-    r"(?:^|_|(?<=[a-z]))(?:id|ids|uuid|code|key|token|slug|latitude|longitude)$", re.IGNORECASE
-)
-_EVERYWHERE = frozenset({"code", "latitude", "longitude"})
-_SAID_OF_ONE = frozenset({"id", "identifier"})  # "iata: identifier of an airport"
-_READING = frozenset({"find", "list", "get", "check", "compute"})
+_LOOKED_UP = ENGLISH.pattern("parameters.looked_up")
+_EVERYWHERE = ENGLISH.words("parameters.everywhere")
+_SAID_OF_ONE = ENGLISH.words("parameters.said_of_one")
+_READING = frozenset(kind for kind, stage in STAGES.items() if stage <= 2)
 
 _VALUE = re.compile(
     r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{4,}\b"  # letters and digits: X7Q-90, tt0137523
@@ -149,8 +161,8 @@ def _links(tool: Tool, need: Need) -> Iterator[Link]:
     however general its words are.
     """
     given = profile(tool)
-    if len(need.field.name) > 1 and need.field.name in given.echoed:
-        return  # it needs the very same itself
+    if _requires_the_same(given, need):
+        return
     same = next((f for f in given.outputs if f.declared and f.name == need.field.name), None)
     if same is not None and len(same.name) > 1:
         yield Link(tool.name, need.consumer.name, same, need.field, SAME)
@@ -158,6 +170,23 @@ def _links(tool: Tool, need: Need) -> Iterator[Link]:
         x
         for x in links_between(given, profile(need.consumer), required=True)
         if x.input == need.field
+    )
+
+
+def _requires_the_same(given: Profile, need: Need) -> bool:
+    """Whether a tool requires the very identifier that it should provide: by the same name, or as
+    the bare ``id`` of what it is named after. The ``id`` of a tool that lists or searches may be
+    that of what holds the listed things, so it is not taken for theirs.
+    """
+    if len(need.field.name) > 1 and need.field.name in given.echoed:
+        return True
+    if STAGES.get(given.verb) == 0:
+        return False
+    consumer = profile(need.consumer)
+    bare = (f for f in given.inputs if f.required and _looked_up(f) and GENERIC.issuperset(f.name))
+    return any(
+        similarity(replace(f, owner=f.owner | given.subject), need.field, consumer) >= LEAST
+        for f in bare
     )
 
 

@@ -4,14 +4,15 @@ together.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from callwright.grounding.claims import Claims
 from callwright.grounding.facts import Facts, Leaf
 from callwright.grounding.grounding_result import GroundingResult, about
 from callwright.grounding.lexicon import OPPOSITES
-from callwright.grounding.words import key_tokens, stem, tokens
+from callwright.grounding.words import stem
+from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens, tokens
 
 
 def truths(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[Leaf]) -> None:
@@ -34,30 +35,11 @@ def truths(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[
                     verdict.problems.append(f"{about(meant[0])} is {str(meant[0].value).lower()}")
 
 
-_FALSE = re.compile(r"\W*(?:false|no|off|not)\b", re.IGNORECASE)
-_MANY = re.compile(
-    r"\b(?:all|both|none|neither|only|either|any|whether|if|except)\b", re.IGNORECASE
-)
+_FALSE = ENGLISH.pattern("statements.false")
+_MANY = ENGLISH.pattern("statements.many")
 
 
-_PLAIN = frozenset(
-    (
-        "is",
-        "has",
-        "can",
-        "are",
-        "was",
-        "flag",
-        "in",
-        "success",
-        "status",
-        "ok",
-        "error",
-        "valid",
-        "result",
-        "found",
-    )
-)
+_PLAIN = ENGLISH.words("statements.switch_words")
 
 
 @lru_cache(maxsize=4096)
@@ -74,10 +56,7 @@ def states(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:
             verdict.problems.append(f"{about(facts.texts_by_value[against][0])} is {against}")
 
 
-_STATE = re.compile(
-    rf"\b(?:is|are|was|were|be|currently|seems|appears)\s+(?:now\s+)?({'|'.join(OPPOSITES)})\b",
-    re.IGNORECASE,
-)
+_STATE = ENGLISH.pattern("statements.state")
 
 
 def pairs(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:

@@ -18,7 +18,8 @@ from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.matching import same_moment, same_number
 from callwright.grounding.quantity import Moment, Number
 from callwright.grounding.units import UNITS, conversions
-from callwright.grounding.words import all_concepts, key_tokens
+from callwright.grounding.words import all_concepts
+from callwright.language.tokens import key_tokens
 
 _CANDIDATES = 24
 _RIVALS = 300

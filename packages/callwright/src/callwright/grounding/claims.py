@@ -10,10 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from callwright.grounding.facts import Facts
+from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES
 from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
-from callwright.grounding.words import concepts, fold, stem, tokens
+from callwright.grounding.words import concepts, stem
+from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign, language_of
+from callwright.language.tokens import fold, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,13 @@ class Claims:
     clauses: list[Clause] = field(default_factory=list)
     attributes: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()  # the attribute words that any result uses
+    readable: bool = True  # its words are English, or nothing speaks against it
+
+    def announces(self, words: re.Pattern[str]) -> bool:
+        """Whether the statement may announce a calculation: it does so in words, or its words
+        cannot be read.
+        """
+        return not self.readable or bool(words.search(self.text))
 
     def clause_of(self, span: Span) -> Clause:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
@@ -106,50 +117,38 @@ _JOINT = re.compile(  # names of files, paths and hosts: "a.txt", "src/app.py", 
     r"(?<![\w./])\.?(?:[\w-]+[./\\])*[\w-]+\.(?=[\w-]*[A-Za-z]{2})(?:[a-z][a-z\d]*|[A-Z][A-Z\d]*)(?![\w])"
     r"|(?<![\w./])\.[a-z]{2,}\w*(?!\w|\.\w)"
 )
-_PLAIN = re.compile(
-    r"^[-+]?\d[\d.,]*(?:st|nd|rd|th|s|x|%|k|m|b|bn|mn|°?[cf]|km/h|[a-z]{1,4}[²³]?|h\d{0,2}m?|km2|m2|m3)?$",
-    re.IGNORECASE,
-)
+_PLAIN = ENGLISH.pattern("statements.plain_number")
 _DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
 _JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
-_CLAUSE = re.compile(
-    r"(?:[;:()\n]|,(?!\d)|\s[-–—]\s|\b(?:and|while|whereas|but|with|compared"
-    r" (?:to|with)|versus|vs|followed by"
-    r"|then|whose|"
-    r"which|where|as for|although|though)\b)",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:not|no|false|never|without|neither|nor|none|cannot|closed|unavailable|lacks?|isn['’]t|aren['’]t|doesn['’]t|"
-    r"don['’]t|wasn['’]t|won['’]t|can['’]t|hasn['’]t|haven['’]t|didn['’]t|non)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(
-    r"(?<![\w.])(?:[A-ZÀ-Þ][\w'’&-]*)(?:\s+(?:(?:of|de|du|la|le|von|van|the|and|del|di|da)\s+)?[A-ZÀ-Þ][\w'’&-]*)*"
-)
+_CLAUSE = ENGLISH.pattern("statements.clause")
+_NEGATED = ENGLISH.pattern("statements.negated")
+_NAME = ENGLISH.pattern("statements.name")
 _NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:\(?\d{1,2}[.)]|[-*•])\s+")
 _WORD = re.compile(r"[^\W_]+")
 
 
 def claims_of(text: str, facts: Facts) -> Claims:
     """Read one statement against the names that the results know."""
-    claims = Claims(text)
+    language = language_of(text) or language_of(facts.query)
+    told_by = text if language_of(text) or is_foreign(text) else facts.query
+    claims = Claims(text, readable=not is_foreign(told_by))
     lead = _NUMBERED.match(text)
     taken: list[Span] = [lead.span()] if lead else []
     taken += _identifiers(claims, taken)
-    claims.moments = [m for m in moments(text) if not _overlaps(m.span, taken)]
+    found = moments(text) if claims.readable else moments_in(text, language)
+    claims.moments = [m for m in found if not _overlaps(m.span, taken)]
     taken += [m.span for m in claims.moments]
-    claims.numbers = [n for n in numbers(text, taken) if not _OUT_OF.search(text[: n.span[0]])]
-    _names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
+    read = numbers(text, taken) if claims.readable else numbers_in(text, taken, language)
+    claims.numbers = [n for n in read if not _OUT_OF.search(text[: n.span[0]])]
+    if claims.readable:  # elsewhere a capital letter may stand on any word
+        _names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
     _mentions(claims, facts)
     claims.numbers = [n for n in claims.numbers if not _inside(n.span, claims.mentions)]
     _clauses(claims, facts, taken)
     return claims
 
 
-_OUT_OF = re.compile(
-    r"(?:out of(?: a (?:possible|maximum))?|on a scale of|\d\s?/)\s*$", re.IGNORECASE
-)
+_OUT_OF = ENGLISH.pattern("statements.out_of")
 
 
 def overlap(a: Span, b: Span) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,9 +21,13 @@ from callwright.grounding.parts import parts
 from callwright.grounding.quantity import Moment, Number
 from callwright.grounding.totals import COLUMN, announced, beside, totals
 from callwright.grounding.units import UNITS, conversions, same
-from callwright.grounding.words import tokens
+from callwright.language import ENGLISH
+from callwright.language.tokens import tokens
+from callwright.nouns.thresholds import threshold
 
 _POOL = 48
+_CLOSE = threshold("callwright.grounding", "derived_close")
+_APART = threshold("callwright.grounding", "derived_apart")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ def derive(claim: Number | Moment, claims: Claims, facts: Facts) -> Derivation |
         return _later(claim, claims, facts)
     for ways in (_counts, _totals, parts, _pairs, _spans, _products, beside):
         for text, value, leaves in ways(claim, claims, facts):
-            if close(claim, value, 0.0005) and (
-                claim.hedge or abs(value - claim.value) <= 0.02 * abs(value)
+            if close(claim, value, _CLOSE) and (
+                claim.hedge or abs(value - claim.value) <= _APART * abs(value)
             ):
                 return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
     return None
@@ -147,9 +150,9 @@ def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]
 
 
 def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
-    gap, total = DIFFERENCE.search(claims.text), SUM.search(claims.text)
-    share = RATIO.search(claims.text) or EACH.search(claims.text)
-    listed = _AND.search(claims.text)
+    gap, total = claims.announces(DIFFERENCE), claims.announces(SUM)
+    share = claims.announces(RATIO) or claims.announces(EACH)
+    listed = claims.announces(_AND)
     if not (gap or share or total or listed):
         return
     pool = _pool(n, claims, facts)
@@ -163,7 +166,7 @@ def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                 yield f"{f.leaf.where} minus {g.leaf.where}", abs(a - b), [f.leaf, g.leaf]
             if (total and (f.leaf.key == g.leaf.key or f.unit)) or (listed and _both(f, g, claims)):
                 yield f"{f.leaf.where} plus {g.leaf.where}", a + b, [f.leaf, g.leaf]
-        each = n.unit != "%" and f.leaf.record == g.leaf.record and EACH.search(claims.text)
+        each = n.unit != "%" and f.leaf.record == g.leaf.record and claims.announces(EACH)
         spoken = (
             f.leaf.key == g.leaf.key
             or each
@@ -180,7 +183,7 @@ def _both(f: Figure, g: Figure, claims: Claims) -> bool:
     return home and f.leaf.key != g.leaf.key and bool(one - two) and bool(two - one)
 
 
-_AND = re.compile(r"\b(?:and|plus|with)\b", re.IGNORECASE)
+_AND = ENGLISH.pattern("statements.together")
 
 
 def _astray(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:
@@ -273,7 +276,7 @@ def _apart(
     """ "B opens an hour later": the one that is named against the same field of the one that is
     not.
     """
-    if len(near) != 1 or not DIFFERENCE.search(claims.text):
+    if len(near) != 1 or not claims.announces(DIFFERENCE):
         return
     spoken = [f for f in timed if key_concepts(f.leaf.key) & claims.attributes]
     for figure in spoken[:4]:
@@ -304,14 +307,14 @@ def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     several of a kind.
     """
     if (
-        not PRODUCT.search(claims.text)
-        and not EACH.search(claims.text)
+        not claims.announces(PRODUCT)
+        and not claims.announces(EACH)
         and not (n.unit and UNITS[n.unit].dimension == "money")
     ):
         return
     amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
     amounts.update(v for v in facts.argument_numbers if v)
-    if TWICE.search(claims.text):
+    if claims.announces(TWICE):
         amounts.add(2.0)
     for amount in sorted(amounts)[:12]:
         for value, figure in _pool(n, claims, facts):
@@ -319,7 +322,7 @@ def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                 continue
             where = figure.leaf.where
             yield f"{amount:g} times {where}", amount * value, [figure.leaf]
-            if EACH.search(claims.text):
+            if claims.announces(EACH):
                 yield f"{where} divided by {amount:g}", value / amount, [figure.leaf]
             if n.unit and UNITS[n.unit].dimension == "money":
                 yield f"{amount:g} divided by {where}", amount / value, [figure.leaf]

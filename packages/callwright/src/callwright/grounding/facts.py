@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.quantity import Moment, Number, moments, numbers, weekday_of
-from callwright.grounding.words import concepts, tokens
+from callwright.grounding.words import concepts
+from callwright.language.tokens import tokens
 from callwright.nouns.types import Json, Skip, ToolResult, canonical, scalars
 
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+", re.ASCII)

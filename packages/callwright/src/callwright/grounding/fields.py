@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from callwright.grounding.units import ALIASES, KEY_UNITS, TAIL_UNITS, UNITS
-from callwright.grounding.words import all_concepts, concepts, fold, key_tokens, stem
+from callwright.grounding.words import all_concepts, concepts, stem
+from callwright.language import ENGLISH
+from callwright.language.tokens import fold, key_tokens
 
-_UNIT_KEYS = {
-    "unit",
-    "units",
-    "currency",
-    "currencycode",
-    "unitofmeasure",
-    "uom",
-    "base",
-    "measurement",
-}
+_UNIT_KEYS = ENGLISH.words("fields.unit_keys")
 
 
 def names_a_unit(key: str) -> bool:
@@ -82,24 +75,9 @@ def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
     return unit if _takes(keys[-1], unit) else ""
 
 
-_TIMED = frozenset({"=duration", "time"}) | all_concepts(
-    (
-        "travel",
-        "crossing",
-        "flight",
-        "ride",
-        "walk",
-        "drive",
-        "delay",
-        "wait",
-        "journey",
-        "prep",
-        "cooking",
-    )
-)
-_SCALED = re.compile(r"^(?P<s>k|m|mn|mio|bn|b)(?P<c>usd|eur|gbp|chf|jpy|inr|cny)$")
-_SCALE_WORDS = {"k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6,
-                "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9}  # fmt: skip
+_TIMED = frozenset({"=duration", "time"}) | all_concepts(ENGLISH.words("fields.timed"))
+_SCALED = ENGLISH.pattern("fields.scaled")
+_SCALE_WORDS: Mapping[str, float] = ENGLISH.table("fields.scales")
 
 
 def scale_of_field(key: str) -> float:
@@ -121,18 +99,5 @@ def _takes(key: str, unit: str) -> bool:
     return UNITS[unit].dimension != "money" or bool(words & _MONETARY)
 
 
-_MONETARY = {stem(w) for w in (
-    "price", "cost", "amount", "total", "subtotal", "fee", "fare", "value", "charge", "salary", "wage", "revenue",
-    "income",
-    "balance", "cap", "high", "low", "open", "close", "rate", "tax", "sum", "budget", "profit", "net", "gross",
-    "payment",
-    "adult", "child", "rent", "discount", "tip", "deposit", "spend", "spent", "due", "paid", "min", "max",
-    "average", "avg",
-    "bid", "ask", "last", "volume", "sales", "turnover", "expense", "expenses", "single", "return", "night", "day",
-    "shipping",
-)}  # fmt: skip
-_COUNTS = {stem(w) for w in ("id", "population", "page", "year", "votes", "rating", "nights", "guests", "stops",
-"count",
-                             "number", "quantity", "qty", "items", "passengers", "rank", "score", "index",
-                             "percent", "percentage", "pct",
-                             "ratio", "supply", "qty")}  # fmt: skip
+_MONETARY = {stem(w) for w in ENGLISH.words("fields.monetary")}
+_COUNTS = {stem(w) for w in ENGLISH.words("fields.counts")}

@@ -19,8 +19,10 @@ from callwright.grounding.index import facts_of
 from callwright.grounding.reply import Draft, Drafts, read, schema_for, split
 from callwright.grounding.summary import summarise
 from callwright.grounding.support import check
-from callwright.grounding.words import tokens
+from callwright.language import ENGLISH
+from callwright.language.tokens import tokens
 from callwright.nouns.protocols import ChatRequest, ReplyMode
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
     READ_LOCAL,
     Answer,
@@ -53,14 +55,11 @@ _REASONS = 5  # that an answer gives for its having none
 _NAMED = 3  # tools that were left out for one reason
 _PLAIN = 3_000  # characters of the summary when the question is put anew
 _WITHDRAWN = "answer.withdrawn"
-_OPEN = frozenset(
-    "what when where which who whom whose how".split()
-)  # questions that their own words cannot answer
-_TELLING_NOTHING = frozenset(
-    "a an the is are was it of for to in at on and find get tell give show me".split()
-)
+_OPEN = ENGLISH.words("statements.open_questions")
+_TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
 _A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
-_ECHO = 95  # a statement so like the question, in percent, answers nothing
+# a statement so like the question, in percent, answers nothing
+_ECHO = threshold("callwright.grounding", "echo")
 
 
 def finish(

@@ -4,11 +4,13 @@ instead.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from callwright.grounding.binding import Bound
 from callwright.grounding.facts import Figure, Leaf
 from callwright.grounding.quantity import Moment, Number, Span
+from callwright.language import ENGLISH
 from callwright.nouns.types import Citation, Support
 
 NOWHERE = "stands in no result"  # how a problem ends, and
@@ -106,15 +108,7 @@ def _rewritten(claim: Number | Moment, figure: Figure) -> str:
     return _with_unit(digits, unit)
 
 
-_WRITTEN = {
-    "C": "°C",
-    "F": "°F",
-    "deg": "°",
-    "h": "hours",
-    "min": "minutes",
-    "s": "seconds",
-    "day": "days",
-}
+_WRITTEN: Mapping[str, str] = ENGLISH.table("units_written.told")
 
 
 def _with_unit(digits: str, unit: str) -> str:

@@ -21,20 +21,18 @@ from callwright.grounding.fields import (
 )
 from callwright.grounding.labels import record_labels, text_labels
 from callwright.grounding.quantity import Number, from_epoch, iso_duration, moments, numbers
-from callwright.grounding.words import all_concepts, concepts, key_tokens, tokens
+from callwright.grounding.words import all_concepts, concepts
 from callwright.jsontext import JsonError, opened, parse
+from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens, tokens
 from callwright.nouns.types import Json, JsonObject, Skip, ToolResult
 
 MAX_LEAVES = 2_000
 MAX_CHARS = 40_000
 _WORDS = 3_000  # of them, how many are also known by their stems
 _LONG = 40  # a longer text is read sentence by sentence
-_EPOCH_KEY = re.compile(
-    r"time|date|_at$|epoch|(^|_)(dt|ts)$|sunrise|sunset|created|updated|expires", re.IGNORECASE
-)
-_DATED = re.compile(
-    r"\d|day\b|noon|midnight|january|february|april|june|july|august|ember\b|october", re.IGNORECASE
-)
+_EPOCH_KEY = ENGLISH.pattern("fields.epoch")
+_DATED = ENGLISH.pattern("calendar.dated")
 _OFFSET = re.compile(r"(?:UTC|GMT)?\s?([+\-−])(\d{1,2}):?(\d{2})?")
 _URL = re.compile(r"https?://|^www\.|^[\w.+-]+@[\w-]+\.\w+$")
 
@@ -327,9 +325,7 @@ class _Walk:
                 )
 
 
-_NAMES = re.compile(
-    r"\b[A-Z]{1,4}\s?\d{1,5}\b|\b[A-Z][\w&'’.-]*(?:\s++(?:of|de|the|and|von|van|la|le)?\s*+[A-Z][\w&'’.-]*)*"
-)
+_NAMES = ENGLISH.pattern("statements.names_in_results")
 
 
 def _sentences(text: str) -> list[str]:
@@ -338,10 +334,10 @@ def _sentences(text: str) -> list[str]:
 
 def _table(value: dict[str, Any]) -> dict[str, Any] | None:
     """``{"columns": [...], "rows": [[...]]}`` as records."""
-    for head in ("columns", "headers", "header", "fields"):
+    for head in ENGLISH.listed("fields.table_heads"):
         names = value.get(head)
         if isinstance(names, list) and names and all(isinstance(n, str) for n in names):
-            for body in ("rows", "data", "values", "records"):
+            for body in ENGLISH.listed("fields.table_rows"):
                 rows = value.get(body)
                 if (
                     isinstance(rows, list)

@@ -8,9 +8,11 @@ from typing import Any
 
 from callwright.grounding.fields import names_a_unit
 from callwright.grounding.quantity import Moment, moments
-from callwright.grounding.words import key_tokens, tokens
+from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens, tokens
 
 _URL = re.compile(r"https?://|^www\.|^[\w.+-]+@[\w-]+\.\w+$")
+_ARTICLES = ENGLISH.words("statements.articles")
 
 
 def record_labels(value: dict[str, Any], limit: int = 24) -> Iterator[tuple[str, str]]:
@@ -40,7 +42,7 @@ def text_labels(text: str) -> Iterator[str]:
             return
     if any(c.isalpha() for c in text):
         words = tokens(text)
-        if words[:1] in (["the"], ["a"], ["an"]) and len(words) > 1:
+        if words and words[0] in _ARTICLES and len(words) > 1:
             words = words[1:]
         if words and len(words) <= 10:
             yield " ".join(words)

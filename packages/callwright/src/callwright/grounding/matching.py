@@ -12,20 +12,18 @@ from functools import lru_cache
 from callwright.grounding.facts import Facts, Figure
 from callwright.grounding.quantity import Moment, Number, at_offset, weekday_of
 from callwright.grounding.units import ALIASES, UNITS, conversions, readings, relatives, same
-from callwright.grounding.words import all_concepts, key_tokens
+from callwright.grounding.words import all_concepts
+from callwright.language import ENGLISH
+from callwright.language.tokens import key_tokens
+from callwright.nouns.thresholds import threshold
 
-_ABOUT = 0.05  # "about 1200" for 1234
-_BOUND = 0.12  # "over 2 million" for 2.1 million
-_CONVERTED = 0.006  # people convert with 1.6 km a mile
+_ABOUT = threshold("callwright.grounding", "about")  # "about 1200" for 1234
+_BOUND = threshold("callwright.grounding", "bound")  # "over 2 million" for 2.1 million
+_CONVERTED = threshold("callwright.grounding", "converted")  # people convert with 1.6 km a mile
 _DIMENSIONS = {
-    "=temperature": ("temperature", "angle"), "=duration": ("time",), "=distance": ("length",), "=speed": ("speed",),
-    "=humidity": ("share",), "=weight": ("mass",), "=population": (), "=rating": ("share", "angle"),
-    "=elevation": ("length",), "=latitude": ("angle",), "=longitude": ("angle",), "=pressure": ("pressure",),
-    "=price": ("money",), "=votes": (), "=wind": ("speed",), "=visibility": ("length",),
-}  # fmt: skip
-_REVERSED = re.compile(
-    r"\b(?:below zero|minus|negative|loss|drop|fell|behind|west|south|decrease|down|below)\b", re.I
-)
+    f"={name}": tuple(found) for name, found in ENGLISH.table("fields.dimensions").items()
+}
+_REVERSED = ENGLISH.pattern("statements.reversed")
 
 
 def tolerance(n: Number) -> tuple[float, float]:
@@ -87,12 +85,7 @@ def _reads_as(n: Number, figure: Figure) -> str:
     return ""
 
 
-_SHARE = {"percent", "percentage", "pct", "rate", "ratio", "share", "change", "humidity", "possession", "probability",
-          "chance", "growth", "margin", "progress", "battery", "load", "usage", "clouds", "cloud", "pop",
-          "discount", "tax",
-          "vat", "yield", "accuracy", "confidence", "score", "increase", "decrease", "cover", "coverage", "level",
-          "interest",
-          "value", "result", "amount", "rise", "drop"}  # fmt: skip
+_SHARE = ENGLISH.words("fields.share")
 
 
 def _unit_possible(n: Number, figure: Figure) -> bool:

@@ -25,7 +25,7 @@ def parts(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float,
     """Shares, rests and rates within the records that the sentence names (the only record, where it
     names none).
     """
-    rest = REST.search(claims.text)
+    rest = claims.announces(REST)
     speed = bool(n.unit) and UNITS[n.unit].dimension == "speed"
     if not (rest or speed or n.unit == "%"):
         return

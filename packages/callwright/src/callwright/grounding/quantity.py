@@ -7,11 +7,12 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from callwright.grounding.units import ALIASES, UNITS
+from callwright.language import ENGLISH
 
 Span = tuple[int, int]
 
@@ -59,54 +60,10 @@ class Moment:
         return self.hour is not None
 
 
-MONTHS = {
-    n: i
-    for i, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-         "september sep sept", "october oct", "november nov", "december dec"),
-        1,
-    )
-    for n in names.split()
-}  # fmt: skip
-WEEKDAYS = {
-    n: i
-    for i, names in enumerate(
-        ("monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri", "saturday sat",
-         "sunday sun")
-    )
-    for n in names.split()
-}  # fmt: skip
+MONTHS: Mapping[str, int] = ENGLISH.table("calendar.months")
+WEEKDAYS: Mapping[str, int] = ENGLISH.table("calendar.weekdays")
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
-_DAYNAME = r"(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?"
-_ZONE = r"(?:\s*(?P<zone>Z\b|(?:UTC|GMT)?\s?[+\-−]\d{1,2}(?::?\d{2})?\b|UTC\b|GMT\b))?"
-_MOMENTS = re.compile(
-    "|".join(
-        (
-            r"(?P<iso>(?<![\d\-])(?P<iy>\d{4})[-/](?P<im>\d{1,2})[-/](?P<id>\d{1,2})(?!\d)"
-            r"(?:[T ]\s?(?P<ih>\d{2}):(?P<ii>\d{2})(?::(?P<is>\d{2})(?:\.\d+)?)?" + _ZONE + r")?)",
-            r"(?P<ym>(?<![\d\-])(?P<ymy>(?:19|20)\d{2})-(?P<ymm>0[1-9]|1[0-2])(?![\d\-]))",
-            r"(?P<num>(?<![\d.\-])(?P<na>\d{1,2})(?P<sep>[./\-])(?P<nb>\d{1,2})(?P=sep)(?P<ny>\d{4}|\d{2})(?![\d.\-]))",
-            rf"(?P<dm>\b(?:(?P<dw>{_DAYNAME})\b,?\s+)?(?:the\s+)?(?P<dd>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?"
-            rf"(?P<dmon>{_MONTH})\b\.?(?:,?\s+(?P<dy>\d{{4}})\b)?)",
-            rf"(?P<md>\b(?:(?P<mw>{_DAYNAME})\b,?\s+)?(?P<mmon>{_MONTH})\b\.?\s+(?:the\s+)?(?P<mdd>\d{{1,2}})"
-            rf"(?:st|nd|rd|th)?(?![\d:.%]\d|\d)(?:,?\s+(?P<my>\d{{4}})\b)?)",
-            rf"(?P<my2>\b(?P<mon>{_MONTH})\b,?\s+(?:of\s+)?(?P<yy>(?:19|20)\d{{2}})\b)",
-            r"(?P<time>(?<![\d:.,])(?P<th>\d{1,2})(?::|(?<=\d)h)(?P<tm>[0-5]\d)(?::(?P<ts>[0-5]\d)(?:\.\d+)?)?(?![\d:])"
-            r"(?:\s*(?P<tp>(?:[ap]m\b|[ap]\.m\.)))?" + _ZONE.replace("zone", "tz") + ")",
-            r"(?P<ampm>(?<![\d:.,])(?P<ah>\d{1,2})\s*(?P<ap>(?:[ap]m\b|[ap]\.m\.)))",
-            rf"(?P<wd>\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|{_DAYNAME}(?=,|$))\b)",
-            r"(?P<mo>(?<=\bin"
-            r" )(?-i:March|May)\b|\b(?-i:January|February|April|June|July|August|September|October"
-            r"|November|December)\b)",
-            r"(?P<noon>\b(?:noon|midday|midnight)\b)",
-        )
-    ),
-    re.IGNORECASE,
-)
+_MOMENTS = ENGLISH.pattern("calendar.moments")
 
 
 MOST = 200  # quantities read from one text: what holds more is a table that no sentence tells
@@ -250,62 +207,24 @@ def from_epoch(value: float) -> Moment | None:
 
 # ---- numbers
 
-_SCALES = {
-    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "mio": 1e6, "m": 1e6, "billion": 1e9,
-    "bn": 1e9, "b": 1e9, "trillion": 1e12, "tn": 1e12, "lakh": 1e5, "crore": 1e7,
-}  # fmt: skip
-_SMALL = {
-    n: i
-    for i, n in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        " fifteen sixteen seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {
-    n: 10 * i
-    for i, n in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-_WORDS = "|".join(sorted((*_SMALL, *_TENS), key=len, reverse=True))
-_SPELLED = re.compile(
-    rf"\b(?P<w>(?:{_WORDS})(?:[-\s](?:{_WORDS}))?|a\s+dozen|half\s+a\s+dozen"
-    r"|an?\s+(?=(?:hour|minute|mile|kilometre|kilometer)\b|(?:day|week|month|year)"
-    r" (?:and|later|earlier|after"
-    r"|before)\b)"
-    r"|half\s+an?\s+(?=hour|day|mile|kilometre|kilometer|litre|liter)|a\s+couple\s+of|a\s+pair\s+of)(?:\b|(?<=\s))"
-    r"(?:\s+(?P<ws>hundred|thousand|million|billion)\b)?",
-    re.IGNORECASE,
-)
-_DIGITS = re.compile(
-    r"(?P<money>US\$|C\$|A\$|R\$|[$€£¥₹₩]\s?)?"
-    r"(?P<sign>(?<![\w.)\]])[-−+])?"
-    r"(?P<n>(?<![\w.])(?:\d{1,3}(?:[,’'_\u00a0\u202f\u2009]\d{3})+(?!\d)(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+"
-    r"|\d+(?:\.\d+)?(?:[eE][+\-]?\d{1,3})?|\.\d+))"
-    r"(?:\s?(?P<scale>hundred|thousand|million|billion|trillion|lakh|crore|mn|mio|bn|tn)\b"
-    r"|(?P<short>[kKMB])(?![\w]))?"
-)
-_AND_A_HALF = re.compile(r"\s*and a half\b")
+_SCALES: Mapping[str, float] = ENGLISH.table("numbers.scales")
+_SMALL: Mapping[str, int] = ENGLISH.table("numbers.small")
+_TENS: Mapping[str, int] = ENGLISH.table("numbers.tens")
+_SPELLED = ENGLISH.pattern("numbers.spelled")
+_DIGITS = ENGLISH.pattern("numbers.digits")
+_AND_A_HALF = ENGLISH.pattern("numbers.and_a_half")
 _MONEY_SIGNS = {"US$": "USD", "C$": "CAD", "A$": "AUD", "R$": "BRL"}
 _UNIT = re.compile(
-    r"[\s\-]?\s?(?:of\s+)?(?P<u>"
+    ENGLISH.expression("units_written.before")
+    + "(?P<u>"
     + "|".join(
         re.escape(a).replace(r"\ ", r"[\s\-]") for a in sorted(ALIASES, key=len, reverse=True)
     )
     + r")(?![\w°²³/])",
     re.IGNORECASE,
 )
-_CASED = {"c": "C", "f": "F", "w": "W", "l": "lL", "m": "m", "s": "s", "g": "g", "h": "h", "real": "", "won": "",
-          "try": "", "bar": "b", "kn": "k", "mb": "M", "in": "", "may": ""}  # fmt: skip
-_HEDGES = (
-    ("about", r"about|around|approximately|approx\.?|roughly|some|circa|ca\.|~|nearly|almost|just (?:over|under)"
-              r"|close to"
-              r"|an estimated|estimated|slightly (?:over|under|more than|less than)|a little (?:over|under)"),
-    ("over", r"over|more than|above|at least|upwards of|exceeding|exceeds|greater than|no less than|as many as"),
-    ("under", r"under|less than|below|at most|up to|fewer than|no more than"),
-)  # fmt: skip
-_HEDGE = re.compile(
-    "(?:" + "|".join(f"(?P<{n}>{p})" for n, p in _HEDGES) + r")\s*(?:the\s|a\s|of\s|\$|€|£)?\s*$",
-    re.IGNORECASE,
-)
+_CASED: Mapping[str, str] = ENGLISH.table("units_written.cased")
+_HEDGE = ENGLISH.pattern("numbers.hedge")
 
 
 def numbers(text: str, taken: Iterable[Span] = (), *, words: bool = True) -> list[Number]:

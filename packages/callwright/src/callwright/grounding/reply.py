@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callwright.jsontext import JsonError, parse, parse_lenient
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Reply
 
 SENTENCE_LIMIT = 80
@@ -70,18 +71,12 @@ def schema_for(ids: Sequence[str]) -> JsonObject:
     }
 
 
-_TURN = re.compile(
-    r"^[^\S\n]*+(?:Human|User|Observation|Assistant|Question|Thought|=== EXECUTION SUMMARY)\s*:?",
-    re.MULTILINE,
-)
-_ACTION = re.compile(r"Action\s*Input\s*:\s*", re.IGNORECASE)
+_TURN = ENGLISH.pattern("replies.turn")
+_ACTION = ENGLISH.pattern("replies.action")
 _FENCE = re.compile(r"^```\w*\s*|(?:(?<!\s)\s++)?```$")
 _FINAL = re.compile(r'"final_answer"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)', re.DOTALL)
-_LEAD = re.compile(r"^\s*(?:final answer|answer|action\s*:\s*finish)\s*:?\s*", re.IGNORECASE)
-_TAGS = re.compile(
-    r"(?:(?<!\s)\s++)?[\[(]\s*+(?:results?\s*+:?\s*+)?(r\d+(?:\s*(?:,|and|;)\s*r\d+)*)\s*[\])]",
-    re.IGNORECASE,
-)
+_LEAD = ENGLISH.pattern("replies.lead")
+_TAGS = ENGLISH.pattern("replies.tags")
 
 
 def read(reply: Reply, ids: Sequence[str]) -> Drafts:
@@ -206,9 +201,7 @@ def _untag(text: str, ids: Sequence[str]) -> tuple[str, list[str]]:
     return (_TAGS.sub("", text).strip() if tagged else text), tagged
 
 
-_ABBREVIATION = re.compile(
-    r"\b(?:e\.g|i\.e|approx|ca|vs|St|Mr|Mrs|Ms|Dr|No|Inc|Ltd|Co|U\.S|a\.m|p\.m|[A-Z])\.$"
-)
+_ABBREVIATION = ENGLISH.pattern("replies.abbreviation")
 
 
 _BREAK = re.compile(

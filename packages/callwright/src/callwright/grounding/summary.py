@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from callwright.grounding.index import unpack
-from callwright.grounding.words import all_concepts, key_tokens, tokens
+from callwright.grounding.words import all_concepts
+from callwright.language.tokens import key_tokens, tokens
 from callwright.nouns.types import Json, Skip, ToolResult, canonical
 
 _HEAD = 160

@@ -30,7 +30,8 @@ from callwright.grounding.matching import (
 )
 from callwright.grounding.quantity import Moment, Number, Span, moments
 from callwright.grounding.wording import wording
-from callwright.grounding.words import concepts, stem, tokens
+from callwright.grounding.words import concepts, stem
+from callwright.language.tokens import tokens
 from callwright.nouns.types import Citation
 
 LONGEST = 1_000  # characters of one statement that are read
@@ -39,6 +40,9 @@ LONGEST = 1_000  # characters of one statement that are read
 def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> GroundingResult:
     """Check one statement. ``cited`` are the results it names: looked at first, then all the
     others.
+
+    Of a statement in another language than English only the values are checked: numbers, dates and
+    identifiers. Its words, its capital letters and what it denies say nothing that could be read.
     """
     if COURTESY.search(text) and not any(c.isdigit() for c in text):
         return GroundingResult("unchecked")
@@ -53,10 +57,11 @@ def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> GroundingResult
         _identifier(word, span, claims, facts, verdict)
     for _, name in claims.names:
         _name(name, facts, verdict)
-    truths(claims, facts, verdict, leaves)
-    pairs(claims, facts, verdict)
-    states(claims, facts, verdict)
-    wording(claims, facts, verdict, leaves)
+    if claims.readable:
+        truths(claims, facts, verdict, leaves)
+        pairs(claims, facts, verdict)
+        states(claims, facts, verdict)
+        wording(claims, facts, verdict, leaves)
     verdict.citations = _citations(claims, facts, cited, leaves)
     if verdict.problems:
         verdict.support = "unsupported"
@@ -128,7 +133,7 @@ def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
         return False
     rival = bound.rival
     told = any(same_number(m, rival) for m in claims.numbers if m is not n)
-    return told and bool(COMPARISON.search(claims.text))
+    return told and claims.announces(COMPARISON)
 
 
 def _in_arguments(n: Number, facts: Facts) -> bool:

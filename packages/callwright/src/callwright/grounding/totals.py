@@ -44,7 +44,7 @@ class Total:
 
 def totals(unit: str, claims: Claims, facts: Facts) -> Iterator[Total]:
     """The sums that the sentence may mean, in ``unit``, and the averages where it speaks of one."""
-    mean = AVERAGE.search(claims.text)
+    mean = claims.announces(AVERAGE)
     wide = len(facts.keys) > 60
     for key, column in itertools.islice(facts.keys.items(), _COLUMNS):
         spoken = bool(key_concepts(key) & claims.attributes)
@@ -111,15 +111,15 @@ def announced(total: Total, n: Number, claims: Claims) -> bool:
     sentence means.
     """
     meant = total.spoken or bool(n.unit and total.unit)
-    return total.mean or bool(SUM.search(claims.text)) or (total.complete and meant)
+    return total.mean or claims.announces(SUM) or (total.complete and meant)
 
 
 def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float, list[Leaf]]]:
     """A total held against another one, against an amount of the question, against a part of it, or
     told per day.
     """
-    share, gap = n.unit == "%", DIFFERENCE.search(claims.text) or REST.search(claims.text)
-    if not (share or gap or EACH.search(claims.text)):
+    share, gap = n.unit == "%", claims.announces(DIFFERENCE) or claims.announces(REST)
+    if not (share or gap or claims.announces(EACH)):
         return
     every = [
         t
@@ -150,7 +150,7 @@ def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float
         if share and total.value:
             yield from _of_total(total, claims, facts)
         days = _days(total, facts)
-        if EACH.search(claims.text) and days > 1:
+        if claims.announces(EACH) and days > 1:
             yield f"{total.name} over {days} days", total.value / days, leaves
 
 

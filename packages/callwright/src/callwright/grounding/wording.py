@@ -12,7 +12,11 @@ from callwright.grounding.grounding_result import NOBODY_SAYS, GroundingResult
 from callwright.grounding.lexicon import EXTREMES, JUDGEMENT, LIMITATION, REST
 from callwright.grounding.quantity import Moment, moment_order
 from callwright.grounding.units import UNITS
-from callwright.grounding.words import concepts, stem, tokens
+from callwright.grounding.words import concepts, stem
+from callwright.language.tokens import tokens
+from callwright.nouns.thresholds import threshold
+
+_UNKNOWN = threshold("callwright.grounding", "unknown_words")
 
 
 def wording(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequence[Leaf]) -> None:
@@ -28,7 +32,7 @@ def wording(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequ
         return
     if hard or not carried or LIMITATION.search(claims.text):
         return
-    if len(unknown) > together and len(unknown) / len(carried) > 0.5:
+    if len(unknown) > together and len(unknown) / len(carried) > _UNKNOWN:
         verdict.problems.append(NOBODY_SAYS + ", ".join(dict.fromkeys(unknown)))
 
 

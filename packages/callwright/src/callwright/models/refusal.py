@@ -7,15 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.jsontext import JsonError, parse
+from callwright.language import ENGLISH
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ModelError
 
-_CONTEXT = re.compile(
-    r"context.{0,3}(length|size|window)|maximum context|exceed_context|too many tokens|prompt is"
-    r" too long|"
-    r"max_model_len|context_length_exceeded",
-    re.IGNORECASE,
-)
+_CONTEXT = ENGLISH.pattern("errors.context_length")
 _MAX_TEXT = 300
 
 

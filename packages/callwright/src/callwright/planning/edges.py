@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from callwright.dataflow.flow import links_between, profile
+from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import ConfigError, WeightsError
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Encoder
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
 from callwright.planning.acyclic import heaviest_acyclic
 from callwright.planning.features import DIGEST, pair_features
@@ -36,7 +38,8 @@ Array = np.ndarray[Any, Any]
 SHIPPED = Path(__file__).parent / "data" / "edges.npz"
 WITH_ENCODER = SHIPPED.with_name("edges-encoder.npz")
 MAX_TOOLS = 40  # looked at pairwise; of more, those the query speaks of most
-LIKELY = 0.5  # a tool waits for another one where that is at least as likely as not
+# a tool waits for another one where that is at least as likely as not
+LIKELY = threshold("callwright.planning", "likely")
 TIE = 1e-9  # what a pair weighs that is exactly as likely as not
 SAMPLES = 256  # drawn graphs behind P(layer = k)
 
@@ -110,7 +113,8 @@ def open_model(path: Path = SHIPPED, encoder: Encoder | None = None) -> EdgeMode
     """
     forest, card = read(path)
     _require_encoder(path, card, encoder)
-    if card.get("features") != DIGEST or (encoder is not None and card.get("meanings") != MEANINGS):
+    same = card.get("features") == DIGEST and knows_vocabulary(card)
+    if not same or (encoder is not None and card.get("meanings") != MEANINGS):
         raise WeightsError(
             f"the weights {path} were trained on other features than this version computes",
             hint=f"train them again: callwright train layers --model edges --out {path.parent}",

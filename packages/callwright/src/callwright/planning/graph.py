@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.plan import Plan
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
 from callwright.planning.acyclic import joined_up
 from callwright.planning.edges import (
@@ -36,7 +38,7 @@ from callwright.weights.trees import Forest, read
 Array = np.ndarray[Any, Any]
 
 SHIPPED = Path(__file__).parent / "data" / "needed.npz"
-NEEDED = 0.3
+NEEDED = threshold("callwright.planning", "needed")
 """A tool as likely as this is planned: one left out costs the answer, one too many a call that may
 be declined.
 """
@@ -152,7 +154,8 @@ def open_graph(path: Path = SHIPPED, edges: EdgeModel | None = None) -> GraphMod
     """
     forest, card = read(path)
     model = edges or shipped_model()
-    if card.get("features") != DIGEST or card.get("edges") != model.card.get("sha256"):
+    same = card.get("features") == DIGEST and knows_vocabulary(card)
+    if not same or card.get("edges") != model.card.get("sha256"):
         raise WeightsError(
             f"the weights {path} were trained on other features or another edge model than they are"
             " opened with",

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Encoder
@@ -135,8 +136,11 @@ def layer_features(query: str, tools: Sequence[Tool]) -> tuple[Array, Array]:
 
 
 def _require_features(network: Network, card: Card) -> None:
-    """ConfigError if the network takes features and they have changed since it was trained."""
-    if network.shape.tool_features and card.about.get("features") != DIGEST:
+    """ConfigError if the network takes features and they, or the words that they are computed with,
+    have changed since it was trained.
+    """
+    same = card.about.get("features") == DIGEST and knows_vocabulary(card.about)
+    if network.shape.tool_features and not same:
         raise ConfigError(
             f"the weights {card.name} were trained on other features than this version computes",
             hint="train them again: callwright train layers --model network --features",

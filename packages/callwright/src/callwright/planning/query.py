@@ -7,7 +7,6 @@ domain.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,59 +14,21 @@ from dataclasses import dataclass
 from math import log
 
 from callwright.dataflow.flow import GENERIC, STOP, Field, Profile, bag, words
+from callwright.language import FEATURES_V1
 
-_CLAUSE = re.compile(
-    r"[.;?!:\n]+\s|,\s|\b(?:then|and|after|finally|also|next|once|before|based on|using|so"
-    r" that|to)\b",
-    re.IGNORECASE,
-)
-_LATER = re.compile(
-    r"\b(?:then|after|afterwards|finally|next|once|subsequently|based"
-    r" on|lastly|later|following|followed|resulting|"
-    r"obtained|according to|(?:with|from|using) (?:the|this|that|these))\b",
-    re.IGNORECASE,
-)
-_POINTS_BACK = re.compile(
-    r"\b(?:it|its|this|that|these|those|them|their|results?|such|same|first|top|latest|best|each|resulting)\b",
-    re.IGNORECASE,
-)
-_TOKEN = re.compile(r"\w+(?:[-./:@]\w+)*")
+_CLAUSE = FEATURES_V1.pattern("query.clause")
+_LATER = FEATURES_V1.pattern("query.later")
+_POINTS_BACK = FEATURES_V1.pattern("query.points_back")
+_TOKEN = FEATURES_V1.pattern("query.token")
 
-_VALUES = (
-    ("email", re.compile(r"[\w.+-]+@[\w-]+\.\w+")),
-    ("url", re.compile(r"https?://\S+|www\.\S+")),
-    ("date", re.compile(
-        r"\b\d{4}-\d\d?-\d\d?\b|\b\d\d?/\d\d?/\d{2,4}\b|"
-        r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}\b|"
-        r"\b(?:today|tomorrow|yesterday|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend)\b",
-        re.IGNORECASE)),
-    ("time", re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2}\s*(?:am|pm|o'clock)\b", re.IGNORECASE)),
-    ("quoted", re.compile(r"(?<!\w)[\"“‘'`]([^\"”’'`]{1,80})[\"”’'`](?!\w)")),
-    ("code", re.compile(r"\b(?=\w*\d)(?=\w*[A-Za-z])[\w-]{3,}\b|\b[A-Z]{2,}[-_]?\d+\b|\b\d{5,}\b|\b[A-Z]{2,6}\b")),
-    ("number", re.compile(r"\b\d+(?:[.,]\d+)*\b")),
-    ("proper", re.compile(r"(?<![.?!\n]\s)(?<!^)\b[A-Z][a-z]+(?:\s+[A-Z][a-z]+)*")),
-)  # fmt: skip
+_VALUES = tuple(
+    (kind, FEATURES_V1.pattern(f"query.value_{kind}"))
+    for kind in FEATURES_V1.listed("query.value_kinds")
+)
 
 
-_KINDS = (
-    ("date", bag("date day month year birthday deadline arrival departure checkin checkout")),
-    ("time", bag("time hour minute duration")),
-    ("email", bag("email mail")),
-    ("url", bag("url link uri website webpage")),
-    ("code", bag("id code number symbol token key ticker slug isbn reference identifier")),
-    ("proper", bag("city country location place origin destination name company author artist")),
-)
-_FITS: dict[str, frozenset[str]] = {
-    "date": bag("date"),
-    "time": bag("time number"),
-    "email": bag("email"),
-    "url": bag("url"),
-    "code": bag("code number quoted"),
-    "number": bag("number"),
-    "proper": bag("proper quoted"),
-    "text": bag("quoted proper code"),
-    "none": frozenset(),
-}
+_KINDS = tuple((kind, bag(telling)) for kind, telling in FEATURES_V1.table("query.kinds").items())
+_FITS = {kind: bag(fitting) for kind, fitting in FEATURES_V1.table("query.fits").items()}
 
 
 @dataclass(frozen=True, slots=True)

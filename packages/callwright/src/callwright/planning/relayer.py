@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from callwright.dataflow.flow import links
 from callwright.nouns.plan import Plan
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 
-FEEDS = 0.5  # score of a link that may have been overlooked; a plan asks for more, but nothing had failed then
+# score of a link that may have been overlooked; a plan asks for more, but nothing had failed then
+FEEDS = threshold("callwright.planning", "feeds")
 
 
 def feeders(tool: Tool, blamed: Collection[str], tools: Sequence[Tool]) -> tuple[str, ...]:

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from callwright.dataflow.flow import Link, Profile, links_between, profile
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 
-THRESHOLD = 0.7  # on flow scores: a claim moves a tool against the network's word, so it has to be a sure one
+# on flow scores: a claim moves a tool against the network's word, so it has to be a sure one
+THRESHOLD = threshold("callwright.planning", "claim")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,15 +19,17 @@ from typing import Any
 import numpy as np
 
 from callwright.dataflow.flow import Profile, profile
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.planning.features import NAMES
 
 Array = np.ndarray[Any, Any]
 
-UNWITNESSED = 0.1
+UNWITNESSED = threshold("callwright.planning", "unwitnessed")
 """A pair without a witness is no likelier than this. Of those that trees called likely for tools of sources they had
 not seen, 10 of 190 were needed: docs/lab.md."""
-GIVEN = 0.6  # strength of what the request says of an input, from which it counts as given
+# strength of what the request says of an input, from which it counts as given
+GIVEN = threshold("callwright.planning", "given")
 
 DOCUMENTED = (
     "flow_any",

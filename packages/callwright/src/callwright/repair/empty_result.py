@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, canonical, scalars
 
-_BOOKKEEPING = frozenset(
-    "count total page pages status ok success code message limit offset size took time took_ms"
-    " per_page next previous has_more total_results total_pages total_count num_results query error"
-    " errors version".split()
-)
+_BOOKKEEPING = ENGLISH.words("fields.bookkeeping")
 _EMPTIED = frozenset(
     {"", "none", "null", "n/a", "no results", "no results found", "not found", "nothing found"}
 )
-_NOTHING_FOUND = re.compile(
-    r"\s*(?:sorry,? )?(?:there (?:are|were) )?(?:no|0|zero)(?: [a-z]+){0,2} "
-    r"(?:results?|matches|records?|data|items?|entries|rows|content|information)\b[^.\n]{0,60}\.?\s*\Z",
-    re.I,
-)
+_NOTHING_FOUND = ENGLISH.pattern("errors.nothing_found")
 
 
 def is_empty_result(content: Json, arguments: JsonObject) -> bool:

@@ -8,76 +8,20 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from callwright.language import ENGLISH
 from callwright.nouns.types import Edit, Json, JsonObject, Tool
 from callwright.tools.overlay import Change, OverlayChange, keyword_set
 
-_QUOTED = r"[`'\"‘“«]?(?P<key>[A-Za-z_][\w.\-]{0,60})[`'\"’”»]?"
-_WHAT = r"(?:parameter|field|argument|property|key|param)"
-_FORBIDDEN = tuple(
-    re.compile(p, re.I)
-    for p in (
-        rf"unexpected keyword argument:? {_QUOTED}",
-        rf"(?:unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|extra) "
-        r"(?:query )?(?:parameter|field|argument|property|key|param)(?: name)?s?:?"
-        rf" [`'\"]{_QUOTED}",
-        rf"{_QUOTED} is (?:not allowed|not permitted|not a (?:valid|known|supported) {_WHAT})",
-        rf"additional properties are not allowed \({_QUOTED} (?:was|were) unexpected",
-        rf"(?:^|[\s;]){_QUOTED}: (?:extra inputs are not permitted|unexpected keyword argument)",
-    )
-)
-_REQUIRED = tuple(
-    re.compile(p, re.I)
-    for p in (
-        rf"missing (?:\d+ )?(?:required )?(?:positional |keyword-only |query |path |body )?"
-        rf"(?:parameter|field|argument|property|key|param)s?:? {_QUOTED}",
-        (
-            rf"{_QUOTED}(?: (?:parameter|field|argument|param))? is (?:a"
-            r" )?(?:required|missing|mandatory)"
-        ),
-        rf"{_WHAT} {_QUOTED} (?:is required|is missing|must be (?:provided|given|set))",
-        rf"(?:^|[\s;]){_QUOTED}: (?:field required|missing data for required field|this field is"
-        r" required|"
-        r"missing required argument)",
-        rf"{_QUOTED} (?:must be (?:provided|specified)|cannot be (?:empty|blank|null|missing))",
-    )
-)
-_RENAMED = re.compile(
-    rf"(?:unknown|unexpected|unrecogni[sz]ed|unsupported|no such) (?:query )?{_WHAT}(?: name)?:?"
-    rf" {_QUOTED}[\])]?"
-    r"[,;.:?]? (?:expected|did you mean|perhaps you meant|you may have meant|use|try|it is now|"
-    r"(?:it )?(?:was|is|has been) (?:renamed|now called|replaced by)(?: to)?):? "
-    r"[`'\"‘“«](?P<now>[A-Za-z_][\w.\-]{0,60})[`'\"’”»]",
-    re.I,
-)
-_PLACE = re.compile(
-    r"(?:query|body|path|header|cookie|form|params|args|kwargs)\.(?=\w)", re.I
-)  # pydantic's loc
-_OPTIONS = re.compile(
-    r"(?:must be one of|should be one of|has to be one of|expected one of|not one of|allowed"
-    r" values(?: are)?|"
-    r"valid (?:values|options|choices)(?: are)?|accepted values(?: are)?|choose from|permitted"
-    r" values(?: are)?|"
-    r"input should be(?= ['\"]))"
-    r"[:\s]*[\[\(\{]?(?P<list>[^\]\)\}\n.;]{1,400})",
-    re.I,
-)
-_SUGGESTED = re.compile(
-    r"(?:did you mean|perhaps you meant|you may have meant|closest match(?: is|:)?|similar(?:"
-    r" names?| values?)?:)"
-    r"[:\s]*(?P<list>['\"`‘“][^?\n;]{1,400})",
-    re.I,
-)
+_FORBIDDEN = tuple(re.compile(p, re.I) for p in ENGLISH.listed("errors.forbidden"))
+_REQUIRED = tuple(re.compile(p, re.I) for p in ENGLISH.listed("errors.required"))
+_RENAMED = ENGLISH.pattern("errors.renamed")
+_PLACE = ENGLISH.pattern("errors.place")
+_OPTIONS = ENGLISH.pattern("errors.options")
+_SUGGESTED = ENGLISH.pattern("errors.suggested")
 _IN_QUOTES = re.compile(
     r"'([^']{1,80})'|\"([^\"]{1,80})\"|`([^`]{1,80})`|‘([^’]{1,80})’|“([^”]{1,80})”"
 )
-_TYPES = re.compile(
-    r"(?:must|should|has to|needs to) be (?:an? |of type |a valid )?"
-    r"(?P<type>integer|int|number|float|numeric|string|text|boolean|bool|array|list|object)\b"
-    r"|is not (?:an? |a valid )(?P<not>integer|int|number|float|boolean|bool|array|list|object)\b"
-    r"|expected (?:an? |type"
-    r" )?(?P<expected>integer|int|number|float|string|boolean|bool|array|list|object)\b",
-    re.I,
-)
+_TYPES = ENGLISH.pattern("errors.types")
 _TYPE_NAMES = {
     "int": "integer",
     "float": "number",
@@ -86,38 +30,20 @@ _TYPE_NAMES = {
     "bool": "boolean",
 }
 _TYPE_NAMES |= {"list": "array"}
-_JSON_TYPES = frozenset("string number integer boolean array object null date datetime".split())
-_DIGITS = re.compile(
-    r"(?:must|should|has to|needs to)(?: be| have| contain)?(?: exactly)?(?: a)? (?P<n>\d{1,2})[-"
-    r" ]digits?",
-    re.I,
-)
+_JSON_TYPES = ENGLISH.words("errors.type_names")
+_DIGITS = ENGLISH.pattern("errors.digits")
 _DATE_STYLE = re.compile(
     r"\b(?P<style>[YMD]{1,4}(?P<sep>[-/.])[YMD]{1,4}(?P=sep)[YMD]{1,4})\b|\b(?P<compact>YYYYMMDD)\b",
     re.I,
 )
-_BETWEEN = re.compile(
-    r"(?:must be |should be )?(?:between|in the range(?: of)?) "
-    r"(?P<low>-?\d+(?:\.\d+)?) (?:and|to|-) (?P<high>-?\d+(?:\.\d+)?)",
-    re.I,
-)
-_AT_MOST = re.compile(
-    r"(?:at most|no more than|less than or equal to|must not exceed|exceeds the"
-    r" (?:limit|maximum) of|"
-    r"maximum (?:is|of)) (?P<n>-?\d+(?:\.\d+)?)",
-    re.I,
-)
-_AT_LEAST = re.compile(
-    r"(?:at least|no less than|greater than or equal to|minimum (?:is|of)) (?P<n>-?\d+(?:\.\d+)?)",
-    re.I,
-)
+_BETWEEN = ENGLISH.pattern("errors.between")
+_AT_MOST = ENGLISH.pattern("errors.at_most")
+_AT_LEAST = ENGLISH.pattern("errors.at_least")
 _PYDANTIC = re.compile(
     r"^(?P<key>[A-Za-z_][\w\-]{0,60})\n {2,}(?P<says>[^\[\n]+?)(?: \[type=[^\n]*)?$", re.M
 )
 _ALONE = re.compile(r"[.!]?\s*(?:[,;)\]}\n]|$)")  # behind the last word of what is said
-_LABELS = frozenset(
-    "error errors message msg detail reason body query".split()
-)  # words before a colon, no keys
+_LABELS = ENGLISH.words("errors.labels")
 _MAX_CHARS = 4_000
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from callwright.language import FEATURES_V1
 
 MOST = 12  # of one request: each costs a search and, with an encoder, an encoding
 _LEAST = 12  # characters: less is a greeting or a remnant
 
-_BETWEEN = re.compile(r"(?<=[.!?;:])\s+|\n+|[。！？；]")
-_JOINED = re.compile(
-    r",?\s+(?:and|then|plus|as well as)\s+(?:(?:then|also|finally)\s+)?"
-    r"(?=(?:i|can|could|would|please|give|provide|find|get|show|list|check|tell|suggest|recommend|fetch|retrieve"
-    r"|search|look|book|send|create|make|add|delete|remove|update|convert|calculate|compute|compare|translate|what"
-    r"|which|where|when|who|how)\b)",
-    re.IGNORECASE,
-)
+_BETWEEN = FEATURES_V1.pattern("terms.between")
+_JOINED = FEATURES_V1.pattern("terms.joined")
 
 
 def clauses(request: str) -> tuple[str, ...]:

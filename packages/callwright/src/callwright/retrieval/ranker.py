@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.types import JsonObject
 from callwright.retrieval.candidates import DIGEST, Candidates, candidate_features
@@ -52,7 +53,7 @@ def open_ranker(path: Path = SHIPPED) -> Ranker:
     from callwright.weights.trees import read
 
     forest, card = read(path)
-    if card.get("features") != DIGEST:
+    if card.get("features") != DIGEST or not knows_vocabulary(card):
         raise WeightsError(
             f"the weights {path} were trained on other features than this version computes",
             hint=f"train them again: callwright train ranker --out {path.parent}",

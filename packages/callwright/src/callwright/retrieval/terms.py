@@ -7,27 +7,19 @@ nearly as they are.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from callwright.language import FEATURES_V1
 from callwright.nouns.errors import MissingExtra
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
 
 # camelCase, snake_case and digits part words; any letters of any script make one
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_WORD = FEATURES_V1.pattern("terms.word")
 
-STOP = frozenset(
-    """a an the and or but if then than so as of at by for from in into on onto to with within without about between
-    over under out up down off again further once i me my mine myself we us our ours ourselves you your yours he him
-    his she her hers it its they them their theirs this that these those who whom whose which what when where why how
-    all any both each few more most other some such no nor not only own same too very s t d ll m o re ve am is are was
-    were be been being have has had having do does did doing will would shall should can could may might must just now
-    also there here please need needs want wants like give tell help let know provide additionally moreover
-    furthermore thank thanks""".split()
-)
+STOP = FEATURES_V1.words("terms.stop")
 """Words that say nothing of what is asked for: English function words, and those that requests are
 made with.
 """

@@ -12,6 +12,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from callwright.language import ENGLISH
+
 
 class _NoReading:
     """The text does not say one thing only."""
@@ -31,15 +33,12 @@ _DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?\Z")
 _OTHER_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:[ _'\u00a0\u202f]\d{3})+(?:\.\d+)?\Z")
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
+_MONTHS = ENGLISH.listed("calendar.month_names")
 _YMD = re.compile(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})\Z")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})\Z")
 _XXY = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\Z")
-_MONTH_FIRST = re.compile(r"([A-Za-z]+)\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\Z")
-_DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?(?: of)?[ -]([A-Za-z]+)\.?,?[ -](\d{4})\Z")
+_MONTH_FIRST = ENGLISH.pattern("calendar.month_first")
+_DAY_FIRST = ENGLISH.pattern("calendar.day_first")
 _STAMP = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2})[Tt ]+(\d{1,2}:\d{2})(:\d{2}(?:\.\d+)?)?"
     r" ?([Zz]|UTC|GMT|[+-]\d{2}:?\d{2})\Z"

@@ -43,3 +43,14 @@ def test_what_is_no_relative_day_is_none(said: str) -> None:
 
 def test_the_words_that_speak_of_days_are_told() -> None:
     assert list(phrases("from today until next Friday")) == ["today", "next Friday"]
+
+
+def test_near_days_are_read_in_the_language_of_the_text_where_there_is_a_pack() -> None:
+    said = "Was ist das Wetter für heute, morgen und übermorgen? Guten Morgen!"
+    assert [d.isoformat() for d in relative_days(said, SUNDAY)] == [
+        "2026-11-22",
+        "2026-11-23",
+        "2026-11-24",
+    ]
+    assert relative_days("¿Qué tiempo hará mañana en Oslo?", SUNDAY) == []
+    assert relative_days("明天奥斯陆的天气怎么样？", SUNDAY) == []

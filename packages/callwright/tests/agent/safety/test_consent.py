@@ -52,6 +52,17 @@ def test_what_destroys_and_what_untrusted_sources_write_needs_leave(tool: Tool, 
     assert bool(Consent(allow=["*"], dry_run=True).why(tool)) is tool.effects.may_write
 
 
+@pytest.mark.parametrize(
+    ("allow", "expected"), [("delete", True), ("shop:delete", True), ("del*", False), ("*", False)]
+)
+def test_only_a_tool_that_is_allowed_by_its_own_name_is_expected(
+    allow: str, expected: bool
+) -> None:
+    tool = Tool("delete", effects=DESTRUCTIVE, source="mcp shop")
+    assert Consent(allow=[allow]).expects(tool) == expected
+    assert Consent(allow=[allow]).why(tool) == ""
+
+
 def test_arguments_that_only_a_result_says_are_marked() -> None:
     sources = ProvenanceIndex("Send the report to Ann.")
     sources.add_result(

@@ -63,6 +63,14 @@ def test_a_request_about_something_else_shows_nothing_that_destroys() -> None:
     assert names("When does Henrik leave for Iceland?") == {"delete_note", "cancelTrip"}
 
 
+def test_a_tool_that_was_allowed_by_its_name_is_shown_whatever_is_said() -> None:
+    kept = withheld("Who made the last commit?", (), ALL, lambda tool: tool is DELETE_NOTE)
+    assert kept == (CANCEL_TRIP,)
+
+
 def test_a_request_in_another_language_hides_nothing() -> None:
+    assert names("Was kostet die Reise nach Rom?") == set()
+    assert names("¿Cuánto cuesta el viaje a Roma?") == set()
+    assert names("ما تكلفة الرحلة إلى روما؟") == set()
     assert names("Lösche bitte die Reise nach Rom") == set()
     assert names("旅行をキャンセルして") == set()

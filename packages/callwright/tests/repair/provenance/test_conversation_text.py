@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import time
 
+import pytest
+
 from callwright.repair.provenance.conversation_text import (
     ConversationText,
     as_number,
@@ -69,3 +71,36 @@ def test_words_are_found_however_they_are_joined_and_only_where_all_are_there() 
     pattern = said_pattern(["user", "id"], "my userid is 7")
     assert all(re.search(pattern, text) for text in ("userid", "user_id", "user-id", "user id"))
     assert said_pattern(["user", "id"], "my user") == said_pattern([], "my user") == ""
+
+
+GERMAN = "Buche für Anna Müller und Peter Schmidt ein Zimmer ab dem 3. März 2026 für 1.250,50 Euro."
+SPANISH = (
+    "Reserva una habitación para Ana López y Pedro Gil a partir del 2026-03-03 por 1.250 euros."
+)
+CHINESE = "请为 Anna Muller 和 Peter Schmidt 预订从 2026-03-03 开始的房间，价格 1250。"
+ARABIC = "احجز غرفة لآنا وبيتر من 2026-03-03 بسعر 1250 يورو للفندق"
+
+
+@pytest.mark.parametrize("text", [GERMAN, SPANISH, CHINESE, ARABIC])
+def test_no_names_and_no_lists_are_picked_out_of_a_text_that_is_not_english(text: str) -> None:
+    talk = ConversationText(text)
+    assert talk.names == []
+    assert talk.lists == []
+    assert talk.dates == ["2026-03-03"]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [(GERMAN, ["1,250.50"]), (SPANISH, []), (CHINESE, ["1250"]), (ARABIC, ["1250"])],
+)
+def test_numbers_have_the_signs_of_their_language_or_none(text: str, numbers: list[str]) -> None:
+    """ "1.250" is a thousand or one and a quarter: where the language is not known it is neither."""
+    assert [m[1] for m in ConversationText(text).numbers if float(m[1].replace(",", "")) > 9] == (
+        numbers
+    )
+
+
+def test_the_end_of_a_conversation_tells_its_language() -> None:
+    before = "You are an assistant that helps with the booking of rooms. " * 200
+    assert not ConversationText(before + GERMAN * 80).readable
+    assert ConversationText(before).readable

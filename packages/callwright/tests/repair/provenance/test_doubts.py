@@ -129,3 +129,22 @@ def test_whole_names_codes_and_addresses_are_not_doubted(key: str, value: Json) 
         )
         == []
     )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Ein Hotel, bei dem keine garage dabei ist, für Order of Merit",
+        "Un hotel que no tenga garage para la Order of Merit",
+        "一家没有 garage 的酒店，给 Order of Merit",
+        "فندق بدون garage من أجل Order of Merit في المدينة الكبيرة",
+    ],
+)
+def test_what_rests_on_words_is_left_out_of_a_conversation_that_is_not_english(asked: str) -> None:
+    """Whether the garage was denied cannot be told; nor where a name ends."""
+    context = RepairContext([HOTEL], asked)
+    assert doubts({"guest": "Order"}, HOTEL, context, frozenset()) == []
+    said = [d.reason for d in doubts({"has_garage": False}, HOTEL, context, frozenset())]
+    assert not any("spoken of" in reason for reason in said)
+    unsaid = doubts({"guest": "Nobody"}, HOTEL, context, frozenset())
+    assert "nothing said so far contains" in unsaid[0].reason

@@ -24,6 +24,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from callwright.language.frozen import vocabulary_digest
 from callwright.models.encoders import open_encoder
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool, digest
@@ -442,6 +443,7 @@ def train(
         "what": WHAT[labels] + ", boosted trees over callwright.planning.features",
         "labels": labels,
         "features": DIGEST,
+        "vocabulary": vocabulary_digest(),
         "calibration": {
             "slope": slope,
             "offset": offset,

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from callwright.language.frozen import vocabulary_digest
 from callwright.planning.edges import EdgeModel, likelihood, open_model
 from callwright.planning.features import pair_features
 from callwright.planning.graph import NEEDED, SHIPPED, chosen, linked
@@ -248,6 +249,7 @@ def train(
     about = {
         "what": "P(the request needs the tool), boosted trees over callwright.planning.needed",
         "features": DIGEST,
+        "vocabulary": vocabulary_digest(),
         "edges": shipped.card["sha256"],
         "calibration": {
             "slope": slope,

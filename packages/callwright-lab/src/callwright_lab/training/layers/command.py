@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from callwright.jsontext import parse
+from callwright.language.frozen import vocabulary_digest
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import digest
@@ -95,7 +96,7 @@ def _train(
         "validation": {source: s.to_dict() for source, s in measure(network, choose).items()},
     }
     if args.features:
-        about["features"] = FEATURES
+        about |= {"features": FEATURES, "vocabulary": vocabulary_digest()}
     if args.scores:
         about["scores"] = [parse(path.read_text(encoding="utf-8")) for path in args.scores]
     return write(args.out, args.name, trained.network, encoder, about, args.precision)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from callwright.language.frozen import vocabulary_digest
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Encoder
@@ -162,6 +163,7 @@ def train(
             " callwright.retrieval.candidates"
         ),
         "features": DIGEST,
+        "vocabulary": vocabulary_digest(),
         "encoder": encoder.name,
         "data": data,
         "settings": asdict(settings),

@@ -20,9 +20,10 @@ from callwright.agent.probing.values import (
     values,
 )
 from callwright.dataflow.flow import words
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, required_keys
 
-_SEARCHED = frozenset("query search keyword term text q".split())
+_SEARCHED = ENGLISH.words("parameters.searched")
 _DEPTH = 4  # of objects in objects
 
 

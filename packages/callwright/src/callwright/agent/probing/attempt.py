@@ -18,6 +18,7 @@ from callwright.agent.probing.policy import TrialPolicy
 from callwright.agent.probing.verdict import ProbeVerdict, is_about, judged
 from callwright.dataflow.flow import words
 from callwright.jsontext import JsonError, parse
+from callwright.language import ENGLISH
 from callwright.nouns.errors import CallwrightError, Failure
 from callwright.nouns.redaction import masked, redacted
 from callwright.nouns.trace import Trace
@@ -35,9 +36,7 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.evidence import UNDOCUMENTED, Observation, excerpt
 
 _TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
-_REMOVING = frozenset(
-    "delete remove cancel erase wipe purge destroy revoke unsubscribe terminate refund".split()
-)
+_REMOVING = ENGLISH.words("effects.removing")
 _PROVED_NOTHING = frozenset({"rate_limit"})  # that we called too often is not the tool's doing
 
 

@@ -13,12 +13,16 @@ from collections.abc import Iterator, Sequence
 from callwright.agent.probing.values import Value
 from callwright.dataflow.flow import GENERIC, Field, Link, compatible, links_between, profile
 from callwright.jsontext import opened
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, canonical, scalars
 from callwright.repair.provenance.sources import ProvenanceIndex
 
-FEEDS = 0.45  # score (flow.links_between) from which a tool is tried as the provider of an input
-PERHAPS = 0.2  # score from which a tool is not ruled out as one: both name the thing alike
-DESCRIBED = 0.6  # score of an output whose name the input's description says: "IATA code of an airport" <- iata
+# score (flow.links_between) from which a tool is tried as the provider of an input
+FEEDS = threshold("callwright.agent.probing", "feeds")
+# score from which a tool is not ruled out as one: both name the thing alike
+PERHAPS = threshold("callwright.agent.probing", "perhaps")
+# score of an output whose name the input's description says: "IATA code of an airport" <- iata
+DESCRIBED = threshold("callwright.agent.probing", "described")
 _MOST = 3  # values of one input that a reply offers
 _TELLS = 3  # characters of a text that can tell which record was meant
 

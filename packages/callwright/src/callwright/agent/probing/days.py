@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_COUNTS = {
-    word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
-}
-_COUNTS |= {"a": 1, "an": 1}
-_UNITS = {"day": 1, "week": 7}
-_MONTHS = {
-    name[:3]: number
-    for number, name in enumerate(
-        "january february march april may june july august september october november december".split(),
-        1,
-    )
-}
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-SAID = re.compile(
-    rf"\b(?:(?P<plain>day after tomorrow|today|tonight|now|tomorrow|yesterday)"
-    rf"|in (?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) (?P<unit>day|week)s?"
-    rf"|(?:(?P<which>this|next|coming|on|last) )?(?P<weekday>{'|'.join(_WEEKDAYS)})"
-    rf"|(?P<span>this|next) (?P<part>weekend|week|month)"
-    rf"|(?P<month>{_MONTH}) (?P<dom>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|,? \d{{4}})"
-    rf"|(?P<dom2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month2>{_MONTH})(?!,? \d{{4}}))(?![a-z])",
-    re.I,
-)
-_PLAIN = {
-    "today": 0,
-    "tonight": 0,
-    "now": 0,
-    "tomorrow": 1,
-    "day after tomorrow": 2,
-    "yesterday": -1,
-}
+from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign
+from callwright.language.pack import pack_of
+
+_WEEKDAYS = ENGLISH.listed("calendar.weekday_names")
+_COUNTS: Mapping[str, int] = ENGLISH.table("calendar.counts")
+_UNITS: Mapping[str, int] = ENGLISH.table("calendar.lengths")
+_MONTHS: Mapping[str, int] = ENGLISH.table("calendar.months")
+SAID = ENGLISH.pattern("calendar.relative")
+_PLAIN: Mapping[str, int] = ENGLISH.table("calendar.near_days")
 
 
 def relative_days(text: str, today: date) -> list[date]:
@@ -46,8 +25,19 @@ def relative_days(text: str, today: date) -> list[date]:
     A weekday is the next one after today ("last": the one before); a day of a month is the next
     such day.
     """
+    if is_foreign(text):
+        return _near_days(text, today)
     found = (_day(m, today) for m in SAID.finditer(text))
     return list(dict.fromkeys(day for day in found if day is not None))
+
+
+def _near_days(text: str, today: date) -> list[date]:
+    """The days near today that a text in another language names, where there is a pack for it."""
+    language = pack_of(text)
+    names = sorted(language.near_days, key=len, reverse=True) if language else []
+    found = re.findall(rf"\b(?:{'|'.join(map(re.escape, names))})\b", text) if names else []
+    days = (today + timedelta(days=language.near_days[name]) for name in found if language)
+    return list(dict.fromkeys(days))
 
 
 def phrases(text: str) -> Iterator[str]:

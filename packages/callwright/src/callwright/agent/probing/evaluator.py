@@ -17,9 +17,9 @@ from itertools import combinations
 from callwright import prompts
 from callwright.agent.probing.result import Ranked
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.language.tokens import squash
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, Tool
-from callwright.repair.provenance.sources import squash
 
 _ABOUT = 200  # characters of a description
 _TOKENS = 24  # of a reply, for each candidate: it may write names all the same

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from callwright.agent.probing.policy import Order
 from callwright.agent.probing.result import Ranked
+from callwright.nouns.thresholds import threshold
 
 # decimals to which two scores of the retriever are one: then the faster tool comes first
 SCORES_ALIKE = 4
-_BEHIND = 0.5  # of a place: who feeds a tool stands behind it, and before the next
+# of a place: who feeds a tool stands behind it, and before the next
+_BEHIND = threshold("callwright.agent.probing", "behind")
 
 
 def standing_class(one: Ranked) -> int:

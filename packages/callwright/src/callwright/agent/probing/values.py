@@ -8,12 +8,15 @@ all: who has none has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 from callwright.agent.probing.days import phrases, relative_days
 from callwright.dataflow.flow import STOP, VERBS, content_words, words
+from callwright.language import ENGLISH
+from callwright.language.tokens import squash
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, scalars
 from callwright.repair.provenance.conversation_text import (
     NOT_NAMES,
@@ -22,62 +25,33 @@ from callwright.repair.provenance.conversation_text import (
     spoken,
     unique,
 )
-from callwright.repair.provenance.sources import squash
 from callwright.repair.rules import extracted as stated
 from callwright.schema.value_spellings import NONE
 
-SURE = 0.85  # share of right fills (repair/rules/extracted.py) from which a value is taken to be the one that was meant
+# share of right fills (repair/rules/extracted.py) from which a value is taken to be the one that
+# was meant
+SURE = threshold("callwright.agent.probing", "sure")
 
-_KEYS = frozenset(
-    "key token secret password passwd credential credentials auth authorization authentication".split()
-)
-_KEY_WORDS = frozenset(
-    "api access auth client bearer app private rapidapi subscription session secret user".split()
-)
-_ID = frozenset("id uuid guid identifier asin isbn sku imei vin slug hash".split())
-_CODES = frozenset(
-    "code reference serial ticker symbol zip zipcode postcode postal iata icao iban".split()
-)
-_DERIVED = frozenset(
-    "country currency language locale state airport iata icao ticker symbol stock timezone".split()
-)
-_STATED_KINDS = frozenset("labelled identified option address".split())
-_BY_LOOKS = frozenset("only_quoted only_name only_number named".split())
+_KEYS = ENGLISH.words("parameters.credentials")
+_KEY_WORDS = ENGLISH.words("parameters.credential_words")
+_ID = ENGLISH.words("parameters.identifiers")
+_CODES = ENGLISH.words("parameters.codes")
+_DERIVED = ENGLISH.words("parameters.derived")
+_STATED_KINDS = frozenset({"labelled", "identified", "option", "address"})
+_BY_LOOKS = frozenset({"only_quoted", "only_name", "only_number", "named"})
 _CODE = re.compile(r"(?=.*\d)\S+|[A-Z]{2,6}")
-_DAYS = frozenset("date day birthday deadline checkin checkout arrival departure".split())
-_PLACES_ON_EARTH = frozenset("latitude longitude coordinate".split())
-_SEARCH = frozenset(
-    "query search keyword term text prompt question phrase sentence message input content q s".split()
-)
-_NEUTRAL_NUMBERS = {
-    "page": 1,
-    "offset": 0,
-    "skip": 0,
-    "start": 0,
-    "cursor": 0,
-    "limit": 10,
-    "count": 10,
-    "size": 10,
-}
-_NEUTRAL_NUMBERS |= {"top": 10, "results": 10, "result": 10, "max": 10, "per": 10}
-_NEUTRAL_TEXTS = {"language": "en", "locale": "en-US", "lang": "en"}
-_FORMATS = frozenset(
-    "date date-time time email uri url uuid ipv4 ipv6 hostname binary byte".split()
-)
+_DAYS = ENGLISH.words("parameters.days")
+_PLACES_ON_EARTH = ENGLISH.words("parameters.coordinates")
+_ADDRESSES = ENGLISH.words("parameters.addresses")
+_SEARCH = ENGLISH.words("parameters.texts")
+_NEUTRAL_NUMBERS: Mapping[str, int] = ENGLISH.table("parameters.neutral_numbers")
+_NEUTRAL_TEXTS: Mapping[str, str] = ENGLISH.table("parameters.neutral_texts")
+_FORMATS = ENGLISH.words("parameters.formats")
 _SENTENCE = re.compile(r"(?<=[.?!;])\s+(?=[A-Z])")
 _SHORT = 3  # words; what is shorter is no sentence but what an abbreviation's full stop leaves
 _TOKEN = re.compile(r"[^\W_][\w'’&-]*(?:\.\w+)*")
-_TOPIC = re.compile(
-    r"\b(?:about|regarding|concerning|named|called|titled|containing|matching|related"
-    r" to|on|for|of)\b",
-    re.I,
-)
-_ASKING = frozenset(w for group in VERBS.values() for w in group) | frozenset(
-    "current latest best recent popular available new today now please tell know like want need"
-    " much many list information detail details data something anything some any everything give me"
-    " us help open average typical usual usually common earn cost make take last long far near"
-    " nearest big large small popular top".split()
-)
+_TOPIC = ENGLISH.pattern("requests.topic")
+_ASKING = frozenset(w for group in VERBS.values() for w in group) | ENGLISH.words("requests.asking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +139,7 @@ def is_typed(key: str, part: JsonObject) -> bool:
     address): where nothing that was said has that form, nothing that was said can be its value.
     """
     named, types = set(words(key)), _types(part)
-    if named & (
-        _ID | _CODES | _DAYS | _PLACES_ON_EARTH | {"email", "mail", "url", "uri", "phone", "ip"}
-    ):
+    if named & (_ID | _CODES | _DAYS | _PLACES_ON_EARTH | _ADDRESSES):
         return True
     if part.get("format") in _FORMATS or isinstance(part.get("pattern"), str):
         return True

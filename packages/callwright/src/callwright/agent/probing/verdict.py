@@ -9,28 +9,21 @@ request, tool and arguments.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from callwright.dataflow.flow import content_words, words
+from callwright.language import ENGLISH
+from callwright.language.tokens import squash
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, canonical, scalars
 from callwright.repair.diagnose import Diagnosis, diagnose
 from callwright.repair.empty_result import is_empty_result
-from callwright.repair.provenance.sources import squash
 from callwright.tools.evidence import UNDOCUMENTED, Observation, Outcome, excerpt
 
-_DEAD = re.compile(
-    r"\b404\W*\Z|no (?:such"
-    r" )?(?:route|endpoint|path|page)\b|(?:route|endpoint|page|url|path|resource) (?:was )?"
-    r"(?:not found|does ?n[o']t exist)|cannot (?:get|post) /|\b404:? not found\W*\Z",
-    re.I,
-)
-_PAGE = re.compile(r"\s*(?:<!doctype html|<html\b)", re.I)
-_WEB = frozenset(
-    "html page web url website fetch scrape crawl browser http site document content".split()
-)
+_DEAD = ENGLISH.pattern("errors.dead")
+_PAGE = ENGLISH.pattern("errors.page")
+_WEB = ENGLISH.words("parameters.web")
 _DEVIATES = 2  # declared members of which a reply must have one
 _ENOUGH = 12  # words of a reply from which "not one in common" says something
 _MOST_WORDS = 400  # of a reply that are looked at

@@ -8,6 +8,7 @@ result may have been put there by somebody else (indirect prompt injection).
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -20,6 +21,7 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 
 DRY_RUN = "dry run: it would be called"
 NOBODY = "nobody was there to be asked"
+_WILD = re.compile(r"[*?\[]")
 _SHORT = 200  # characters of the arguments that a refusal repeats
 
 
@@ -73,6 +75,11 @@ class Consent:
         if self._approved is not None:
             return tool.name in self._approved
         return any(is_named(pattern, tool.name, self.offer(tool)) for pattern in self._allow)
+
+    def expects(self, tool: Tool) -> bool:
+        """Whether the user allowed this tool by its name: not by a pattern that names others too."""
+        names = (pattern for pattern in self._allow if not _WILD.search(pattern))
+        return any(is_named(name, tool.name, self.offer(tool)) for name in names)
 
     @property
     def dry_run(self) -> bool:

@@ -1,50 +1,52 @@
-"""What the model is not even shown: destructive tools that the request does not speak of.
+"""What the model is not even shown: destructive tools that nobody expects to be called.
 
-A small model calls what it sees. A tool that destroys is therefore put before it only if the
-request, or what was said before it, asks for something to go and shares a word with the tool's name
-or description. A request in another language than the tools says nothing either way, and nothing is
-kept back.
+Effects and consent decide: a tool that cannot destroy is shown, and so is one that the user allowed
+by its name. Among the others words rank: a small model calls what it sees, so of them it sees those
+for which the request, or what was said before it, asks for something to go and shares a word with
+the tool's name or description. A request in another language says nothing either way, and nothing
+is kept back. Being shown permits nothing: whether a call leaves is
+:mod:`~callwright.agent.safety.consent`'s to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, name_words, stem, stems
+from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, stem, stems
+from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign
+from callwright.language.tokens import split_name
 from callwright.nouns.types import Tool
 
-_DESTROYING = frozenset(
-    "delete remove cancel drop erase clear wipe purge destroy reset revoke terminate uninstall kill"
-    " overwrite".split()
-)
-_CHANGING = frozenset("write overwrite replace update set put save edit modify move rename".split())
-_ASKING_TO_CHANGE = frozenset(
-    "write save update set put edit modify change move rename replace add store record note create"
-    " make book keep fill enter log append correct fix adjust reschedule register remember turn"
-    " switch increase decrease raise lower".split()
-)
-_ASKING = frozenset(  # how people ask for it, besides the verbs themselves
-    "undo discard abandon scrap void rid trash empty end stop quit unsubscribe close dismiss"
-    " eliminate off away withdraw reverse rollback roll expunge forget kill overwrite replace".split()
-)
+_DESTROYING = ENGLISH.words("effects.destroying")
+_CHANGING = ENGLISH.words("effects.changing")
+_ASKING_TO_CHANGE = ENGLISH.words("effects.asking_to_change")
+_ASKING = ENGLISH.words("effects.asking_to_destroy")
 
 
-def withheld(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The destructive tools that nothing said so far speaks of.
+def withheld(
+    query: str,
+    earlier: Iterable[str],
+    tools: Sequence[Tool],
+    is_expected: Callable[[Tool], bool] | None = None,
+) -> tuple[Tool, ...]:
+    """The destructive tools that nothing said so far speaks of, and that are not ``is_expected``:
+    allowed by their names.
 
     Effects that nobody declared count as destructive; so the tool must also say of itself that it
     destroys, or a plain Python function without declared effects would vanish.
     """
     text = " ".join([query, *earlier])
     said = stems(text)
-    if not (
+    if is_foreign(text) or not (
         FUNCTION_WORDS & set(WORD.findall(text.lower()))
         or any(said & _subject(tool) for tool in tools)
     ):
-        return ()  # no English function word and no word of any tool: another language
-    return tuple(
+        return ()  # another language, or no English function word and no word of any tool
+    unspoken = (
         t for t in tools if _dangerous(t) and not (said & _subject(t) and said & _wishes(t))
     )
+    return tuple(t for t in unspoken if is_expected is None or not is_expected(t))
 
 
 def _dangerous(tool: Tool) -> bool:
@@ -53,7 +55,7 @@ def _dangerous(tool: Tool) -> bool:
     """
     if tool.effects.read_only or not tool.effects.destructive:
         return False
-    return _deletes(tool) or bool(stems(" ".join(name_words(tool.name)[:1])) & _OVERWRITING)
+    return _deletes(tool) or bool(stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING)
 
 
 def _deletes(tool: Tool) -> bool:
@@ -79,7 +81,7 @@ def _subject(tool: Tool) -> frozenset[str]:
 
 
 def _own_words(tool: Tool) -> str:
-    return " ".join([*name_words(tool.name), tool.description.split(". ")[0]])
+    return " ".join([*split_name(tool.name), tool.description.split(". ")[0]])
 
 
 _RUIN = frozenset(stem(verb) for verb in _DESTROYING)

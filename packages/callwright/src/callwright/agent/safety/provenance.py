@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from callwright.language.tokens import fold, squash
 from callwright.nouns.types import Json, JsonObject, canonical
-from callwright.repair.provenance.sources import Leaf, ProvenanceIndex, fold, squash
+from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
 
 _TELLING = 4  # letters and digits that one would hardly meet twice by chance
 _WORD = re.compile(r"[^\s,;()\[\]{}<>\"']+")

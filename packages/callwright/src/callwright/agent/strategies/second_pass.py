@@ -19,7 +19,8 @@ from typing import TypeAlias
 
 from callwright.agent.gaps import Gap, gaps
 from callwright.agent.strategies.job import Job
-from callwright.agent.words import name_words, stems
+from callwright.agent.words import stems
+from callwright.language.tokens import split_name
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Json, Tool, ToolCall
 from callwright.planning.schema_order import claims
@@ -126,7 +127,7 @@ def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
         if waits and t.effects.read_only and not t.properties and t.name not in called
     )
     return tuple(
-        t.name for t in tellers if _NOW & stems(f"{' '.join(name_words(t.name))} {t.description}")
+        t.name for t in tellers if _NOW & stems(f"{' '.join(split_name(t.name))} {t.description}")
     )
 
 

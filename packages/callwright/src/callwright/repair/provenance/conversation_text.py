@@ -8,10 +8,13 @@ Each list is made when it is first asked for. Nothing here knows a schema;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from callwright.language import ENGLISH
+from callwright.language.detect import LONGEST, is_foreign
+from callwright.language.pack import pack_of
 from callwright.nouns.types import Json, canonical
 from callwright.schema.value_spellings import NONE, calendar_day, number
 
@@ -20,43 +23,21 @@ MAX_TEXT = 20_000  # of the conversation, its end
 QUOTED = re.compile(
     r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<![\w])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`"
 )
-MORE_QUOTED = re.compile(
-    r"\s*(?:,|;|&|\band\b|\bor\b)\s*(?:and |or )?[\"'`“]"
-)  # after the first of several
+MORE_QUOTED = ENGLISH.pattern("conversation.more_quoted")
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
 URL = re.compile(r"https?://[^\s<>\"'\])]+[^\s<>\"'\]).,;:!?]")
 UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
-DATE = re.compile(
-    r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b"
-    r"|\b[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b"
-    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]{2,8},? \d{4}\b"
-)
-NUMBER = re.compile(
-    r"(?<![\w.,/:^[-])([-−]?\d+(?:,\d{3})*(?:\.\d+)?)(?![\w]|[.,:/]\d|-\d)(\s?(?:%|percent\b|thousand\b|million\b|billion\b))?"
-)
-_NAMES_ON = r"(?:[ ](?:of |de |the |van |von |& )?[A-Z](?:[\w'’.-]{0,80}[\w])?(?![\w'’])){0,7}"
-NAME = re.compile(rf"\b(?:Mr\.|Mrs\.|Ms\.|Dr\.|[A-Z][\w'’.-]{{0,80}}[\w]){_NAMES_ON}")
-_FIGURE = r"(?<![\w.])[-−$€£]?\d[\d.]*(?: (?:week|month|day|year|hour|minute)s?\b)?"
-_ITEM = rf"{QUOTED.pattern}|{NAME.pattern}(?: \d{{1,2}}\b)?|{_FIGURE}"
-_MEMBER = re.compile(_ITEM)
-_AND = re.compile(r"\s*,?\s+(?:and|or|&|versus|vs\.?)\s+")
+DATE = ENGLISH.pattern("conversation.date")
+NUMBER = ENGLISH.pattern("conversation.number")
+NAME = ENGLISH.pattern("conversation.name")
+_MEMBER = ENGLISH.pattern("conversation.member")
+_AND = ENGLISH.pattern("conversation.and")
 _COMMA = re.compile(r"\s*,\s*")
-_STATE = re.compile(r"[A-Z]{2}|USA|UK|D\.C")
-_SHORTENED = (" Inc", " Corp", " Ltd", " Bros", " Jr", " Sr", " Co")
-_TIMES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_STATE = ENGLISH.pattern("conversation.states")
+_SHORTENED = ENGLISH.listed("conversation.shortened")
+_TIMES: Mapping[str, int] = ENGLISH.table("conversation.scales")
 _TAG = re.compile(r"</?\w+>|\*\*[^*\n]+\*\*")
-NOT_NAMES = frozenset(
-    "i i'm i'd i'll i've what which where when who whose how why can could would should will please"
-    " find get show tell give is are do does did the a an my your it its this that there if in on"
-    " at for from to and or also then help calculate compute determine book order search list"
-    " create make set update delete add remove convert send check let yes no ok okay hi hello hey"
-    " sure thanks thank based our need want retrieve provide generate identify use using after"
-    " before next finally first second third lastly additionally based on with as we you he she"
-    " they monday tuesday wednesday thursday friday saturday sunday january february march april"
-    " may june july august september october november december today tomorrow schedule play what's"
-    " once later furthermore moreover build fetch look consider suppose imagine given assume while"
-    " during since both any some change id".split()
-)
+NOT_NAMES = ENGLISH.words("conversation.not_names")
 
 
 @dataclass
@@ -73,26 +54,53 @@ class ConversationText:
         self.low = self.text.lower()
 
     @cached_property
+    def readable(self) -> bool:
+        """Whether the text is English, or nothing speaks against it. Capital letters, "and" and the
+        signs of numbers mean something else elsewhere.
+        """
+        return not is_foreign(self.text[-LONGEST:])
+
+    @cached_property
     def quoted(self) -> list[str]:
         return unique(map(inside, QUOTED.finditer(self.text)))
 
     @cached_property
     def dates(self) -> list[str]:
         """Days, as ISO 8601 writes them."""
-        return unique(d.isoformat() for m in DATE.finditer(self.text) if (d := calendar_day(m[0])))
+        days = (calendar_day(m[0]) for m in DATE.finditer(self.text))
+        language = None if self.readable else pack_of(self.text[-LONGEST:])
+        named = (d.to_date() for d in language.dates(self.text)) if language else ()
+        return unique(day.isoformat() for day in (*days, *named) if day)
 
     @cached_property
     def numbers(self) -> list[re.Match[str]]:
-        return list(NUMBER.finditer(DATE.sub(" ", self.text)))
+        if self.readable:
+            return list(NUMBER.finditer(DATE.sub(" ", self.text)))
+        language = pack_of(self.text[-LONGEST:])
+        if language is not None:
+            text = language.with_point(self.text)
+            for date in reversed(language.dates(text)):
+                text = text[: date.span[0]] + " " + text[date.span[1] :]
+            return list(NUMBER.finditer(DATE.sub(" ", text)))
+        found = NUMBER.finditer(DATE.sub(" ", self.text))
+        return [m for m in found if m[1].lstrip("-−").isdigit()]  # "1.234" may be a thousand
 
     @cached_property
     def names(self) -> list[str]:
-        """Runs of capitalised words, sentence openers taken off."""
+        """Runs of capitalised words, sentence openers taken off; none in a text that is not
+        English.
+        """
+        if not self.readable:
+            return []
         return unique(n for m in NAME.finditer(self.text) if (n := named(m)))
 
     @cached_property
     def lists(self) -> list[list[str]]:
-        """Members of "A and B" and "A, B and C", where all are names, quotations or numbers."""
+        """Members of "A and B" and "A, B and C", where all are names, quotations or numbers; none in
+        a text that is not English.
+        """
+        if not self.readable:
+            return []
         rows: list[list[str]] = []
         row: list[str] = []
         end = 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, canonical
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import judge, leaves
@@ -19,18 +20,12 @@ from callwright.repair.result import Abstention
 from callwright.schema.coerce import pointer_join
 from callwright.schema.keys import words
 
-_GOES_ON = re.compile(r"(?: (?:of|de|the) (?:the )?| )[A-Z][a-z]")
-_GOES_BEFORE = re.compile(r"[A-Z][a-z]+ (?:of |de |the )?\Z")
-_DENIED = re.compile(
-    r"n['’]t\b|\b(?:no|not|non|never|none|without|neither|nor|false|off|dont|avoid|except|less|only|just)\b"
-    r"|\b(?:exclud|disabl|skip)"
-)
+_GOES_ON = ENGLISH.pattern("conversation.name_goes_on")
+_GOES_BEFORE = ENGLISH.pattern("conversation.name_goes_before")
+_DENIED = ENGLISH.pattern("conversation.denied")
 _NAME_WORD = re.compile(r"[\w'’]*")
-_ASKING = frozenset(  # what names of yes-or-no parameters hold besides what they are about
-    "is has have include includes included with want wants show enable enabled allow should return"
-    " available".split()
-)
-_FUNCTION_WORDS = frozenset("a an and at by for from in is of on or the to was what with".split())
+_ASKING = ENGLISH.words("conversation.switch_words")
+_FUNCTION_WORDS = ENGLISH.words("conversation.last_words")
 
 
 def doubts(
@@ -76,7 +71,8 @@ def _doubt(key: str, value: Json, part: Json, situation: RepairContext) -> str:
 
 def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
     """What is odd about a text: it ends like one that was cut, another option was said, or only a
-    part of a word or name was taken.
+    part of a word or name was taken. What rests on function words and capital letters is left out
+    where the conversation is not English.
     """
     sources = situation.sources
     if leaf.rstrip()[-1:] == "," or (
@@ -95,6 +91,8 @@ def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
         return ""
     if (leaf.isalpha() and not sources.holds_words(leaf)) or _within_code(leaf, situation.said):
         return ", which is only a part of a word that was said."
+    if not situation.talk.readable:
+        return ""
     if leaf.rpartition(" ")[2] in _FUNCTION_WORDS and leaf.count(" "):
         return ", which ends like a text that was cut off."
     whole = _longer(leaf, situation.said)
@@ -102,7 +100,11 @@ def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
 
 
 def _spoken_of(key: str, situation: RepairContext) -> str:
-    """What a yes-or-no is about, where the request speaks of it and denies nothing; else \"\"."""
+    """What a yes-or-no is about, where the request speaks of it and denies nothing; else "". Whether
+    anything is denied can be told of an English conversation only.
+    """
+    if not situation.talk.readable:
+        return ""
     about = [word for word in words(key) if len(word) > 2 and word not in _ASKING]
     asked = bool(about) and all(situation.sources.mentions(word) for word in about)
     return about[0] if asked and not _DENIED.search(situation.low) else ""

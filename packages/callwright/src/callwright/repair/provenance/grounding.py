@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from callwright.language.tokens import squash
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Json, JsonObject, Tool, canonical
 from callwright.repair.provenance.records import mixed_records
-from callwright.repair.provenance.sources import Leaf, ProvenanceIndex, squash
+from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 from callwright.schema.keys import words
 

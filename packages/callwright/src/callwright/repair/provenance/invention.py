@@ -20,9 +20,11 @@ from datetime import date, timedelta
 from math import isclose
 
 from callwright.dataflow.flow import STOP
+from callwright.language import ENGLISH
+from callwright.language.tokens import squash
 from callwright.nouns.types import Json, JsonObject, Tool, canonical, required_keys
 from callwright.repair.provenance.grounding import examples_in
-from callwright.repair.provenance.sources import ProvenanceIndex, squash
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.keys import words
@@ -55,9 +57,7 @@ _SPANS: dict[str, tuple[int, ...]] = {
     "year": (12, 365),
 }
 _SPANS |= {month.lower(): (place,) for place, month in enumerate(month_name) if month}
-_COORDINATES = frozenset(
-    {"lat", "latitude", "lon", "lng", "long", "longitude"}
-)  # known of a place by its name
+_COORDINATES = ENGLISH.words("parameters.coordinate_keys")
 _PERIODS = ("month", "quarter", "year")  # that begin and end with a month
 _LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
@@ -66,11 +66,7 @@ _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
 _DEPTH = 12
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
-_DAY = re.compile(
-    r"(?<!\d)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)|(?<!\d)\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(?!\d)"
-    r"|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Za-z]{3,9}\.?,? \d{4}\b"
-    r"|\b[A-Za-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b"
-)
+_DAY = ENGLISH.pattern("calendar.day")
 _MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
 _TEXT = "text"
 _DATED = 100_000  # characters of a text in which dates are looked for

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
 from callwright.jsontext import opened
+from callwright.language import ENGLISH
+from callwright.language.tokens import fold, squash
 from callwright.nouns.types import Json, Message, ToolResult, canonical
 from callwright.schema.keys import words
 from callwright.schema.value_spellings import calendar_day
@@ -16,40 +17,11 @@ from callwright.schema.value_spellings import calendar_day
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
-_COUNT_WORDS: dict[str, float] = {
-    word: float(n)
-    for n, words in enumerate(
-        (
-            ("zero",),
-            ("one", "once", "first", "single"),
-            ("two", "twice", "second", "pair", "couple", "both", "double"),
-            ("three", "third", "triple"),
-            ("four", "fourth"),
-            ("five", "fifth"),
-            ("six", "sixth"),
-            ("seven", "seventh", "week", "weekly"),
-            ("eight", "eighth"),
-            ("nine", "ninth"),
-            ("ten", "tenth"),
-            ("eleven",),
-            ("twelve", "dozen"),
-        )
-    )
-    for word in words
-}
-_COUNT_WORDS |= {
-    "twenty": 20,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "hundred": 100,
-    "thousand": 1000,
-    "half": 0.5,
-}
+_COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNTS = frozenset(_COUNT_WORDS)
-_ENUMERATORS = frozenset({"first", "second", "third", "fourth", "fifth", "sixth"})
-_ENUMERATES = re.compile(r"(?:\A|[.!?;:]|\band)\W{0,4}(?:first|second|third|fourth|fifth|sixth) ?,")
-_ENDINGS = ("s", "es", "ed", "ing", "d", "er", "ly", "al")
+_ENUMERATORS = ENGLISH.words("numbers.enumerators")
+_ENUMERATES = ENGLISH.pattern("numbers.enumerates")
+_ENDINGS = ENGLISH.listed("stemming.forms")
 _MAX_LEAVES = 20_000
 _MAX_DEPTH = 60
 
@@ -343,20 +315,6 @@ def _as_float(value: float) -> float:
         return float(value)
     except OverflowError:  # an integer of more than 308 digits
         return float("inf")
-
-
-def fold(text: str) -> str:
-    """Without case and accents."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    marks = {ord(c): None for c in set(decomposed) if unicodedata.combining(c)}
-    return decomposed.translate(marks) if marks else decomposed
-
-
-def squash(text: str) -> str:
-    """Letters and digits only, folded."""
-    return _NOT_ALNUM.sub("", fold(text))
 
 
 def _leaves(value: Json, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Json]]:

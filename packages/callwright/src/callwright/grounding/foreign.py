@@ -1,0 +1,54 @@
+"""Numbers and dates of statements that are not in English, read by the pack of their language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
+from callwright.language.pack import pack
+from callwright.language.protocol import WrittenNumber
+
+
+def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
+    """The numbers of a text in a language, outside ``taken``, in order.
+
+    The signs of numbers, scales and units are those of the language's pack, where there is one. All
+    count as rough: "etwa" cannot be told from other words. Spelled-out numbers are not read.
+    """
+    reader = pack(language)
+    if reader is None:
+        return [replace(n, hedge="about") for n in numbers(text, taken, words=False)]
+    written = {w.span[0]: w for w in reader.numbers(text)}
+    found = numbers(reader.with_point(text), taken, words=False)
+    return [_with_words(n, written.get(n.digits[0])) for n in found]
+
+
+def _with_words(number: Number, written: WrittenNumber | None) -> Number:
+    """A number with the scale and the unit that its language's words give it."""
+    number = replace(number, hedge="about")
+    if written is None:
+        return number
+    scale = written.scale if number.scale == 1 else 1.0
+    return replace(
+        number,
+        value=number.value * scale,
+        step=number.step * scale,
+        scale=number.scale * scale,
+        span=(number.span[0], max(number.span[1], written.span[1])),
+        unit=number.unit or written.unit,
+    )
+
+
+def moments_in(text: str, language: str) -> list[Moment]:
+    """The dates and times of a text in a language, in order: what is written in digits, and the
+    dates that name a month.
+    """
+    reader = pack(language)
+    named = [Moment(d.span, d.year, d.month, d.day) for d in (reader.dates(text) if reader else ())]
+    plain = [m for m in moments(text) if not any(_overlap(m.span, n.span) for n in named)]
+    return sorted([*named, *plain], key=lambda m: m.span)
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a[0] < b[1] and b[0] < a[1]

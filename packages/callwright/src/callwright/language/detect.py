@@ -1,0 +1,106 @@
+"""The language of a text, by its script and by the function words that it holds.
+
+No model and no dictionary: a text in Latin or Cyrillic script belongs to the language whose
+function words it holds, words of several languages counting less; other scripts name a language or
+none. Short texts without function words have no language. Who asks acts only on an answer that it
+knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from callwright.language.vocabulary import Vocabulary
+from callwright.nouns.memo import remembered
+
+DETECTION: Final = Vocabulary("detection")
+LONGEST: Final = 4_000  # characters of a text that are looked at
+_WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is a sign: "31 m/s"
+
+
+@remembered(most=4_096, longest=1_024)
+def language_of(text: str) -> str:
+    """The code of the language that a text is written in ("en", "de", …); "" where it cannot be
+    told.
+    """
+    text = text[:LONGEST]
+    script = script_of(text)
+    if script not in _table("scripts_with_words"):
+        return str(_table("languages_of_scripts").get(script, ""))
+    found = _WORD.findall(text.casefold())
+    return _told_by(found) if found else ""
+
+
+def is_foreign(text: str, code: str = "en") -> bool:
+    """Whether a text is surely not written in a language: its script, or its function words, are
+    those of another one. A text of which nothing can be told is not foreign.
+    """
+    language = language_of(text)
+    if language:
+        return language != code
+    return script_of(text[:LONGEST]) not in ("", "Latn")
+
+
+@remembered(most=4_096, longest=1_024)
+def script_of(text: str) -> str:
+    """The script that most letters of a text are in, as ISO 15924 names it; "" for a text without
+    letters and for scripts that are not listed.
+    """
+    letters = [ord(c) for c in text if c.isalpha()]
+    if not letters:
+        return ""
+    counts: dict[str, int] = {}
+    for code in letters:
+        script = _script(code)
+        counts[script] = counts.get(script, 0) + _letters_in_a_sign(script)
+    if counts.get("Kana"):
+        counts["Kana"] += counts.pop("Hani", 0)  # Japanese is written in both
+    return max(counts, key=lambda name: counts[name])
+
+
+def _letters_in_a_sign(script: str) -> int:
+    return int(_table("letters_in_a_sign").get(script, 1))
+
+
+def _script(code: int) -> str:
+    return next((name for low, high, name in _ranges() if low <= code <= high), "")
+
+
+@cache
+def _ranges() -> tuple[tuple[int, int, str], ...]:
+    rows = (row.split() for row in DETECTION.listed("scripts.ranges"))
+    return tuple((int(low, 16), int(high, 16), name) for low, high, name in rows)
+
+
+def _table(name: str) -> Mapping[str, Any]:
+    return DETECTION.table(f"scripts.{name}")
+
+
+def _told_by(words: list[str]) -> str:
+    """The language whose function words cover most of the words, clearly more than the next one."""
+    cuts = DETECTION.table("thresholds.function_words")
+    weights = _weights()
+    scores: dict[str, float] = {}
+    for word in words:
+        for code, weight in weights.get(word, {}).items():
+            scores[code] = scores.get(code, 0.0) + weight
+    ranked = sorted(scores, key=lambda code: -scores[code])
+    if not ranked:
+        return ""
+    best, next_best = scores[ranked[0]], scores[ranked[1]] if len(ranked) > 1 else 0.0
+    covered = best / len(words)
+    clear = best - next_best >= cuts["margin"] and best >= cuts["ratio"] * next_best
+    return ranked[0] if clear and covered >= cuts["coverage"] else ""
+
+
+@cache
+def _weights() -> Mapping[str, Mapping[str, float]]:
+    """Function word -> language -> what it counts: less, the more languages have the word."""
+    languages: dict[str, list[str]] = {}
+    for code in DETECTION.file("stop_words"):
+        for word in DETECTION.listed(f"stop_words.{code}"):
+            languages.setdefault(word, []).append(code)
+    return {word: {code: 1 / len(codes) for code in codes} for word, codes in languages.items()}

@@ -1,0 +1,151 @@
+"""Language packs over the vocabularies of this package: ``pack("de")``, ``pack_of(text)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, cached_property
+from typing import Any, Final
+
+from callwright.language.detect import DETECTION, language_of
+from callwright.language.protocol import LanguagePack, WrittenDate, WrittenNumber
+from callwright.language.stemming import strip_ending
+from callwright.language.vocabulary import Vocabulary
+
+PACKS: Final = ("de", "en")
+_DIGITS = r"(?<![\w.,])(?:\d{1,3}(?:GROUP\d{3})+|\d+)(?:DECIMAL\d+)?(?!\d)"
+
+
+class Pack:
+    """A language as its vocabulary describes it. Tables are made once, when first asked for."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+        self.vocabulary = Vocabulary(code)
+
+    @property
+    def code(self) -> str:
+        return self._code
+
+    @cached_property
+    def stop_words(self) -> frozenset[str]:
+        return DETECTION.words(f"stop_words.{self._code}")
+
+    @cached_property
+    def question_words(self) -> frozenset[str]:
+        return self._words("requests.questions")
+
+    @cached_property
+    def months(self) -> Mapping[str, int]:
+        return self._table("calendar.months")
+
+    @cached_property
+    def weekdays(self) -> Mapping[str, int]:
+        return self._table("calendar.weekdays")
+
+    @cached_property
+    def near_days(self) -> Mapping[str, int]:
+        return self._table("calendar.near_days") or self._table("days.near_days")
+
+    @cached_property
+    def units(self) -> Mapping[str, str]:
+        if self.vocabulary.has("units.names"):
+            more = self._table("units_written.more_names")
+            return {**self._table("units.names"), **more}
+        return {
+            written.rstrip("_").replace("_", " "): name
+            for units in self.vocabulary.file("units").values()
+            for name, about in units.items()
+            for written in about["names"]
+        }
+
+    def verbs_of(self, effect: str) -> frozenset[str]:
+        return self._words(f"effects.{effect}")
+
+    def numbers(self, text: str) -> tuple[WrittenNumber, ...]:
+        decimal, group = self._signs
+        found = []
+        for m in self._number.finditer(text):
+            digits = m["digits"].replace(group, "").replace(decimal, ".")
+            scale = self._table("numbers.scales").get((m["scale"] or "").lower(), 1.0)
+            unit = self.units.get((m["unit"] or "").lower(), "")
+            found.append(WrittenNumber(float(digits) * scale, m.span(), scale, unit))
+        return tuple(found)
+
+    def dates(self, text: str) -> tuple[WrittenDate, ...]:
+        found = []
+        for m in self._date.finditer(text):
+            day, year = m["day"] or m["day_after"], m["year"]
+            month = self.months[m["month"].lower().rstrip(".")]
+            made = WrittenDate(
+                m.span(), month, int(day) if day else None, int(year) if year else None
+            )
+            if (day or year) and 1 <= (made.day or 1) <= 31:
+                found.append(made)
+        return tuple(found)
+
+    def with_point(self, text: str) -> str:
+        decimal, group = self._signs
+        if decimal == ".":
+            return text
+        swapped = {decimal: ".", group: ","}
+        return self._digits.sub(lambda m: "".join(swapped.get(c, c) for c in m.group()), text)
+
+    def stem(self, word: str) -> str:
+        return strip_ending(word, self._table("stemming.light"), doubled="s")
+
+    @cached_property
+    def _signs(self) -> tuple[str, str]:
+        signs = self.vocabulary.table("signs.numbers")
+        return str(signs["decimal"]), str(signs["group"])
+
+    @cached_property
+    def _digits(self) -> re.Pattern[str]:
+        decimal, group = map(re.escape, self._signs)
+        return re.compile(_DIGITS.replace("DECIMAL", decimal).replace("GROUP", group))
+
+    @cached_property
+    def _number(self) -> re.Pattern[str]:
+        scales = _alternatives(self._table("numbers.scales"))
+        units = _alternatives({u: name for u, name in self.units.items() if self._is_sure(u)})
+        return re.compile(
+            rf"(?P<digits>{self._digits.pattern})(?:\s?(?P<scale>{scales})(?!\w))?"
+            rf"(?:\s?(?P<unit>{units})(?![\w°²³/]))?",
+            re.IGNORECASE,
+        )
+
+    def _is_sure(self, unit: str) -> bool:
+        """Whether a word behind a number can only be a unit: no single letter, no function word."""
+        return not (unit.isalpha() and len(unit) == 1) and unit not in self.stop_words
+
+    @cached_property
+    def _date(self) -> re.Pattern[str]:
+        names = _alternatives(self.months)
+        return re.compile(
+            rf"(?<![\w.])(?:(?P<day>\d{{1,2}})\.?\s+)?(?P<month>{names})\b\.?"
+            rf"(?:\s+(?P<day_after>\d{{1,2}})(?![\d:.,]\d|\d))?(?:,?\s+(?P<year>\d{{4}})\b)?",
+            re.IGNORECASE,
+        )
+
+    def _words(self, name: str) -> frozenset[str]:
+        return self.vocabulary.words(name) if self.vocabulary.has(name) else frozenset()
+
+    def _table(self, name: str) -> Mapping[str, Any]:
+        return self.vocabulary.table(name) if self.vocabulary.has(name) else {}
+
+
+def _alternatives(words: Mapping[str, object]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+@cache
+def pack(code: str) -> LanguagePack | None:
+    """The pack of a language; None where there is none."""
+    return Pack(code) if code in PACKS else None
+
+
+def pack_of(text: str) -> LanguagePack | None:
+    """The pack of the language that a text is written in; None where it cannot be told or there is
+    no pack.
+    """
+    return pack(language_of(text))
