@@ -17,6 +17,7 @@ import pytest
 import callwright
 from callwright import prompts
 from callwright.nouns import errors, limits, trace
+from callwright_lab import prompts as lab_prompts
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
@@ -260,6 +261,7 @@ def test_every_error_kind_limit_prompt_and_event_is_documented() -> None:
     words = [cls.__name__ for cls in errors.CallwrightError.__subclasses__()]
     words += list(errors.ViolationKind.__args__) + list(errors.FailureKind.__args__)
     words += list(limits.Limits.__dataclass_fields__) + list(prompts.names()) + list(trace.KINDS)
+    words += list(lab_prompts.names())
     missing = [word for word in words if f"`{word}`" not in text]
     assert not missing, f"not in docs/: {missing}"
 

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+
 import pytest
 
 from callwright import prompts
 from callwright.nouns.errors import ConfigError
+
+DIGESTS = Path(__file__).with_name("digests.txt")
+
+
+def test_the_texts_are_the_ones_that_were_measured() -> None:
+    """A text that models read changes in a commit of its own, with its measurement and its
+    digest.
+    """
+    here = "".join(
+        f"{hashlib.sha256(files(prompts).joinpath(f'{name}.md').read_bytes()).hexdigest()}"
+        f"  {name}.md\n"
+        for name in prompts.names()
+    )
+    assert here == DIGESTS.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", prompts.names())
@@ -36,3 +54,14 @@ def test_values_are_put_in_as_they_are() -> None:
 def test_an_unknown_prompt_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="layer"):
         prompts.load("nothing")
+
+
+def test_another_package_keeps_its_own_prompts() -> None:
+    """A folder finds its own prompts and no others."""
+    own = prompts.PromptFolder("callwright.prompts")
+    assert own.names() == prompts.names()
+    assert own.load("layer") == prompts.load("layer")
+    other = prompts.PromptFolder("callwright.nouns")
+    assert other.names() == ()
+    with pytest.raises(ConfigError, match="there is no prompt 'layer'"):
+        other.render("layer")

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from callwright import prompts
 from callwright.agent.sandbox import require_sandbox
 from callwright.agent.strategies.code import CALLS
 from callwright.jsontext import JsonError, parse_lenient
@@ -22,6 +21,7 @@ from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult, canon
 from callwright.parsing.formats.program import computes
 from callwright.repair.gate import Gate
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.reflection import reflection
 from callwright_lab.reflection.attempts import Trying
 from callwright_lab.reflection.learner import (

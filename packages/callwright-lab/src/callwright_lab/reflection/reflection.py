@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from callwright import prompts
 from callwright.agent.render import signatures
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.protocols import ChatRequest
@@ -17,6 +16,7 @@ from callwright.nouns.trajectory import Step
 from callwright.nouns.types import Json, JsonObject, Reply, Tool, ToolCall, canonical
 from callwright.parsing.formats.pythonic import write_value
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.reflection.row import Reflected
 from callwright_lab.reflection.syntax import literals
 from callwright_lab.reflection.thoughts import origins

@@ -9,7 +9,6 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from callwright import prompts
 from callwright.jsontext import JsonError, uncut
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
@@ -26,6 +25,7 @@ from callwright.parsing import parse_calls
 from callwright.repair.gate import Gate
 from callwright.schema.normalize import closed_object
 from callwright.simulation.simulator import documentation
+from callwright_lab import prompts
 from callwright_lab.verify.samples import mentioned, samples
 
 MOST = 3  # calls, as in Table 12

@@ -14,13 +14,13 @@ from datetime import date
 from statistics import fmean
 from typing import Any
 
-from callwright import prompts
 from callwright.agent.render import signatures
 from callwright.jsontext import JsonError, uncut
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import JsonObject, Reply
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.committee import decided, polled
 from callwright_lab.verify.feasibility import Criteria, Feasibility, feasibility

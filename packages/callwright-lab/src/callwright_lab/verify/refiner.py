@@ -13,13 +13,13 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from callwright import prompts
 from callwright.jsontext import JsonError, uncut
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, Tool, canonical
 from callwright.schema.normalize import closed_object
 from callwright.simulation.simulator import documentation
 from callwright.tools.overlay import KEYWORDS, OverlayChange, referred
+from callwright_lab import prompts
 from callwright_lab.verify.observed import Seen, accepted_at
 from callwright_lab.verify.places import ITEM, Place, places
 

@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from callwright import prompts
 from callwright.agent.gaps import gaps
 from callwright.jsontext import JsonError, uncut
 from callwright.nouns.errors import ConfigError, JournalError
@@ -26,6 +25,7 @@ from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult, canonical, to_json
 from callwright.repair.diagnose import diagnose
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.verify import steps
 from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.committee import decided, polled

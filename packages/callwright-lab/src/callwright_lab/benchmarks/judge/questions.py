@@ -13,7 +13,6 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from callwright import prompts
 from callwright.agent.render import signatures
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.models.dialogue import tried
@@ -21,6 +20,7 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import Json, JsonObject, Message, Reply, Tool
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.benchmarks.judge.text import CHARS, answer_text, chain_text
 
 SOLVED, UNSURE, UNSOLVED = "Solved", "Unsure", "Unsolved"

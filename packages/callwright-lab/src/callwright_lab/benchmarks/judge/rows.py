@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from callwright import prompts
 from callwright.models.dialogue import converse
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import JsonObject, Reply, Usage, digest
+from callwright_lab import prompts
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.judge.questions import (
     FIRST,

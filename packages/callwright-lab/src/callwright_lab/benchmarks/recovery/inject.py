@@ -10,7 +10,6 @@ import random
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from callwright import prompts
 from callwright.agent.render import signatures
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.models.dialogue import converse
@@ -18,6 +17,7 @@ from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import Reply, ToolCall, ToolResult, canonical, digest, scalars
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.benchmarks.judge.text import call_text, chain_text
 from callwright_lab.benchmarks.recovery.cases import ErrorCase, Part
 from callwright_lab.benchmarks.recovery.world import World

@@ -22,7 +22,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from zlib import crc32
 
-from callwright import prompts
 from callwright.jsontext import JsonError, parse
 from callwright.models.dialogue import BlockingModel
 from callwright.nouns.plan import Plan
@@ -37,6 +36,7 @@ from callwright.planning.arrows import (
     write_arrows,
 )
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.training.planner.drafts import Draft, from_json, to_json
 
 Stage = Callable[[Draft], Generator[ChatRequest, Reply, Draft]]

@@ -15,7 +15,7 @@ from callwright.models.dialogue import converse
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Message, Reply
-from callwright.prompts import render
+from callwright_lab.prompts import render
 from callwright_lab.training.refiner.data import ERROR_KINDS, Recipe, Tasks
 from callwright_lab.training.refiner.formats import FORMATS
 from callwright_lab.training.refiner.rewards import grade

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
-from callwright import prompts
 from callwright.jsontext import JsonError, uncut
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import JsonObject, Reply, canonical
 from callwright.schema.normalize import closed_object
+from callwright_lab import prompts
 from callwright_lab.verify.dataset.rules import CALLS, QUERY, Criterion
 
 _CHARS = 12_000  # of what is shown of a row: tools, calls and results share them
