@@ -149,7 +149,6 @@ def test_every_protocol_has_at_least_two_implementations(protocol: type) -> None
                 "OpenAPISource",
                 "MCPSource",
                 "ListSource",
-                "ToolBenchSource",
                 "FakeSource",
             },
         ),

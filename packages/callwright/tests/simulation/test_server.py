@@ -1,64 +1,17 @@
-"""The server as agents meet it: over real HTTP, through our own OpenAPI client and through
-StableToolBench's form.
-"""
+"""The server as agents meet it: over real HTTP, through our own OpenAPI client."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import Mapping
 
 import pytest
-import uvicorn
 
-from callwright import Failure
-from callwright.cli.proxy import bound
-from callwright.http import Egress, HttpClient, HttpResponse
-from callwright.nouns.types import READ, Tool, ToolCall, ToolOutput
-from callwright.simulation.server import MAX_BODY, ToolServer
+from callwright.nouns.types import Json, Tool, ToolCall, ToolOutput
+from callwright.simulation.routes import Answer, Route
+from callwright.simulation.server import MAX_BODY
 from callwright.tools.catalog import open_catalog
 from callwright.tools.openapi.source import OpenAPISource
-
-CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-WEATHER = Tool("weather_for_skycast", "Weather of a city.", CITY, effects=READ)
-
-
-async def answer(tool: Tool, call: ToolCall) -> ToolOutput:
-    given = (
-        json.loads(call.arguments or "{}") if isinstance(call.arguments, str) else call.arguments
-    )
-    match given.get("city"):
-        case "Oslo":
-            return ToolOutput({"tool": tool.name, "celsius": 7}, simulated="recorded")
-        case "Nowhere":
-            return ToolOutput(
-                failure=Failure("rate_limit", "slow down", retryable=True), simulated="model"
-            )
-    return ToolOutput(failure=Failure("tool_error", "no such city"))
-
-
-@asynccontextmanager
-async def served(key: str = "") -> AsyncIterator[str]:
-    with bound("127.0.0.1", 0) as listening:
-        app = ToolServer([WEATHER], answer, key=key)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
-        async with asyncio.TaskGroup() as group:
-            group.create_task(server.serve(sockets=[listening]))
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-            server.should_exit = True
-
-
-async def asked(method: str, url: str, body: Any = None, **headers: str) -> tuple[int, Any, str]:
-    client = HttpClient(Egress.any())
-    data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-    try:
-        found = await client.request(method, url, headers=headers, data=data)
-    finally:
-        await client.aclose()
-    assert isinstance(found, HttpResponse), found
-    return found.status, json.loads(found.body), found.headers.get("x-callwright-simulated", "")
+from tests.simulation.serving import asked, served
 
 
 async def test_a_catalogue_reads_the_description_and_calls_the_tools() -> None:
@@ -83,39 +36,18 @@ async def test_a_catalogue_reads_the_description_and_calls_the_tools() -> None:
         assert "no such city" in bad.failure.message
 
 
-async def test_stabletoolbench_s_own_request_is_understood() -> None:
-    request = {
-        "category": "Weather",
-        "tool_name": "SkyCast",
-        "api_name": "weather",
-        "strip": "",
-        "toolbench_key": "",
-    }
-    async with served() as base:
-        for given in ({"city": "Oslo"}, '{"city": "Oslo"}'):
-            for names in (
-                {},
-                {"tool_name": "skycast_for_Weather", "api_name": "weather_for_skycast"},
-            ):
-                status, body, how = await asked(
-                    "POST", f"{base}/virtual", {**request, **names, "tool_input": given}
-                )
-                assert (status, body["error"], body["response"]["celsius"], how) == (
-                    200,
-                    "",
-                    7,
-                    "recorded",
-                )
-        _, body, _ = await asked(
-            "POST", f"{base}/virtual", {**request, "tool_input": {"city": "Atlantis"}}
-        )
-        assert body == {"error": "no such city", "response": ""}
-        _, body, _ = await asked(
-            "POST", f"{base}/virtual", {**request, "api_name": "tides", "tool_input": ""}
-        )
-        assert body["error"] == "API doesn't exist"
-        assert (await asked("POST", f"{base}/virtual", {"tool_name": 1}))[0] == 422
-        assert (await asked("POST", f"{base}/virtual", b"{"))[0] == 422
+async def _repeat(body: Json, tools: Mapping[str, Tool], ask: Answer) -> tuple[int, Json, str]:
+    output = await ask(tools["weather_for_skycast"], ToolCall("", "", {"city": body}))
+    return 203, [body, output.content], output.simulated
+
+
+async def test_a_registered_request_is_answered_beside_the_server_s_own() -> None:
+    async with served(routes={"/mine": Route("/mine", "Mine", _repeat)}) as base:
+        answer = await asked("POST", f"{base}/mine", b'"Oslo"')
+        assert answer == (203, ["Oslo", {"tool": "weather_for_skycast", "celsius": 7}], "recorded")
+        assert (await asked("POST", f"{base}/mine", b"{"))[0] == 422
+        assert (await asked("GET", f"{base}/mine"))[0] == 404
+        assert (await asked("POST", f"{base}/others", b"{}"))[0] == 404
 
 
 @pytest.mark.parametrize(

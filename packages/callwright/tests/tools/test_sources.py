@@ -15,7 +15,6 @@ from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import JsonObject, Tool, ToolOutput
 from callwright.tools.catalog import open_catalog
 from callwright.tools.lists.source import ListSource
-from callwright.tools.lists.toolbench_source import ToolBenchSource
 from callwright.tools.mcp.source import MCPSource
 from callwright.tools.openapi.source import OpenAPISource
 from callwright.tools.python.functions import FunctionSource
@@ -48,11 +47,6 @@ def written(path: Path, value: Any) -> Path:
         ("a.yaml", "openapi: 3.0.3\n", OpenAPISource),
         ("a.json", {"mcpServers": {"s": {"command": "x"}}}, MCPSource),
         ("a.json", {"servers": {"s": {"type": "stdio", "command": "x"}}}, MCPSource),
-        (
-            "a.json",
-            {"tool_name": "T", "api_list": [{"name": "A", "required_parameters": []}]},
-            ToolBenchSource,
-        ),
         ("a.json", LIST, ListSource),
         ("a.json", {"tools": LIST}, ListSource),
         ("a.jsonl", json.dumps(LIST[0]) + "\n\n", ListSource),

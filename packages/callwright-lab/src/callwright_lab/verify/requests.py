@@ -12,8 +12,8 @@ from typing import Any
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import Tool, digest
-from callwright.tools.lists.toolbench import is_toolbench, tool_from_toolbench
 from callwright.tools.lists.tools import tool_from_wire
+from callwright_lab.datasets.toolbench_tools import is_toolbench, tool_from_toolbench
 from callwright_lab.transcripts import read_text
 
 _HINT = (

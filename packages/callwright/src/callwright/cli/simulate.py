@@ -26,6 +26,7 @@ from callwright.nouns.types import Tool, ToolCall, ToolOutput
 from callwright.proxy.server.budget import Budget
 from callwright.repair.gate import Gate, Refusal
 from callwright.simulation.recording import Recording, record, start_recording
+from callwright.simulation.routes import registered_routes
 from callwright.simulation.server import LOOPBACK, Answer, ToolServer
 from callwright.simulation.simulator import Simulator
 from callwright.tools.catalog import Catalog, open_catalog
@@ -147,10 +148,11 @@ def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) 
     for problem in (*recording.problems, *catalog.problems):
         print(f"note:     {one_line(problem)}", file=sys.stderr)
     url = f"http://{shown}:{port}/openapi.json"
+    routes = "".join(f"; {r.title}: POST {r.path}" for r in registered_routes().values())
     print(
         f"tools:    {len(catalog.tools)}, with {len(recording)} recorded calls\ntrust:   "
         f" callwright trust {url}, so that effects are believed and reads not asked about\nserving:"
-        f"  {url}  (callwright run --tools URL; StableToolBench: POST /virtual)",
+        f"  {url}  (callwright run --tools URL{routes})",
         file=sys.stderr,
         flush=True,
     )

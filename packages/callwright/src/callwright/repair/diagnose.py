@@ -2,8 +2,8 @@
 change them.
 
 Tools fail in many dresses: exceptions, HTTP errors, a status of 200 with an error inside, nothing
-at all. ToolBench's own dress is ``{"error": …, "response": …}``, where the error text is often a
-mere label and the response decides.
+at all. An envelope ``{"error": …, "response": …}`` is judged by its response: the error text is
+often a mere label.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ def failure_in(content: Json) -> Failure | None:
     if _is_empty(value):
         return Failure("empty", "the tool returned an empty result", detail=content)
     if isinstance(value, dict):
-        if _is_toolbench(value):
-            return _toolbench(value)
+        if _is_error_envelope(value):
+            return _read_error_envelope(value)
         said = _error_of(value)
         return _payload(said, _status(value), content) if said else None
     if isinstance(value, str):
@@ -216,13 +216,13 @@ def _is_empty(value: Json) -> bool:
     return isinstance(value, str) and value.strip().lower() in ("", "null", "none", "{}", "[]")
 
 
-def _is_toolbench(value: JsonObject) -> bool:
+def _is_error_envelope(value: JsonObject) -> bool:
     return value.keys() == {"error", "response"} and isinstance(value["error"], str)
 
 
-def _toolbench(value: JsonObject) -> Failure | None:
-    """ToolBench: what the response holds decides; the error alone counts only where there is no
-    response.
+def _read_error_envelope(value: JsonObject) -> Failure | None:
+    """The failure in an envelope of error and response. The response decides; the error alone counts
+    only where there is no response.
     """
     label = value["error"].strip()
     inner = _opened(value["response"])

@@ -1,5 +1,5 @@
-"""What tools really answered, kept to be answered again: from traces, journals, ToolBench's files
-and live calls.
+"""What tools really answered, kept to be answered again: from traces, journals, published
+runs and live calls.
 
 A recording is a trace: a ``run.start`` that holds the tools, and ``result`` events. The trace or
 the journal of any run is therefore one, and :class:`RecordingSource` writes one while tools are
@@ -31,8 +31,8 @@ from callwright.simulation.published_runs import Runs, read_published_runs
 from callwright.tools.wrapped import WrappedSource
 
 _RECORDINGS = (
-    "a trace (.jsonl), a journal (.run), ToolBench's runs and answers (.json), or a folder of such"
-    " files"
+    "a trace (.jsonl), a journal (.run), published runs that an installed package reads (.json; those"
+    " of ToolBench: pip install callwright-lab), or a folder of such files"
 )
 _SUFFIXES = (".json", ".jsonl", journal.SUFFIX)
 _NAMED = 3  # of the files that were skipped

@@ -2,8 +2,8 @@
 answers the calls.
 
 Paths: ``GET /openapi.json`` (what ``callwright run --tools URL`` reads), ``GET /tools`` (an
-OpenAI-style list), ``POST /tools/<name>`` with the arguments as JSON, and ``POST /virtual``, the
-request of StableToolBench's own server.
+OpenAI-style list), ``POST /tools/<name>`` with the arguments as JSON, and what other packages
+register (:mod:`callwright.simulation.routes`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from urllib.parse import unquote
 
 from callwright.jsontext import JsonError, parse, write
 from callwright.nouns.errors import Failure, FailureKind
-from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolOutput
-from callwright.tools.lists.toolbench import change_name, standardise
+from callwright.nouns.types import Tool, ToolCall
+from callwright.simulation.routes import Answer, Route, registered_routes
 from callwright.tools.lists.tools import tool_to_openai
 from callwright.tools.openapi.export import PREFIX, openapi_of
 from callwright.tools.openapi.response import SIMULATED_HEADER
 
-Answer = Callable[[Tool, ToolCall], Awaitable[ToolOutput]]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -52,7 +51,7 @@ class ToolServer:
 
     ``key``: what clients must send (``authorization: Bearer`` or ``x-api-key``). Without one only
     requests to a loopback name are served, so that no web page can reach the tools by a name of its
-    own.
+    own. ``routes``: requests beside its own, by path (default: the registered ones).
     """
 
     def __init__(
@@ -62,10 +61,12 @@ class ToolServer:
         *,
         title: str = "callwright simulate",
         key: str = "",
+        routes: Mapping[str, Route] | None = None,
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._answer = answer
         self._key = key.encode()
+        self._routes = registered_routes() if routes is None else routes
         self._pages = {
             "/openapi.json": write(openapi_of(tools, title=title)),
             "/tools": write([tool_to_openai(tool) for tool in tools]),
@@ -84,17 +85,16 @@ class ToolServer:
             return _problem(*refused)
         if path in self._pages and method in ("GET", "HEAD"):
             return 200, self._pages[path], ""
-        if method != "POST" or not (path == "/virtual" or path.startswith(PREFIX)):
+        route = self._routes.get(path)
+        if method != "POST" or not (route or path.startswith(PREFIX)):
             return _problem(404, f"there is no {method} {path}: see /openapi.json")
         try:
             body = await _body(receive)
         except TooLong:
             return _problem(413, f"a request has at most {MAX_BODY} bytes")
-        return await (
-            self._virtual(body)
-            if path == "/virtual"
-            else self._called(unquote(path[len(PREFIX) :]), body)
-        )
+        if route is not None:
+            return await self._registered(route, body)
+        return await self._called(unquote(path[len(PREFIX) :]), body)
 
     def _refusal(self, given: Mapping[bytes, bytes]) -> tuple[int, str] | None:
         if not self._key:
@@ -130,48 +130,13 @@ class ToolServer:
             return _status(output.failure), write({"error": told}), output.simulated
         return 200, write(output.content), output.simulated
 
-    async def _virtual(self, body: bytes) -> tuple[int, bytes, str]:
-        """StableToolBench's: ``{category, tool_name, api_name, tool_input, strip, toolbench_key}``
-        in, ``{error, response}`` out, status 200 whatever came of it.
-        """
+    async def _registered(self, route: Route, body: bytes) -> tuple[int, bytes, str]:
         try:
             asked = parse(body)
         except JsonError as error:
             return _problem(422, f"the request is not JSON: {error}")
-        if not isinstance(asked, dict) or not all(
-            isinstance(asked.get(k), str) for k in ("tool_name", "api_name")
-        ):
-            return _problem(422, "tool_name and api_name are texts")
-        tool = self._toolbench(asked)
-        if tool is None:
-            return 200, write(_dressed("API doesn't exist", "")), ""
-        given = asked.get("tool_input", "")
-        output = await self._answer(
-            tool, ToolCall("", tool.name, given if isinstance(given, dict) else str(given))
-        )
-        if output.failure is not None:
-            return 200, write(_dressed(output.failure.message, "")), output.simulated
-        held = output.content
-        dressed = isinstance(held, dict) and {"error", "response"} <= set(held)
-        return 200, write(held if dressed else _dressed("", held)), output.simulated
-
-    def _toolbench(self, asked: JsonObject) -> Tool | None:
-        """The tool as ToolBench's inference names it: ``<api>_for_<tool>``, the tool without
-        ``_for_<category>``.
-        """
-        owner = asked["tool_name"]
-        category = standardise(str(asked.get("category") or ""))
-        api, plain = standardise(asked["api_name"]), standardise(owner)
-        for ending in (f"_for_{category}", ""):
-            tool = plain.removesuffix(ending) if ending else plain
-            own = change_name(api.removesuffix(f"_for_{tool}"))
-            if found := self._tools.get(f"{own}_for_{tool}") or self._tools.get(own):
-                return found
-        return None
-
-
-def _dressed(error: str, response: Json) -> JsonObject:
-    return {"error": error, "response": response}
+        status, answer, simulated = await route.respond(asked, self._tools, self._answer)
+        return status, write(answer), simulated
 
 
 def _status(failure: Failure) -> int:

@@ -17,7 +17,11 @@ from callwright.nouns.protocols import ToolSource
 from callwright.nouns.types import Tool
 from callwright.tools.lists.json_document import BrokenDocument, json_value, read_bytes
 from callwright.tools.lists.source import ListSource
-from callwright.tools.lists.toolbench_source import ToolBenchSource, is_document
+from callwright.tools.lists.tool_documents import (
+    DocumentFormat,
+    format_of_document,
+    registered_formats,
+)
 from callwright.tools.overlay import Overlay, is_overlay
 from callwright.tools.overlays import OverlaySource
 from callwright.tools.python.functions import FunctionSource, functions_of
@@ -32,10 +36,10 @@ FORMS = """a tool source is one of
   pkg.module or pkg.module:attr        Python functions: those in TOOLS, or marked with @tool, or all public ones
   file.py or file.py:attr              the same, from a file
   folder                               holding tools.py, mcp.json, tools.json, openapi.json/.yaml, or
-                                       ToolBench's tool documents
+                                       tool documents in a registered format
   file.json, file.yaml                 an OpenAPI document, an mcpServers configuration, a list of tools
-                                       (OpenAI, Anthropic, MCP …), a ToolBench document, or an overlay of
-                                       verify apis, which says more of the tools of the other sources
+                                       (OpenAI, Anthropic, MCP …), a document in a registered format, or an
+                                       overlay of verify apis, which says more of the tools of the other sources
   https://…                            an OpenAPI document
   …?base_url=…&include=…&allow=…       options behind an OpenAPI document, percent-encoded: base_url, server, name,
                                        timeout; include, exclude, allow, credential=scheme:VARIABLE and
@@ -188,8 +192,8 @@ def _of_path(path: Path, spec: str) -> list[ToolSource]:
             if (path / name).exists()
             for source in _of_path(path / name, spec)
         ]
-        if not found and _holds_toolbench(path):
-            return [ToolBenchSource.folder(path)]
+        if not found and (form := _format_of_folder(path)):
+            return [form.read_folder(path)]
         if not found:
             raise CatalogError(
                 f"the folder {spec!r} holds none of {', '.join(_FOLDER_FILES)}", hint=FORMS
@@ -203,18 +207,18 @@ def _of_path(path: Path, spec: str) -> list[ToolSource]:
     return _of_document(path)
 
 
-def _holds_toolbench(folder: Path) -> bool:
-    """Whether one of the first JSON files in a folder or in its subfolders is a ToolBench
-    document.
+def _format_of_folder(folder: Path) -> DocumentFormat | None:
+    """The registered format of the first JSON files in a folder or in its subfolders; None if they
+    are in none.
     """
     files = (path for pattern in ("*.json", "*/*.json") for path in sorted(folder.glob(pattern)))
     for path in islice(files, 5):
         try:
-            if is_document(_read(path)):
-                return True
+            if form := format_of_document(_read(path), registered_formats()):
+                return form
         except CatalogError:  # not JSON: the source itself will say so
             continue
-    return False
+    return None
 
 
 def _of_document(path: Path) -> list[ToolSource]:
@@ -239,8 +243,8 @@ def _of_json(raw: Any, path: Path) -> list[ToolSource]:
 
             file = (location(path), digest_of(dict(raw)))
             return list(sources_from_config(servers, folder=path.parent, file=file))
-        if is_document(raw):
-            return [ToolBenchSource(raw, name=path.stem)]
+        if form := format_of_document(raw, registered_formats()):
+            return [form.read_document(raw, path.stem)]
     return [ListSource.read(raw, name=path.stem)]
 
 

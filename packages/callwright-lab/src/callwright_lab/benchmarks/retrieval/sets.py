@@ -12,10 +12,10 @@ from typing import Any
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import JsonObject, Tool
-from callwright.tools.lists.toolbench import is_toolbench, tool_from_toolbench
 from callwright.tools.lists.tools import tool_from_wire
 from callwright_lab.benchmarks.refine.api_bank import ApiBank
 from callwright_lab.datasets.examples import read_lines
+from callwright_lab.datasets.toolbench_tools import is_toolbench, tool_from_toolbench
 from callwright_lab.training.ranker.retrieval_data import (
     Query,
     Task,

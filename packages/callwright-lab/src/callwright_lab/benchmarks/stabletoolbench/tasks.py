@@ -22,10 +22,10 @@ from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import JsonObject, Tool, ToolOutput, canonical, digest, to_json
 from callwright.simulation.recording import Recorded, Recording
 from callwright.simulation.simulator import SimulatedSource, Simulator
-from callwright.tools.lists.toolbench import tool_from_toolbench
 from callwright.tools.wrapped import WrappedSource
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.comparison.task_sets import Half, Stage, sha256
+from callwright_lab.datasets.toolbench_tools import tool_from_toolbench
 from callwright_lab.training.ranker.retrieval_data import STABLETOOLBENCH_WHERE
 from callwright_lab.transcripts import Transcript, read_files
 from callwright_lab.transcripts.tooleval import TOOLEVAL

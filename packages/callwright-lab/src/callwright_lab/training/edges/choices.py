@@ -19,8 +19,8 @@ from callwright.dataflow.flow import GENERIC, profile
 from callwright.jsontext import parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
-from callwright.tools.lists.toolbench import tool_from_toolbench
 from callwright_lab.datasets.examples import PlanExample, shuffled
+from callwright_lab.datasets.toolbench_tools import tool_from_toolbench
 from callwright_lab.training.ranker.retrieval_data import STABLETOOLBENCH_WHERE
 
 CANDIDATES = "stabletoolbench_queries"

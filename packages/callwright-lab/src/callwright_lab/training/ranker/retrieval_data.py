@@ -17,9 +17,9 @@ from pathlib import Path
 from callwright.jsontext import parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
-from callwright.tools.lists.toolbench import tool_from_toolbench
 from callwright_lab.datasets.examples import read_lines
 from callwright_lab.datasets.nested import SEAL_WHERE, described_tool, response_needs
+from callwright_lab.datasets.toolbench_tools import tool_from_toolbench
 
 FOLDS = 5
 SEED = "callwright-retrieval-1"  # changing it changes every split: never do

@@ -2,8 +2,9 @@
 
 Recognised: OpenAI chat (``{"type": "function", "function": {…}}``) and Responses (flat), Anthropic
 (``input_schema``), MCP (``inputSchema``, ``outputSchema``, ``annotations``), Gemini
-(``functionDeclarations``), Bedrock (``toolSpec``), ToolBench ``api_list`` entries, and the plain
-forms of data sets (NESTFUL, ComplexFuncBench, NesTools, Seal-Tools, BFCL, xLAM, TaskBench).
+(``functionDeclarations``), Bedrock (``toolSpec``), the plain forms with other words for the same
+members (``api_name``, ``desc``, ``args``, ``returns``), and what other packages register
+(:mod:`callwright.tools.lists.tool_documents`).
 :mod:`callwright.schema.normalize` says what is normalised in the schemas.
 """
 
@@ -17,7 +18,11 @@ from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import DESTRUCTIVE, UNKNOWN, Effects, JsonObject, Tool
 from callwright.schema.normalize import any_schema, object_schema
 from callwright.tools.lists.effects import effects_from_annotations, effects_from_method
-from callwright.tools.lists.toolbench import is_toolbench, tool_from_toolbench
+from callwright.tools.lists.tool_documents import (
+    DocumentFormat,
+    format_of_tool,
+    registered_formats,
+)
 
 FORMS = (
     '{"type": "function", "function": {"name", "description", "parameters"}} (OpenAI), {"name",'
@@ -58,6 +63,8 @@ _OUTPUTS = (
     "outputs",
     "output",
 )
+_UNREAD = ("required_parameters", "optional_parameters")  # a registered format's: not no parameters
+_LAB_HINT = "pip install callwright-lab, which reads the notations of data sets"
 _LISTS = (
     "tools",
     "functions",
@@ -101,20 +108,26 @@ def entries(raw: Any) -> list[Any]:
 
 
 def tool_from_wire(
-    raw: Any, *, source: str = "", trusted: bool = True, unsaid: Effects = UNKNOWN
+    raw: Any,
+    *,
+    source: str = "",
+    trusted: bool = True,
+    unsaid: Effects = UNKNOWN,
+    formats: Iterable[DocumentFormat] | None = None,
 ) -> Tool:
     """One tool description in any style. Raises CatalogError that says what is wrong with it.
 
     Without annotations its effects are ``unsaid``: MCP's worst case, which nobody has declared.
     Whoever hands tools to a run takes ``unsaid=DESTRUCTIVE``, as MCP means it, so that their calls
-    ask for leave. ``trusted=False`` keeps the worst case whatever the source says.
+    ask for leave. ``trusted=False`` keeps the worst case whatever the source says. ``formats`` are
+    read before the core's own (default: the registered ones).
     """
     if not isinstance(raw, Mapping):
         raise CatalogError(
             f"a tool is an object, not {type(raw).__name__}: {str(raw)[:80]!r}", hint=FORMS
         )
-    if is_toolbench(raw):
-        return tool_from_toolbench(raw)
+    if form := format_of_tool(raw, registered_formats() if formats is None else formats):
+        return form.read_tool(raw)
     inner = _unwrapped(raw)
     name = _name(inner)
     if not name:
@@ -142,7 +155,7 @@ def tool_to_openai(tool: Tool) -> JsonObject:
 
 
 def bare(tool: Tool) -> Tool:
-    """The tool as ToolBench shows it: its name, its description and its parameters, and no more."""
+    """The tool reduced to its name, its description and its parameters."""
     return replace(tool, output_schema=None, effects=DESTRUCTIVE)
 
 
@@ -230,6 +243,11 @@ def _first(raw: Mapping[str, Any], keys: Iterable[str]) -> Any:
 
 def _input(raw: Mapping[str, Any]) -> JsonObject:
     found = _first(raw, _INPUTS)
+    if found is None and (unread := [key for key in _UNREAD if raw.get(key)]):
+        raise CatalogError(
+            f"its parameters are under {unread[0]!r}, which no installed package reads",
+            hint=f"{_LAB_HINT}, or give them as 'parameters'",
+        )
     if isinstance(found, Mapping) and isinstance(found.get("json"), Mapping) and len(found) == 1:
         found = found["json"]
     required = raw.get("required")

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from callwright.nouns.protocols import ToolSource
 from callwright.tools.catalog import open_catalog
-from callwright.tools.lists.toolbench_source import ToolBenchSource
+from callwright.tools.lists.source import ListSource
+from callwright.tools.lists.tool_documents import registered_formats
+from callwright.tools.sources import sources_of
+from callwright_lab.datasets.toolbench_source import FORMAT, ToolBenchSource
 from tests.places import DATA
 
 DOCUMENT = {
@@ -24,6 +28,22 @@ DOCUMENT = {
         {"name": "Reset", "description": "", "method": "POST", "optional_parameters": []},
     ],
 }
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_file_is_known_by_what_stands_in_it(tmp_path: Path, as_text: bool) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(
+        json.dumps({"tool_name": "T", "api_list": [{"name": "A", "required_parameters": []}]})
+    )
+    (source,) = sources_of(str(path) if as_text else path)
+    assert type(source) is ToolBenchSource
+
+
+def test_the_format_is_registered_and_its_source_fits_the_seam() -> None:
+    assert FORMAT in registered_formats()
+    source: ToolSource = ToolBenchSource(DOCUMENT)
+    assert isinstance(source, ListSource)  # of which the core's tests say that it fits
 
 
 async def test_a_document_is_planned_with_and_never_called() -> None:

@@ -4,7 +4,7 @@ import jsonschema_rs
 import pytest
 
 from callwright.nouns.errors import CatalogError
-from callwright.tools.lists.toolbench import (
+from callwright_lab.datasets.toolbench_tools import (
     change_name,
     is_toolbench,
     standardise,

@@ -10,7 +10,8 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import Tool
 from callwright.tools.lists.source import ListSource
-from callwright.tools.lists.toolbench import tool_from_toolbench
+from callwright.tools.lists.tool_documents import DocumentFormat
+from callwright_lab.datasets.toolbench_tools import is_toolbench, tool_from_toolbench
 
 
 class ToolBenchSource(ListSource):
@@ -60,3 +61,13 @@ def _read(document: Mapping[str, Any], tools: list[Tool], problems: list[str]) -
             tools.append(tool_from_toolbench(api, tool_name=owner, description=about))
         except CatalogError as error:
             problems.append(f"{owner}, api {place}: {error.message}")
+
+
+def _read_document(document: Mapping[str, Any], name: str) -> ToolBenchSource:
+    return ToolBenchSource(document, name=name)
+
+
+FORMAT = DocumentFormat(
+    is_toolbench, tool_from_toolbench, is_document, _read_document, ToolBenchSource.folder
+)
+"""What ``callwright.tool_documents`` registers."""
