@@ -48,8 +48,8 @@ Piece: TypeAlias = TextPiece | CallPiece
 
 @dataclass(slots=True)
 class Meant:
-    """A call as a reader found it, before it has an id. ``slot`` is the label that NESTFUL and
-    NesTools give.
+    """A call as a reader found it, before it has an id. ``slot`` is the label that it bears for
+    what it returns.
     """
 
     tool: str
@@ -89,7 +89,9 @@ class Dialect:
     are tested.
 
     ``reads_as``: its shape is another family's, under whose name its calls are reported. ``asked``:
-    it is read only where ``Parser`` is asked for it by name, because prose looks the same.
+    it is read only where ``Parser`` is asked for it by name, because prose looks the same. Of a
+    registered one ``reader`` names the family whose reader reads it, and ``labels`` says that JSON
+    lists whose calls name what they return are reported under its name.
     """
 
     name: str
@@ -99,3 +101,5 @@ class Dialect:
     verified: bool = False
     reads_as: str = ""
     asked: bool = False
+    reader: str = ""
+    labels: bool = False

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
+from callwright.nouns.plugins import load_plugins
 from callwright.nouns.types import JsonObject, Tool, ToolOutput
 
 GROUP = "callwright.recordings"
@@ -59,14 +58,9 @@ class Runs:
 
 def read_published_runs(path: Path) -> Runs:
     """The runs of a file by the first registered reader that knows its layout."""
-    return first_known(path, _readers())
+    return first_known(path, load_plugins(GROUP))
 
 
 def first_known(path: Path, readers: Iterable[Callable[[Path], Runs]]) -> Runs:
     """The runs by the first reader that finds tools; none where no reader does."""
     return next((found for read in readers if (found := read(path)).tools), Runs())
-
-
-@cache
-def _readers() -> tuple[Callable[[Path], Runs], ...]:
-    return tuple(entry.load() for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name))

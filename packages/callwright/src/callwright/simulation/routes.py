@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import entry_points
 from typing import TypeAlias
 
+from callwright.nouns.plugins import load_plugins
 from callwright.nouns.types import Json, Tool, ToolCall, ToolOutput
 
 GROUP = "callwright.simulation_routes"
@@ -33,9 +32,6 @@ class Route:
     respond: Respond
 
 
-@cache
 def registered_routes() -> Mapping[str, Route]:
     """The routes of all installed packages, by path."""
-    found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
-    routes: list[Route] = [entry.load() for entry in found]
-    return {route.path: route for route in routes}
+    return {route.path: route for route in load_plugins(GROUP)}

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool
 from callwright.parsing import CallPiece, Parser
+from callwright.parsing.formats.registered import labelled_dialect
 from callwright.parsing.formats.untagged import may_begin, value
 from callwright.parsing.pieces import Block, Steps
 from callwright.parsing.scanner import GLANCE, Scanner
@@ -83,15 +84,15 @@ def test_calls_on_lines_of_their_own_leave_the_line_breaks() -> None:
     assert rest(f"{CALL}\n{CALL}") == "\n"
 
 
-def test_nestful_labels_are_kept() -> None:
+def test_labels_are_kept() -> None:
     first, second = (
         '{"name": "f", "arguments": {}, "label": "$var1"}',
         '{"name": "g", "arguments": {}, "label": "$var2"}',
     )
     text = f"[{first}, {second}]"
     assert [(p.call.slot, p.dialect) for p in found(text)] == [
-        ("$var1", "nestful"),
-        ("$var2", "nestful"),
+        ("$var1", labelled_dialect()),
+        ("$var2", labelled_dialect()),
     ]
 
 

@@ -8,8 +8,9 @@ gets a row in ``tagged.ENVELOPES`` instead), its row in ``DIALECTS``. See docs/d
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -28,6 +29,7 @@ from callwright.parsing.formats import (
     tagged,
     untagged,
 )
+from callwright.parsing.formats.registered import registered_dialects
 from callwright.parsing.pieces import Dialect, Reading
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary
@@ -57,15 +59,6 @@ def _fenced(calls: Sequence[ToolCall]) -> str:
     entries = [{"name": c.tool, "arguments": c.arguments} for c in calls]
     text = json.dumps(entries[0] if len(entries) == 1 else entries, ensure_ascii=False, indent=2)
     return f"```json\n{text}\n```"
-
-
-def _nestful(calls: Sequence[ToolCall]) -> str:
-    """NESTFUL names what a call returns; a call without a label gets ``$var`` and its number."""
-    entries = [
-        {"name": c.tool, "arguments": c.arguments, "label": c.slot or f"$var{i}"}
-        for i, c in enumerate(calls, 1)
-    ]
-    return json.dumps(entries, ensure_ascii=False)
 
 
 def _smolagents(calls: Sequence[ToolCall]) -> str:
@@ -181,9 +174,6 @@ _ROWS = (
         _json_writer("", "", "\n"),
     ),
     Dialect(
-        "nestful", '`[{"name": N, "arguments": {…}, "label": "$var1"}, …]`', "IBM/NESTFUL", _nestful
-    ),
-    Dialect(
         "toolmvr",
         "`<execute>` around a program, one `print(N(k='v'))` a line as a rule",
         "ToolBench-V and -R, models trained on them (Tool-MVR)",
@@ -193,16 +183,37 @@ _ROWS = (
 )
 _VERIFIED = frozenset(
     """hermes qwen_xml glm llama_json pythonic mistral mistral_args deepseek deepseek_v31 dsml harmony gemma
-    functiongemma react smolagents fenced json nestful toolrl granite granite_20b phi cohere internlm jamba olmo3 lfm2
-    minimax kimi glimmer functionary functionary_v32 glaive invoke anthropic xlam api_bank nestools
+    functiongemma react smolagents fenced json toolrl granite granite_20b phi cohere internlm jamba olmo3 lfm2
+    minimax kimi glimmer functionary functionary_v32 glaive invoke anthropic xlam
     llmcompiler""".split()
 )  # by packages/callwright/tests/parsing/test_samples.py, which counts their upstreams' samples
-DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+OWN_DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {row.name: replace(row, verified=row.name in _VERIFIED) for row in (*_ROWS, *marked.ROWS)}
 )
-_UNASKED = frozenset(name for name, row in DIALECTS.items() if not row.asked)
 
-_JSON_FAMILIES = frozenset({"json", "llama_json", "nestful"})
+
+class _Dialects(Mapping[str, Dialect]):
+    """The core's own families, then those that installed packages register, found at first use."""
+
+    @cached_property
+    def _rows(self) -> Mapping[str, Dialect]:
+        return {**{row.name: row for row in registered_dialects()}, **OWN_DIALECTS}
+
+    def __getitem__(self, name: str) -> Dialect:
+        return OWN_DIALECTS.get(name) or self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from OWN_DIALECTS
+        yield from (name for name in self._rows if name not in OWN_DIALECTS)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+DIALECTS: Mapping[str, Dialect] = _Dialects()
+_UNASKED = frozenset(name for name, row in OWN_DIALECTS.items() if not row.asked)
+
+_JSON_FAMILIES = frozenset({"json", "llama_json"})
 _READERS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
     (frozenset({"mistral", "mistral_args"}), frozenset({mistral.MARKER}), mistral.read),
     (frozenset({"deepseek", "deepseek_v31"}), frozenset(deepseek.OPENS), deepseek.read),
@@ -240,9 +251,10 @@ def openings(dialects: frozenset[str] | None) -> dict[str, Reader]:
             f"no such dialect: {', '.join(sorted(wrong))}; there are {', '.join(DIALECTS)}"
         )
     wanted = _UNASKED if dialects is None else dialects
+    read_by = wanted | {DIALECTS[name].reader for name in wanted - OWN_DIALECTS.keys()}
     readers: dict[str, Reader] = {}
     for families, markers, reader in _READERS:
-        if families & wanted:
+        if families & read_by:
             readers |= dict.fromkeys(markers, reader)
     for marker, envelope in tagged.ENVELOPES.items():
         if wanted & set(envelope.families.values()):

@@ -113,17 +113,6 @@ def _anthropic(calls: Sequence[ToolCall]) -> str:
     return _dumps(blocks[0] if len(blocks) == 1 else blocks)
 
 
-def _nestools(calls: Sequence[ToolCall]) -> str:
-    """NesTools names what a call returns; a call without a label gets ``API_call_`` and its
-    number.
-    """
-    entries = [
-        {"api_name": c.tool, "parameters": c.arguments, "responses": c.slot or f"API_call_{i}"}
-        for i, c in enumerate(calls)
-    ]
-    return _dumps(entries)
-
-
 def _glimmer(calls: Sequence[ToolCall]) -> str:
     write = _invoked("atem:function_calls", "atem:")
     return "<|eom|><|start|>assistant".join(f" to={c.tool}<|message|>{write([c])}" for c in calls)
@@ -243,32 +232,11 @@ ROWS = (
         reads_as="json",
     ),
     Dialect(
-        "api_bank",
-        "`[N(k='v')]` amid text",
-        "API-Bank (DAMO-ConvAI)",
-        pythonic.write,
-        reads_as="pythonic",
-    ),
-    Dialect(
         "toolace",
         "`[N(k='v'), …]`, names with spaces",
         "ToolACE's data set",
         pythonic.write,
         reads_as="pythonic",
-    ),
-    Dialect(
-        "nestools",
-        '`[{"api_name": N, "parameters": {…}, "responses": "API_call_0"}, …]`',
-        "NesTools (hhan1018)",
-        _nestools,
-        reads_as="nestful",
-    ),
-    Dialect(
-        "refinetoolbench",
-        '`{"api_name": N, "parameters": {…}}`',
-        "RefineToolBench (Tool-MVR)",
-        _listed("", "", "api_name", "parameters"),
-        reads_as="json",
     ),
     Dialect(
         "llmcompiler",
@@ -298,10 +266,6 @@ READERS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
     (frozenset({"glaive"}), frozenset({glaive.MARKER}), glaive.read),
     (frozenset({"bracket"}), frozenset({bracketed.MARKER}), bracketed.read),
     (frozenset({"llmcompiler"}), frozenset(numbered.OPENS), numbered.read),
-    (
-        frozenset({"anthropic", "xlam", "nestools", "refinetoolbench"}),
-        frozenset("{["),
-        untagged.bare,
-    ),
-    (frozenset({"api_bank", "toolace"}), frozenset("["), untagged.bare),
+    (frozenset({"anthropic", "xlam"}), frozenset("{["), untagged.bare),
+    (frozenset({"toolace"}), frozenset("["), untagged.bare),
 )

@@ -32,7 +32,7 @@ ARGUMENT_KEYS = (
     "kwargs",
 )
 LISTS = ("tool_calls", "calls", "actions", "tools", "tool_uses")
-LABELS = ("label", "responses")  # NESTFUL's and NesTools' name for what the call returns
+LABELS = ("label", "responses")  # names for what the call returns
 REASONS = ("reason", "no_call", "skip", "why")
 
 
@@ -103,7 +103,7 @@ def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
 
 
 def label_of(value: JsonObject) -> str:
-    """What a call says its result is called; several names, as NesTools lists them, with spaces
+    """What a call says its result is called; several names, as a list, with spaces
     between.
     """
     given = next((value[k] for k in LABELS if value.get(k)), "")

@@ -9,6 +9,7 @@ import re
 from callwright.parsing import names
 from callwright.parsing.formats import pythonic
 from callwright.parsing.formats.objects import ARGUMENT_KEYS, LABELS, LISTS, NAME_KEYS, REASONS
+from callwright.parsing.formats.registered import labelled_dialect
 from callwright.parsing.marker_set import MarkerSet
 from callwright.parsing.pieces import DATA, Block, Data, Meant, Reading, Steps
 from callwright.parsing.scanner import GLANCE, Scanner
@@ -119,8 +120,8 @@ def value(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
 
 
 def _may_stand(text: str, at: int) -> bool:
-    """A Python list of calls begins a line, or follows a tag, a colon or a sentence (API-Bank's
-    calls do): within a sentence it is a mention.
+    """A Python list of calls begins a line, or follows a tag, a colon or a sentence: within
+    a sentence it is a mention.
     """
     before = text[max(0, at - 16) : at].rstrip(" \t")
     return before[-1:] in ("\n", ">", ":", "]", "`", "", ".", "!", "?")
@@ -199,7 +200,7 @@ def _object(
     block.calls += found.calls
     block.reason = block.reason or found.reason
     if any(c.slot for c in found.calls):
-        block.dialect = "nestful"
+        block.dialect = labelled_dialect()
     return True
 
 

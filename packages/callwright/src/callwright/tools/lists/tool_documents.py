@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from callwright.nouns.plugins import load_plugins
 from callwright.nouns.protocols import ToolSource
 from callwright.nouns.types import Tool
 
@@ -36,11 +35,9 @@ class DocumentFormat:
     read_folder: Callable[[Path], ToolSource]
 
 
-@cache
 def registered_formats() -> tuple[DocumentFormat, ...]:
     """The formats of all installed packages, by the names of their entry points."""
-    found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
-    return tuple(entry.load() for entry in found)
+    return load_plugins(GROUP)
 
 
 def format_of_tool(
