@@ -17,16 +17,8 @@ from callwright_lab.cli.verify_trajectories import Asked, Written
 from callwright_lab.transcripts import WRITTEN
 from tests.cli import program
 from tests.cli.endpoint import replying
+from tests.cli.sky import TOOLS
 
-TOOLS = '''
-from callwright.tools import tool
-from callwright.nouns.types import READ_LOCAL
-
-@tool(effects=READ_LOCAL)
-def weather(city: str) -> dict[str, object]:
-    """The weather of a city."""
-    return {"city": city, "sky": {"Oslo": "clear", "Rome": "cloudy"}[city]}
-'''
 FUNCTION = {
     "type": "function",
     "function": {

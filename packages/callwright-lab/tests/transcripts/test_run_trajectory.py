@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from callwright import Orchestrator
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import Capabilities
@@ -13,6 +15,15 @@ from callwright.planning import open_planner
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.testing.tools import in_order
 from callwright_lab.transcripts.run_trajectory import trajectory_of
+from tests.agent.strategies.test_ablations import (
+    FREE_PROGRAMS,
+    PROGRAMS,
+    airport,
+    in_text,
+    population,
+    rounds,
+    run,
+)
 
 FINISHED = {"thought": "", "action": {"tool": "finish", "reason": "done"}}
 SAID = {"statements": [{"text": "It rains.", "results": ["r1"]}], "missing": []}
@@ -115,3 +126,11 @@ async def test_the_thoughts_of_the_python_call_agent_are_read_in_either_form() -
             "Weather in Oslo?"
         )
         assert [step.thought for step in trajectory_of(run.events).steps] == ["I look"]
+
+
+@pytest.mark.parametrize("strategy", [*PROGRAMS, *FREE_PROGRAMS])
+async def test_a_program_that_writes_no_answer_is_one_that_gave_up(strategy: str) -> None:
+    silent = in_text(rounds(*["print(population(iata='OSL'))"] * 9))
+    done = await run(strategy, silent, airport(), population())
+    assert done.status == "abstained"
+    assert trajectory_of(done.events).given_up

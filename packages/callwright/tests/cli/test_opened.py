@@ -1,5 +1,5 @@
 """What a command is given and cannot use: whoever takes ``--overlay`` says what of it fits no tool,
-on stderr, in one sentence; and a file that is not there is said.
+on stderr, in one sentence; a source that cannot be opened is a warning.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 
 from callwright.tools.overlay import Overlay, ToolOverlay
 from tests.cli import program
-from tests.cli.test_verify_trajectories import CLEAR, END, TOOLS, record
+from tests.cli.sky import TOOLS
 
 NOWHERE = "http://127.0.0.1:9/v1#m"
 
@@ -29,10 +29,6 @@ def callwright(*arguments: str | Path, folder: Path) -> subprocess.CompletedProc
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "tools.py").write_text(TOOLS)
-    (tmp_path / "v.jsonl").write_text(json.dumps(record("good", CLEAR, ending=END)) + "\n")
-    (tmp_path / "asked.jsonl").write_text(
-        json.dumps({"query": "What is the sky like in Oslo?"}) + "\n"
-    )
     Overlay({"weather": ToolOverlay("of another"), "moon": ToolOverlay("x")}).write(
         tmp_path / "o.json"
     )
@@ -49,18 +45,6 @@ def folder(tmp_path: Path) -> Path:
         ("check", '{"tool": "weather", "arguments": {"city": "Oslo"}}', "--tools", "tools.py"),
         ("retrieve", "weather in Oslo", "--tools", "tools.py"),
         ("run", "weather in Oslo", "--tools", "tools.py", "--model", NOWHERE, "--mode", "text"),
-        ("verify", "queries", "asked.jsonl", "--tools", "tools.py"),
-        (
-            "verify",
-            "trajectories",
-            "--requests",
-            "asked.jsonl",
-            "--tools",
-            "tools.py",
-            "--model",
-            NOWHERE,
-        ),
-        ("explore", "v.jsonl", "--tools", "tools.py", "--model", NOWHERE),
     ],
     ids=lambda command: " ".join(command[:2]),
 )
@@ -78,8 +62,6 @@ def test_what_fits_no_tool_is_a_warning(command: tuple[str, ...], folder: Path) 
     "command",
     [
         ("check", '{"tool": {"name": "a"}, "arguments": {}}'),
-        ("verify", "queries", "asked.jsonl"),
-        ("verify", "trajectories", "v.jsonl"),
     ],
     ids=lambda command: " ".join(command[:2]),
 )
@@ -88,36 +70,6 @@ def test_an_overlay_where_no_tools_are_named_is_of_no_use(
 ) -> None:
     done = callwright(*command, "--overlay", "o.json", folder=folder)
     assert done.stderr.count("warning: o.json is of no use here") == 1, done.stderr
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("verify", "queries", "missing.jsonl"),
-        ("verify", "trajectories", "missing.jsonl"),
-        (
-            "verify",
-            "trajectories",
-            "--requests",
-            "missing.jsonl",
-            "--tools",
-            "tools.py",
-            "--model",
-            NOWHERE,
-        ),
-        ("verify", "dataset", "missing.jsonl"),
-        ("explore", "missing.jsonl", "--tools", "tools.py", "--model", NOWHERE),
-    ],
-    ids=lambda command: " ".join(command[:3]),
-)
-def test_a_file_that_is_not_there_is_a_sentence_with_what_to_do_next(
-    command: tuple[str, ...], folder: Path
-) -> None:
-    done = callwright(*command, folder=folder)
-    assert done.returncode == 1
-    assert f"is it written right? It was looked for from {folder}" in done.stderr
-    assert "missing.jsonl" in done.stderr
-    assert "Errno" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from callwright.cli.rung import ModelRung, prompt_named
 from callwright.nouns.errors import ConfigError
 from callwright.repair.result import Settings
 from callwright.testing import ScriptedModel
-from tests.training.refiner_case import ChatServer
+from tests.chat_server import ChatServer
 
 TOOL = {
     "name": "get_weather",

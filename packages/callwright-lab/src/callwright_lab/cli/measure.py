@@ -7,7 +7,7 @@ from __future__ import annotations
 import typer
 
 train = typer.Typer(
-    no_args_is_help=True, help="Rebuild the trained parts from data (extra: train)."
+    no_args_is_help=True, help="Rebuild the trained parts from data (extra: callwright-lab[train])."
 )
 bench = typer.Typer(no_args_is_help=True, help="Measure.")
 _PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}

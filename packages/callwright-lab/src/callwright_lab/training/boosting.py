@@ -59,7 +59,7 @@ def lightgbm(what: str) -> Any:
     try:
         import lightgbm
     except ImportError:
-        raise MissingExtra(what, "train") from None
+        raise MissingExtra(what, "train", "callwright-lab") from None
     return lightgbm
 
 

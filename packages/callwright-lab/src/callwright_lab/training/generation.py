@@ -11,7 +11,7 @@ try:
     import torch
     from transformers import DynamicCache, GenerationConfig
 except ImportError:
-    raise MissingExtra("asking a model in memory", "train") from None
+    raise MissingExtra("asking a model in memory", "train", "callwright-lab") from None
 
 Chat = list[dict[str, str]]
 

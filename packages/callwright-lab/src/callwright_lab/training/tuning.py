@@ -22,7 +22,7 @@ try:
     from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
     from trl import GRPOConfig, SFTConfig, SFTTrainer
 except ImportError:
-    raise MissingExtra("training a language model", "train") from None
+    raise MissingExtra("training a language model", "train", "callwright-lab") from None
 
 Chat = list[dict[str, str]]
 

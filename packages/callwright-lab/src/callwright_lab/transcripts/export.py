@@ -25,7 +25,7 @@ def to_dataset(rows: Sequence[JsonObject]) -> Any:
     try:
         from datasets import Dataset, Features, Json, Value
     except ImportError:
-        raise MissingExtra("exporting a data set", "train") from None
+        raise MissingExtra("exporting a data set", "train", "callwright-lab") from None
     names = list(dict.fromkeys(name for row in rows for name in row))
     kinds = {name: _kind([row[name] for row in rows if name in row]) for name in names}
     features = Features({name: Value(kind) if kind else Json() for name, kind in kinds.items()})

@@ -12,8 +12,9 @@ from callwright.nouns.errors import ConfigError
 from callwright_lab.training.planner import data as planner_data
 from callwright_lab.training.planner.command import main
 from callwright_lab.training.planner.curation import Solved, keep
+from tests.chat_server import ChatServer
 from tests.training.planner_case import tasks
-from tests.training.refiner_case import ChatServer, tiny_model, tiny_tokenizer
+from tests.training.refiner_case import tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 

@@ -10,7 +10,8 @@ import pytest
 
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.refiner.command import main
-from tests.training.refiner_case import ChatServer, nested_row, tiny_model, tiny_tokenizer
+from tests.chat_server import ChatServer
+from tests.training.refiner_case import nested_row, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 

@@ -173,12 +173,12 @@ class TrustError(CallwrightError):
 
 
 class MissingExtra(CallwrightError):
-    """An optional library is not installed."""
+    """An optional library is not installed: one of this extra of this package."""
 
-    def __init__(self, what: str, extra: str) -> None:
+    def __init__(self, what: str, extra: str, package: str = "callwright") -> None:
         super().__init__(
             f"{what} needs an optional library that is not installed",
-            hint=f"pip install 'callwright[{extra}]'",
+            hint=f"pip install '{package}[{extra}]'",
         )
         self.extra = extra
 

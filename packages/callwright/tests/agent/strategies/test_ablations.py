@@ -16,7 +16,6 @@ from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Capabilities
 from callwright.nouns.types import READ_LOCAL
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
-from callwright_lab.transcripts.run_trajectory import trajectory_of
 
 TEXT = {"type": "string"}
 QUERY = "How many people live at the airport of Oslo?"
@@ -419,7 +418,6 @@ async def test_in_programs_who_writes_no_answer_has_none_and_is_asked_in_no_othe
         "abstained",
         "I could not answer this: the model wrote no answer.",
     )
-    assert trajectory_of(done.events).given_up
     given_up = {
         "code": [*rounds(lookup)["code"], "<thought>t</thought><given_up>too few tools</given_up>"]
     }

@@ -23,11 +23,8 @@ from callwright.jsontext import literal
 from callwright.nouns.errors import ConfigError, JournalError
 from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.trace import Event
-from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import READ, WRITE, Reply, Tool, ToolCall
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
-from callwright.tools.lists.tools import bare
-from callwright_lab.transcripts import FORMATS, Transcript, write
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 QUERY = "How warm is it in Oslo and in Rome? Note it."
@@ -108,13 +105,6 @@ async def test_models_that_were_trained_are_shown_tools_as_their_rows_show_them(
     assert [sorted(tool["function"]) for tool in listed] == [
         ["description", "name", "parameters"]
     ] * 2
-    trained = Trajectory(
-        "t", QUERY, tuple(bare(tool) for tool in await fake_source(*offered).open())
-    )
-    said = write(Transcript(trained), FORMATS["toolbench-vr"])["messages"]
-    assert [message["content"] for message in said] == [
-        message.content for message in model.requests[0].messages
-    ]
 
 
 async def test_giving_up_says_why() -> None:

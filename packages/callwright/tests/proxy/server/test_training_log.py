@@ -1,4 +1,4 @@
-"""Conversations with a repaired call, kept where that was asked for, and harvested."""
+"""Conversations with a repaired call, kept where that was asked for."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from callwright.nouns.types import ToolCall
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.session.decide import Repaired
 from callwright.proxy.session.events import Keep
-from callwright_lab.reflection.harvest import corrected, longest
-from callwright_lab.reflection.sourced import unsourced
-from callwright_lab.transcripts import read_files
 from tests.proxy.playbook import JSON, WEATHER, body, call, native_stream, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
@@ -113,21 +110,6 @@ async def test_a_conversation_with_a_repaired_call_is_kept_with_the_error_in_its
     assert "abcdef123456" not in told, "nor what looks like a credential"
     if sys.platform != "win32":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-async def test_what_is_kept_is_harvested_as_any_conversation_is(tmp_path: Path) -> None:
-    file = tmp_path / "kept.jsonl"
-    async with upstream(model) as up, proxy(up.url, keeper=Keeper(file)) as (address, _):
-        await conversation(address, False)
-    read = [transcript.trajectory for _, transcript in read_files(file).transcripts]
-    (whole,) = longest(read)
-    (row,) = corrected(whole)
-    assert [(c.tool, c.arguments) for c in row.wrong.calls] == [("get_weather", json.loads(WRONG))]
-    assert [(c.tool, c.arguments) for c in row.right] == [("get_weather", RIGHT)]
-    assert (row.before.query, row.before.steps) == ("What is the weather in Paris for 3 days?", ())
-    assert row.before.tools[0].properties.keys() == {"city", "days"}
-    assert "days" in row.reflection
-    assert unsourced(row) == ""
 
 
 async def test_a_client_of_another_api_comes_back_with_the_same_call(tmp_path: Path) -> None:

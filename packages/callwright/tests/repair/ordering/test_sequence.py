@@ -4,15 +4,11 @@ reported.
 
 from __future__ import annotations
 
-import random
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.nouns.types import READ, JsonObject, Tool, ToolCall, canonical
+from callwright.nouns.types import READ, JsonObject, Tool, ToolCall
 from callwright.repair.ordering.sequence import order
-from tests.repair.sequence_data import Case, gold_cases, missing_data
 
 
 def made(name: str, inputs: str, outputs: str, read: bool = True) -> Tool:
@@ -246,42 +242,3 @@ def test_a_reference_is_not_pointed_to_a_call_numbered_later() -> None:
     ]
     once = order(calls, TOOLS, query=QUERY)
     assert order(once.calls, TOOLS, query=QUERY).calls == once.calls
-
-
-@pytest.mark.parametrize("source", ["nestful", "nestools", "seal_tools"])
-@pytest.mark.skipif(bool(missing_data()), reason=missing_data() or "data present")
-def test_right_sequences_of_public_data_never_change(source: str) -> None:
-    cases = gold_cases(source)
-    harmed = [
-        c.query
-        for c in cases
-        if (done := order(c.calls, c.tools, query=c.query)).edits or done.calls != c.calls
-    ]
-    assert len(cases) >= 200
-    assert len(harmed) <= 0.002 * len(cases), harmed[:3]
-
-
-@pytest.mark.parametrize("source", ["nestful", "nestools"])
-@pytest.mark.skipif(bool(missing_data()), reason=missing_data() or "data present")
-def test_shuffled_sequences_of_public_data_are_put_in_order(source: str) -> None:
-    rng = random.Random(3)
-    for case in rng.sample(gold_cases(source), 60):
-        mixed = rng.sample(case.calls, len(case.calls))
-        done = order(mixed, case.tools, query=case.query)
-        assert sorted(map(canonical, done.calls)) == sorted(map(canonical, case.calls))
-        assert _sound(done.calls, case)
-
-
-def _sound(calls: tuple[ToolCall, ...], case: Case) -> bool:
-    seen: set[str] = set()
-    for call in calls:
-        taken = {
-            label
-            for c in case.calls
-            for label in c.id.split()
-            if label in canonical(call.arguments)
-        }
-        if not {t for t in taken if f"{t}0" not in taken} <= seen | {call.id} and not taken <= seen:
-            return False
-        seen |= set(call.id.split())
-    return True

@@ -184,7 +184,7 @@ def new_axes(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtra("drawing plots", "bench") from None
+        raise MissingExtra("drawing plots", "bench", "callwright-lab") from None
     figure = Figure(figsize=(9.0, 4.8), layout="constrained")
     axes = figure.add_subplot()
     axes.set(title=title, xlabel=below, ylabel=beside, ylim=(0, 100))

@@ -71,7 +71,7 @@ def imported(module: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"{module} needs {error.name}", hint="pip install 'callwright[bench]'"
+            f"{module} needs {error.name}", hint="pip install 'callwright-lab[bench]'"
         ) from error
     finally:
         sys.path.remove(str(folder()))

@@ -8,7 +8,7 @@ documentation.
 ``baml``              BAML's schema-aligned parsing of the text into a list of the tools' own types
 ====================  ==========================================================================================
 
-None is needed for anything else: ``pip install 'callwright[peers]'``. A peer that raises has read
+None is needed for anything else: ``pip install 'callwright-lab[peers]'``. A peer that raises has read
 no call.
 """
 
@@ -45,7 +45,7 @@ def reader(module: str, read: Peer) -> Reader:
         try:
             library = import_module(module)
         except ImportError:
-            raise MissingExtra(f"the peer '{module}'", "peers") from None
+            raise MissingExtra(f"the peer '{module}'", "peers", "callwright-lab") from None
         try:
             return Found(tuple(read(library, reply.text, task)))
         except Exception:  # whatever a library raises for a model's text: it read no call

@@ -74,7 +74,7 @@ def repaired(reply: Recorded, task: Task) -> Found:
     try:
         import json_repair
     except ImportError:
-        raise MissingExtra("the reader 'json_repair'", "bench") from None
+        raise MissingExtra("the reader 'json_repair'", "bench", "callwright-lab") from None
     calls = list(server(reply, task).calls)
     if not calls:
         text = _TAG.sub("", _SAID.sub("", _THOUGHT.sub("", reply.text)))

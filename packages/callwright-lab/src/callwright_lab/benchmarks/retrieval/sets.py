@@ -93,7 +93,7 @@ def _parquet(path: Path) -> Iterator[JsonObject]:
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise MissingExtra("reading parquet files", "train") from None
+        raise MissingExtra("reading parquet files", "train", "callwright-lab") from None
     with ParquetFile(path) as file:
         for batch in file.iter_batches():
             yield from batch.to_pylist()

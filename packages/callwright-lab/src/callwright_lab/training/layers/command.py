@@ -32,7 +32,7 @@ from callwright_lab.training.release import add_options, command, require_place,
 try:
     import torch
 except ImportError:
-    raise MissingExtra("training the layer predictor", "train") from None
+    raise MissingExtra("training the layer predictor", "train", "callwright-lab") from None
 
 
 PRESETS = {"paper": PAPER}

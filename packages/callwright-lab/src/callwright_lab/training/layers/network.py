@@ -21,7 +21,7 @@ try:
     from torch import Tensor, nn
     from torch.nn import functional as F
 except ImportError:
-    raise MissingExtra("training the layer predictor", "train") from None
+    raise MissingExtra("training the layer predictor", "train", "callwright-lab") from None
 
 if TYPE_CHECKING:
     from callwright_lab.training.layers.tensors import Batch

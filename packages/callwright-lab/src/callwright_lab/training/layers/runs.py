@@ -32,7 +32,7 @@ from callwright_lab.training.layers.tensors import DISTRACTOR, Encoded, batches,
 try:
     import torch
 except ImportError:
-    raise MissingExtra("training the layer predictor", "train") from None
+    raise MissingExtra("training the layer predictor", "train", "callwright-lab") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ try:
     import torch
     from torch import Tensor
 except ImportError:
-    raise MissingExtra("training the layer predictor", "train") from None
+    raise MissingExtra("training the layer predictor", "train", "callwright-lab") from None
 
 Featurizer: TypeAlias = Callable[[str, Sequence[Tool]], tuple[Array, Array]]
 """(query, tools) -> tool features (T, F) and pair features (T, T, P)."""

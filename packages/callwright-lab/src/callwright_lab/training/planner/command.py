@@ -136,7 +136,7 @@ def _train(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) 
     try:
         import torch
     except ImportError:
-        raise MissingExtra("training the planner", "train") from None
+        raise MissingExtra("training the planner", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
     from callwright_lab.training import tuning
     from callwright_lab.training.planner import runs

@@ -331,7 +331,7 @@ def fit(choices: Sequence[Choice]) -> tuple[tuple[Any, ...], ...]:
         import lightgbm
         import numpy as np
     except ImportError as exc:
-        raise MissingExtra("training the ranker", "train") from exc
+        raise MissingExtra("training the ranker", "train", "callwright-lab") from exc
     rows = np.array([row for c in choices for row in c.rows])
     right = np.array([int(i == c.right) for c in choices for i in range(len(c.rows))])
     options = {

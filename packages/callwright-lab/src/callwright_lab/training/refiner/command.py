@@ -181,7 +181,7 @@ def _train(
     try:
         import torch
     except ImportError:
-        raise MissingExtra("training the refiner", "train") from None
+        raise MissingExtra("training the refiner", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
     from callwright_lab.training import tuning
     from callwright_lab.training.refiner import runs

@@ -37,7 +37,7 @@ try:
     from trl import GRPOTrainer
     from trl.trainer.utils import entropy_from_logits, pad, selective_log_softmax
 except ImportError:
-    raise MissingExtra("training a language model", "train") from None
+    raise MissingExtra("training a language model", "train", "callwright-lab") from None
 
 _SPREAD = 1e-6  # rewards closer than this are the same
 _STATE = "refill.json"

@@ -23,7 +23,7 @@ try:
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 except ImportError:
-    raise MissingExtra("training a language model", "train") from None
+    raise MissingExtra("training a language model", "train", "callwright-lab") from None
 
 
 class JointTrainer(SFTTrainer):  # type: ignore[misc]

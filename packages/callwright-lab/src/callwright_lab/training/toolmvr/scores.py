@@ -16,7 +16,7 @@ from callwright_lab.training.toolmvr.report import Corrected, corrected
 try:
     import torch
 except ImportError:
-    raise MissingExtra("scoring a language model", "train") from None
+    raise MissingExtra("scoring a language model", "train", "callwright-lab") from None
 
 
 def loss(model: Any, rows: Sequence[Tokens]) -> float:

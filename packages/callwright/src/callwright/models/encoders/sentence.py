@@ -27,7 +27,7 @@ class SentenceEncoder:
             from sentence_transformers import SentenceTransformer
         except ImportError:
             raise MissingExtra(
-                f"the encoder folder {folder} (no .onnx file in it)", "train"
+                f"the encoder folder {folder} (no .onnx file in it)", "sentence"
             ) from None
         self.name = folder.name
         self._batch = batch

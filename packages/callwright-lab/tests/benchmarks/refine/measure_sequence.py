@@ -1,7 +1,7 @@
 """Measures the sequence rung on gold sequences of public data: harm, and recovery from injected
 disorder.
 
-``python -m tests.refine.measure_sequence [nestful complexfuncbench nestools seal_tools]``. Tools
+``python -m tests.benchmarks.refine.measure_sequence [nestful complexfuncbench nestools seal_tools]``. Tools
 count as read-only, or no producer could be added. Prints, for each source, right / changed for the
 worse / reported or left alone.
 """
@@ -17,7 +17,7 @@ from dataclasses import replace
 from callwright.nouns.types import READ, Json, ToolCall, canonical
 from callwright.repair.ordering.references import Reference, references, rewritten
 from callwright.repair.ordering.sequence import OrderedCalls, order
-from tests.repair.sequence_data import Case, gold_cases
+from tests.benchmarks.refine.sequence_data import Case, gold_cases
 
 SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools")
 
