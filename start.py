@@ -6,11 +6,12 @@
     python3 start.py test -m heavy     only the heavier tests, which CI adds
     python3 start.py prove       list soaks, fuzzing and boards with their last figures
     python3 start.py prove NAME  set everything up and run one; its figure is kept in docs/results
+    python3 start.py core        the core without the lab: its own environment, and the core's tests in it
     python3 start.py setup       set everything up, run nothing
 
-Everything goes into ./.venv; a second start reuses it. Arguments after ``test`` are given to
-pytest. ``CALLWRIGHT_TEST_WITH`` names further requirements for ``test``: "torch scikit-learn" for
-the tests of training.
+Everything goes into ./.venv (``core``: ./.venv-core); a second start reuses it. Arguments after
+``test`` and ``core`` are given to pytest. ``CALLWRIGHT_TEST_WITH`` names further requirements for
+``test``: "torch scikit-learn" for the tests of training.
 """
 
 from __future__ import annotations
@@ -24,16 +25,15 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-VENV = HERE / ".venv"
 CONSTRAINTS = HERE / "constraints.txt"
-BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
-COMMANDS = ("demo", "setup", "test", "prove")
-FOR_CHECKS = ("test", "prove")  # commands that need what `dev` lists in pyproject.toml
-PACKAGES = {
+COMMANDS = ("demo", "setup", "test", "core", "prove")
+GROUPS = {"test": "dev", "prove": "dev", "core": "test"}  # dependency groups of pyproject.toml
+LAB = {
     "callwright": "all,desk",
     "callwright-lab": "",
 }  # packages of this repository, with their extras
+CORE = {"callwright": "all,desk"}
+CORE_TESTS = "packages/callwright/tests"
 WORKERS = [
     "-n",
     "2",
@@ -53,27 +53,32 @@ def main(arguments: list[str]) -> int:
             " python3.12 start.py"
         )
         return 2
-    make_venv()
-    install(checks=command in FOR_CHECKS)
-    more = os.environ.get("CALLWRIGHT_TEST_WITH", "").split() if command == "test" else []
-    if more:
-        pip("install", *more, "--constraint", str(CONSTRAINTS), label=" ".join(more))
+    rest = arguments[1:]
+    if command == "core":
+        python = set_up(HERE / ".venv-core", CORE, GROUPS[command])
+        if names_files(rest):
+            return run([*pytest(python), *rest])
+        return run([*pytest(python), *WORKERS, CORE_TESTS, *rest])
+    python = set_up(HERE / ".venv", LAB, GROUPS.get(command, ""))
     if command == "demo":
-        return run([str(PYTHON), "-P", "-m", "callwright", "demo", *arguments[1:]])
+        return run([str(python), "-P", "-m", "callwright", "demo", *rest])
     if command == "prove":
-        return run([str(PYTHON), str(HERE / "benchmarks" / "prove.py"), *arguments[1:]])
-    return test(arguments[1:]) if command == "test" else 0
+        return run([str(python), str(HERE / "benchmarks" / "prove.py"), *rest])
+    return test(python, rest) if command == "test" else 0
 
 
-def test(arguments: list[str]) -> int:
+def test(python: Path, arguments: list[str]) -> int:
     """Lint, types, floors, then the tests: each must pass. With pytest arguments, only the tests
     run.
     """
+    more = os.environ.get("CALLWRIGHT_TEST_WITH", "").split()
+    if more:
+        pip(python, "install", *more, "--constraint", str(CONSTRAINTS), label=" ".join(more))
     checks = [
-        [str(PYTHON), "-P", "-m", "ruff", "check", "."],
-        [str(PYTHON), "-P", "-m", "ruff", "format", "--check", "."],
-        [str(PYTHON), "-P", "-m", "mypy"],
-        [str(BIN / "lint-imports")],
+        [str(python), "-P", "-m", "ruff", "check", "."],
+        [str(python), "-P", "-m", "ruff", "format", "--check", "."],
+        [str(python), "-P", "-m", "mypy"],
+        [str(python.with_name("lint-imports"))],
     ]
     for check in [] if arguments else checks:
         print(
@@ -84,50 +89,54 @@ def test(arguments: list[str]) -> int:
         code = run(check)
         if code:
             return code
-    workers = (
-        []
-        if any(
-            a == "-n" or (not a.startswith("-") and Path(a.split("::")[0]).exists())
-            for a in arguments
-        )
-        else WORKERS
-    )
-    return run([str(PYTHON), "-P", "-m", "pytest", *workers, *arguments])
+    workers = [] if "-n" in arguments or names_files(arguments) else WORKERS
+    return run([*pytest(python), *workers, *arguments])
 
 
-def make_venv() -> None:
-    if PYTHON.exists():
-        return
-    print(f"Creating a virtual environment in {VENV.name} …", flush=True)
-    venv.EnvBuilder(with_pip=True).create(VENV)
+def pytest(python: Path) -> list[str]:
+    return [str(python), "-P", "-m", "pytest"]
 
 
-def install(*, checks: bool) -> None:
-    """Install both packages as they lie here, unless exactly this was done before."""
-    stamp = VENV / f".callwright-{'checks' if checks else 'use'}"
+def names_files(arguments: list[str]) -> bool:
+    """Whether pytest is told which files or folders to run."""
+    words = (word.split("::")[0] for word in arguments if not word.startswith("-"))
+    return any(Path(word).exists() for word in words)
+
+
+def set_up(folder: Path, packages: dict[str, str], group: str) -> Path:
+    """The Python of an environment in which these packages are installed as they lie here, with
+    what a dependency group lists. Does nothing if exactly this was done before.
+    """
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        print(f"Creating a virtual environment in {folder.name} …", flush=True)
+        venv.EnvBuilder(with_pip=True).create(folder)
+    stamp = folder / f".callwright-{group or 'use'}"
     files = [
         HERE / "pyproject.toml",
         CONSTRAINTS,
-        *(HERE / "packages" / name / "pyproject.toml" for name in PACKAGES),
+        *(HERE / "packages" / name / "pyproject.toml" for name in packages),
     ]
     wanted = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
-        return
-    pip("install", "--upgrade", "pip", label="pip")
+        return python
+    pip(python, "install", "--upgrade", "pip", label="pip")
     places = [
         f"{HERE / 'packages' / name}" + (f"[{extras}]" if extras else "")
-        for name, extras in PACKAGES.items()
+        for name, extras in packages.items()
     ]
-    group = ["--group", f"{HERE / 'pyproject.toml'}:dev"] if checks else []
+    listed = ["--group", f"{HERE / 'pyproject.toml'}:{group}"] if group else []
     editable = [word for place in places for word in ("--editable", place)]
-    pip("install", *editable, *group, "--constraint", str(CONSTRAINTS), label=" ".join(PACKAGES))
+    constrained = ["--constraint", str(CONSTRAINTS)]
+    pip(python, "install", *editable, *listed, *constrained, label=" ".join(packages))
     stamp.write_text(wanted)
+    return python
 
 
-def pip(*arguments: str, label: str) -> None:
+def pip(python: Path, *arguments: str, label: str) -> None:
     """Run pip and show its progress as one moving line; on failure show all that it said."""
     command = [
-        str(PYTHON),
+        str(python),
         "-P",
         "-m",
         "pip",

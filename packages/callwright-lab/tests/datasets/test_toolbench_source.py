@@ -11,6 +11,7 @@ from callwright.tools.lists.source import ListSource
 from callwright.tools.lists.tool_documents import registered_formats
 from callwright.tools.sources import sources_of
 from callwright_lab.datasets.toolbench_source import FORMAT, ToolBenchSource
+from tests.cli.program import callwright
 from tests.places import DATA
 
 DOCUMENT = {
@@ -85,3 +86,22 @@ async def test_the_candidates_of_stabletoolbenchs_queries_are_a_catalogue() -> N
     async with open_catalog([DATA / "stabletoolbench" / "queries" / "G1_category.json"]) as catalog:
         assert len(catalog) > 300
         assert all("_for_" in tool.name for tool in catalog)
+
+
+def test_documents_are_a_tool_source_of_a_command(tmp_path: Path) -> None:
+    api = {
+        "name": "Track",
+        "description": "Where a parcel is",
+        "required_parameters": [],
+        "optional_parameters": [],
+    }
+    document = {
+        "tool_name": "Post",
+        "tool_description": "Parcels",
+        "api_list": [api, {**api, "name": "Price", "description": "What it costs"}],
+    }
+    (tmp_path / "post.json").write_text(json.dumps(document))
+    out = callwright(
+        "retrieve", "Where is it? Track it.", "--tools", tmp_path, "--json", "--mode", "bm25"
+    ).stdout
+    assert json.loads(out)["tools"][0]["name"] == "track_for_post"

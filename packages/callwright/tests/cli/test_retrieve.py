@@ -78,25 +78,6 @@ def test_an_index_is_kept_and_used_without_its_sources(listed: Path, tmp_path: P
     )
 
 
-def test_toolbench_documents_are_a_tool_source(tmp_path: Path) -> None:
-    api = {
-        "name": "Track",
-        "description": "Where a parcel is",
-        "required_parameters": [],
-        "optional_parameters": [],
-    }
-    document = {
-        "tool_name": "Post",
-        "tool_description": "Parcels",
-        "api_list": [api, {**api, "name": "Price", "description": "What it costs"}],
-    }
-    (tmp_path / "post.json").write_text(json.dumps(document))
-    out = callwright(
-        "retrieve", "Where is it? Track it.", "--tools", tmp_path, "--json", "--mode", "bm25"
-    ).stdout
-    assert json.loads(out)["tools"][0]["name"] == "track_for_post"
-
-
 def test_the_help_names_every_mode() -> None:
     told = callwright("retrieve", "--help").stdout.partition("--mode")[2].partition("--encoder")[0]
     assert all(mode in told for mode in MODES)
