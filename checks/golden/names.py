@@ -115,6 +115,7 @@ from callwright.tools.trust import TrustStore, digest_of, location
 from callwright.tools.trust.shipped import SHIPPED
 from callwright.tools.trust.store import Kind as _Trusted
 from callwright.viewer import page
+from callwright_lab import prompts as _lab_prompts
 from callwright_lab.datasets import splits as _splits
 from callwright_lab.reflection.row import Kind as _Reflected
 from callwright_lab.reflection.row import Reflected, kept, record
@@ -479,7 +480,7 @@ def _of_runs() -> dict[str, Iterable[Any]]:
         "repairs of strategies": REFLECT,
         "ways of recovery": WAYS,
         "planners": PLANNERS,
-        "prompts": _prompts.names(),
+        "prompts": [*_prompts.names(), *_lab_prompts.names()],
         "settings keys": _SETTINGS_KEYS,
         "public names": callwright.__all__,
     }
@@ -708,8 +709,11 @@ def report() -> str:
 
 def prompt_files() -> dict[str, bytes]:
     """Return every prompt file."""
-    folder = files(_prompts)
-    return {name: folder.joinpath(f"{name}.md").read_bytes() for name in _prompts.names()}
+    return {
+        name: files(package).joinpath(f"{name}.md").read_bytes()
+        for package in (_prompts, _lab_prompts)
+        for name in package.names()
+    }
 
 
 # Rooms whose texts models read: in skips, refusals, tool messages and the parts of prompts.

@@ -1,30 +1,12 @@
-"""The lab's prompts: their form, their digests, and that the core has none of them."""
+"""The lab's prompts: their form, and that the core has none of them."""
 
 from __future__ import annotations
-
-import hashlib
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
 from callwright import prompts as core
 from callwright.nouns.errors import ConfigError
 from callwright_lab import prompts
-
-DIGESTS = Path(__file__).with_name("digests.txt")
-
-
-def test_the_texts_are_the_ones_that_were_measured() -> None:
-    """A text that models read changes in a commit of its own, with its measurement and its
-    digest.
-    """
-    here = "".join(
-        f"{hashlib.sha256(files(prompts).joinpath(f'{name}.md').read_bytes()).hexdigest()}"
-        f"  {name}.md\n"
-        for name in prompts.names()
-    )
-    assert here == DIGESTS.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", prompts.names())

@@ -1,7 +1,7 @@
 """Measures the sequence rung on gold sequences of public data: harm, and recovery from injected
 disorder.
 
-``python -m tests.benchmarks.refine.measure_sequence [nestful complexfuncbench nestools seal_tools]``. Tools
+``python -m tests.benchmarks.refine.measure_sequence [nestful …]`` in packages/callwright-lab. Tools
 count as read-only, or no producer could be added. Prints, for each source, right / changed for the
 worse / reported or left alone.
 """

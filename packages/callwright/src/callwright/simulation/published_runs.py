@@ -56,6 +56,11 @@ class Runs:
             yield f"{name}: {self.unknown} calls left out: of tools that were not on offer"
 
 
+def has_readers() -> bool:
+    """Whether an installed package reads any layout of published runs."""
+    return bool(load_plugins(GROUP))
+
+
 def read_published_runs(path: Path) -> Runs:
     """The runs of a file by the first registered reader that knows its layout."""
     return first_known(path, load_plugins(GROUP))

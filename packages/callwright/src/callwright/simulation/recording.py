@@ -27,12 +27,12 @@ from callwright.nouns.types import (
     canonical,
     members,
 )
-from callwright.simulation.published_runs import Runs, read_published_runs
+from callwright.simulation.published_runs import Runs, has_readers, read_published_runs
 from callwright.tools.wrapped import WrappedSource
 
 _RECORDINGS = (
-    "a trace (.jsonl), a journal (.run), published runs that an installed package reads (.json; those"
-    " of ToolBench: pip install callwright-lab), or a folder of such files"
+    "a trace (.jsonl), a journal (.run), ToolBench's runs and answers (.json), or a folder of such"
+    " files"
 )
 _SUFFIXES = (".json", ".jsonl", journal.SUFFIX)
 _NAMED = 3  # of the files that were skipped
@@ -191,7 +191,7 @@ def _read(path: Path) -> Recording:
         return Recording.of_events(read_jsonl(path))
     runs = read_published_runs(path) if path.suffix == ".json" else Runs()
     if not runs.tools:
-        raise ConfigError(f"{path} is no recording", hint=_RECORDINGS)
+        raise ConfigError(f"{path} is no recording", hint=_hint())
     return _of_runs(runs, path)
 
 
@@ -215,10 +215,20 @@ def _read_folder(folder: Path) -> Recording:
     if runs.tools:
         found.append(_of_runs(runs, folder))
     if not found:
-        raise ConfigError(f"{folder} holds no recording", hint=_RECORDINGS)
+        raise ConfigError(f"{folder} holds no recording", hint=_hint())
     named = ", ".join(skipped[:_NAMED]) + (", …" if len(skipped) > _NAMED else "")
     said = f"{folder.name}: {len(skipped)} files skipped that hold no recorded reply ({named})"
     return _merged(found, [said] if skipped else [])
+
+
+def _hint() -> str:
+    """What a recording is, and what to install to read the runs of others."""
+    lab = (
+        ""
+        if has_readers()
+        else "; ToolBench's are read by another package: pip install callwright-lab"
+    )
+    return _RECORDINGS + lab
 
 
 def _of_runs(runs: Runs, path: Path) -> Recording:
