@@ -26,8 +26,8 @@ from callwright.nouns.types import Tool, ToolCall, ToolOutput
 from callwright.proxy.server.budget import Budget
 from callwright.repair.gate import Gate, Refusal
 from callwright.simulation.recording import Recording, record, start_recording
-from callwright.simulation.routes import registered_routes
-from callwright.simulation.server import LOOPBACK, Answer, ToolServer
+from callwright.simulation.routes import Answer, registered_routes
+from callwright.simulation.server import LOOPBACK, ToolServer
 from callwright.simulation.simulator import Simulator
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.sources import SourceSpec
