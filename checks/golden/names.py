@@ -87,7 +87,7 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings as _ProxySettings
 from callwright.repair.gate import Gate
-from callwright.repair.ordering.references import NOTATIONS
+from callwright.repair.ordering.notations import reference_notations
 from callwright.repair.ordering.sequence import order as _order
 from callwright.repair.pipeline import RUNGS, refine
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -499,7 +499,7 @@ def _of_tools() -> dict[str, Iterable[Any]]:
         "overlay changes": _flat(_OverlayChanges),
         "retrieval modes": MODES,
         "dialects": DIALECTS,
-        "reference notations": NOTATIONS,
+        "reference notations": [row.name for row in reference_notations()],
         "rungs": RUNGS,
     }
 

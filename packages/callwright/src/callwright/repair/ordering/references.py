@@ -1,7 +1,7 @@
 """References between calls: the texts in arguments that stand for what another call returns.
 
-Every notation found in the field is one row of :data:`NOTATIONS`. A text counts as a reference only
-in these shapes; prices, templates and shell variables stay what they are (see :func:`references`).
+Every notation is one row of :mod:`callwright.repair.ordering.notations`. A text counts as a reference
+only in these shapes; prices, templates and shell variables stay what they are (see :func:`references`).
 """
 
 from __future__ import annotations
@@ -10,48 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
 
 from callwright.nouns.memo import remembered
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
+from callwright.repair.ordering.notations import reference_notations
 
-Notation = Literal["variable", "response", "numbered", "braces", "output"]
-
-_PATH = r"(?P<field>(?:\.[A-Za-z_][\w-]*|\[[\w'\"-]*\])*)"
-NOTATIONS: Mapping[Notation, tuple[re.Pattern[str], ...]] = {
-    # NESTFUL: $var1.field$, $var_1.result$; the closing mark is sometimes lost, then it must be the
-    # whole text
-    "variable": (
-        re.compile(r"\$(?P<label>[A-Za-z][A-Za-z_]*\d+)(?P<field>(?:[.\[][^$\n]{0,200})?)\$"),
-        re.compile(rf"\A\$(?P<label>var_?\d+){_PATH}\Z"),
-    ),
-    # NesTools, Seal-Tools: API_call_0, one label for each output
-    "response": (re.compile(r"(?<!\w)(?P<label>API_call_\d+)(?P<field>)(?!\w)"),),
-    # LLMCompiler: $1, ${1}
-    "numbered": (
-        re.compile(rf"\$\{{(?P<label>\d{{1,3}}){_PATH}\}}"),
-        re.compile(r"(?<![\w$])\$(?P<label>\d{1,3})(?P<field>)(?![\w$]|[.,]\d|%)"),
-    ),
-    # {call_1.field}, {{call_1.field}}, ${call_1.field}; without a field it must be the whole text
-    "braces": (
-        re.compile(
-            r"\$?\{\{?\s*(?P<label>[A-Za-z_][\w-]*)(?P<field>(?:\.[A-Za-z_][\w-]*|\[\d*\])+)\s*\}?\}"
-        ),
-        re.compile(r"\A\s*\$?\{\{?\s*(?P<label>[A-Za-z_][\w-]*)(?P<field>)\s*\}?\}\s*\Z"),
-    ),
-    # Bamboogle*: output_birthplace, the name of what a tool returns
-    "output": (re.compile(r"\A(?P<label>output_[a-z0-9_]+)(?P<field>)\Z"),),
-}
-
-_SIGNS: Mapping[
-    Notation, str
-] = {  # what a text holds that any pattern of the notation finds something in
-    "variable": "$",
-    "response": "API_call_",
-    "numbered": "$",
-    "braces": "{",
-    "output": "output_",
-}
 _STEP = re.compile(r"[^.\[\]'\"]+")
 _MAX_TEXT = 20_000
 _MAX_DEPTH = 40
@@ -69,7 +32,7 @@ class Reference:
     path: tuple[str | int, ...]
     start: int
     end: int
-    notation: Notation
+    notation: str  # the name of a ReferenceNotation
     label: str
     field: tuple[str, ...]
     text: str
@@ -185,8 +148,8 @@ def _in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Refe
         return
     taken: list[tuple[int, int]] = []
     left = _MOST_IN_TEXT
-    for notation, patterns in NOTATIONS.items():
-        for pattern in patterns if _SIGNS[notation] in text else ():
+    for notation in reference_notations():
+        for pattern in notation.patterns if notation.sign in text else ():
             for m in pattern.finditer(text):
                 if any(a < m.end() and m.start() < b for a, b in taken):
                     continue
@@ -197,7 +160,7 @@ def _in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Refe
                 whole = m[0].strip() == text.strip()
                 steps = tuple(s for s in _STEP.findall(m["field"]) if s and not s.isdigit())
                 yield Reference(
-                    call, path, m.start(), m.end(), notation, m["label"], steps, m[0], whole
+                    call, path, m.start(), m.end(), notation.name, m["label"], steps, m[0], whole
                 )
 
 
