@@ -85,6 +85,22 @@ def test_every_module_has_its_test(module: str) -> None:
         assert _test_of(module).exists(), f"write {_test_of(module).relative_to(ROOT)}"
 
 
+def test_the_core_s_tests_need_no_lab() -> None:
+    """They name neither the lab nor a helper of its tests: ``start.py core`` runs them without."""
+    tests = PACKAGES["callwright"] / "tests"
+    named = re.compile(
+        r"^\s*(?:from|import) (callwright_lab|tests)\b([\w.]*)(?: import (\w+))?", re.M
+    )
+    found = []
+    for path in sorted(tests.rglob("*.py")):
+        for package, rest, first in named.findall(path.read_text(encoding="utf-8")):
+            place = tests.joinpath(*rest.split(".")[1:])
+            names = (place.with_suffix(".py"), place / f"{first}.py", place / first)
+            if package == "callwright_lab" or not any(name.exists() for name in names):
+                found.append(f"{path.relative_to(tests)}: {package}{rest}")
+    assert not found
+
+
 def test_nine_in_ten_functions_are_short_and_none_is_long() -> None:
     lengths = []
     for module in MODULES:
