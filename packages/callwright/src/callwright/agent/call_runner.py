@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 from callwright.agent.deadlines import Deadlines
 from callwright.agent.gaps import made_up, names_another, unknown_keys
 from callwright.agent.invoke import Caller, idempotency_key, invoke
+from callwright.agent.journal.facts import EarlierCall
 from callwright.agent.journal.ledger import Answer, Ledger, in_doubt
 from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.safety.consent import Consent, proposed, refusal
@@ -133,6 +134,7 @@ class CallRunner:
         default_factory=list
     )  # what was refused or failed, and what was said of it
     assumed: tuple[Invention, ...] = ()  # values of the call that succeeded which the model made up
+    earlier: EarlierCall | None = None  # the call of an earlier segment that it stands for
 
     @property
     def sources(self) -> ProvenanceIndex:
@@ -208,7 +210,7 @@ class CallRunner:
         """
         tool = call.tool
         doubt = self.shared.in_doubt.get(tool.name)
-        if doubt is not None:
+        if doubt is not None and not self.shared.ledger.may_send_again(tool.name, call.arguments):
             why = (
                 f"not called: whether {doubt} was done is not known, and this could do it a second"
                 " time"
@@ -339,13 +341,16 @@ class CallRunner:
     async def _run(self, call: CheckedCall) -> ToolResult | None:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
         attempt, approved = 1, False
+        self.earlier = self.shared.ledger.take_earlier(self.id, call.tool.name, call.arguments)
         while True:
             if self.shared.freeze.filling.on and self._ill_filled(call):
                 return None
-            why = "" if approved else self.shared.consent.why(call.tool)
+            is_recorded = self._recorded_result(attempt) is not None  # then nothing leaves
+            why = "" if approved or is_recorded else self.shared.consent.why(call.tool)
             if why and not await self._may_leave(call, why):
                 return None
-            if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
+            spend = self.shared.budget.spend_tool_call
+            if not is_recorded and not self._spend("tool_calls", "invoke", spend):
                 self._skip("the run's limit of tool calls is reached", refused=True)
                 return None
             result, diagnosis = await self._invoke(call, attempt)
@@ -427,8 +432,8 @@ class CallRunner:
         }
 
     async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:
-        told = self.shared.ledger.next(self.id, "result")
-        result = (
+        told, known = self.shared.ledger.next(self.id, "result"), self._recorded_result(attempt)
+        result = known or (
             _recorded(told) if told else self._without_secrets(await self._leave(call, attempt))
         )
         turn = told["turn"] if told else self.shared.ledger.turn(self.id)
@@ -436,10 +441,26 @@ class CallRunner:
         judged = (
             result.ok and diagnosis.failure is not None
         )  # status 200 with an error inside, or nothing at all
-        if diagnosis.failure is not result.failure:
+        if known is None and diagnosis.failure is not result.failure:
             result = replace(result, failure=diagnosis.failure)
-        self.shared.trace.add("result", **members(result), judged=judged, actor=self.id, turn=turn)
+        named = self._named_earlier(call)
+        self.shared.trace.add(
+            "result", **members(result), judged=judged, actor=self.id, turn=turn, **named
+        )
         return result, diagnosis
+
+    def _recorded_result(self, attempt: int) -> ToolResult | None:
+        """What the call of an earlier segment returned for which this one stands, as its own."""
+        if self.earlier is None or self.earlier.result is None or attempt > 1:
+            return None
+        return replace(self.earlier.result, id=self.id, slot=self.slot, attempt=1, seconds=0.0)
+
+    def _named_earlier(self, call: CheckedCall) -> JsonObject:
+        """The earlier call for which this one stands, for the record; a call with other arguments
+        stands for none.
+        """
+        same = self.earlier is not None and self.earlier.arguments == call.arguments
+        return {"earlier": self.earlier.id} if self.earlier is not None and same else {}
 
     def _here(self, tool: Tool) -> Tool:
         """The tool with its effects in this run: in a sandbox what a failed call left behind is
@@ -454,7 +475,10 @@ class CallRunner:
     async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
         """Send the call. One that may write leaves only after its intent is on the disk."""
         ledger, trace = self.shared.ledger, self.shared.trace
+        named = self._named_earlier(call)
         key = idempotency_key(ledger.origin, call) if call.tool.effects.may_write else ""
+        if named and self.earlier is not None and self.earlier.key:
+            key = self.earlier.key  # under which the call is known out there
         if (said := ledger.resolution(self.id, attempt)) is not None and said[
             "outcome"
         ] != "not_done":
@@ -470,6 +494,7 @@ class CallRunner:
                 arguments=call.arguments,
                 effects=call.tool.effects,
                 key=key,
+                **named,
             )
             ledger.commit()
         limits = self.shared.budget.limits

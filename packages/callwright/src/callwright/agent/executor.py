@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from callwright.agent.call_runner import CallRunner, Repairing, RunServices
 from callwright.agent.invoke import Caller
+from callwright.agent.journal.facts import RecordedFacts
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.safety.consent import Consent
@@ -256,6 +257,29 @@ class Executor:
             set(mark.unmended),
         )
 
+    def begin_with(self, facts: RecordedFacts, *, in_view: bool = True) -> None:
+        """Begin with the facts that earlier segments of the run recorded: writes in doubt stay in
+        doubt, and ids go on. ``in_view``: the results are there to be seen and cited, as if they had
+        just come; not so where a plan is frozen, which no result may have a part in.
+        """
+        self._numbered = facts.numbered
+        self._in_doubt.update({result.id: result for result in facts.doubtful})
+        self._shared.in_doubt.update(facts.blocked)
+        self._outlived |= facts.stale_writes
+        if in_view:
+            self.came += facts.results
+            for result in facts.results:
+                self.sources.add_result(result)
+            self.skip(facts.skips)
+
+    def bring_in(self, results: Iterable[ToolResult]) -> None:
+        """Have results count for the answer that no call of this run asked for again."""
+        known = {result.id for result in self.came}
+        for result in results:
+            if result.id not in known:
+                self.came.append(result)
+                self.sources.add_result(result)
+
     def skip(self, skips: Iterable[Skip]) -> None:
         """Record tools that were offered and not called."""
         for skip in skips:
@@ -460,12 +484,24 @@ class Executor:
         results = [course.result for course in courses if course.result is not None]
         for course in courses:
             self._merge(course)
+        self._replace_earlier(courses)
         self.came += results
         for result in results:
             if result.ok:
                 self.sources.add_result(result)
         self._note_writes(results)
         return results
+
+    def _replace_earlier(self, courses: Sequence[CallRunner]) -> None:
+        """Each result of an earlier segment counts once: a call that stands for it takes its place."""
+        earlier = {c.earlier.id for c in courses if c.earlier is not None and c.result is not None}
+        if earlier:
+            self.came = [result for result in self.came if result.id not in earlier]
+            self._shared.sources = self.sources.without(earlier)
+            for id_ in earlier:
+                self._in_doubt.pop(id_, None)
+            held = self._shared.in_doubt
+            self._shared.in_doubt = {tool: id_ for tool, id_ in held.items() if id_ not in earlier}
 
     def _note_writes(self, results: Sequence[ToolResult]) -> None:
         """After a write the same reads may say something else; after one in doubt its tool is not

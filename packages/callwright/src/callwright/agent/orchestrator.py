@@ -27,12 +27,15 @@ from callwright.agent.catalog_search import (
     shown_digests,
 )
 from callwright.agent.executor import Executor
+from callwright.agent.journal.ended import ended_life, recorded_outcome
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.resume import (
+    BEGUN,
+    Resumption,
+    choose_resumption,
     conversation_of,
     identity,
     journal_path,
-    require_same,
     settle_doubts,
     specification,
 )
@@ -291,14 +294,26 @@ class Orchestrator:
                 raise JournalError(
                     f"the run {journal.run} ended before it began", hint="start it anew"
                 )
-            query, conversation = start["query"], conversation_of(start)
-            if not changed:
-                before, now = _depended_on(self, self._catalog, start, journal.events())
-                require_same(
-                    before, {**_identity(self, (), self._model), "digests": now}, journal.run
+            before, now = _depended_on(self, self._catalog, start, journal.events())
+            probing = Shortlisting.of(start)
+            is_probing = probing is not None and probing.trials != "off"
+            identity_now = {**_identity(self, (), self._model, is_probing), "digests": now}
+            how = choose_resumption(before, identity_now, journal.run, is_changed=changed)
+            if how.mode == "continue":
+                if life := ended_life(journal.events()):
+                    Trace(self._sinks).note(how.of_ended)
+                    return _as_recorded(life, journal.run)
+                ledger = Ledger(
+                    journal.events(),
+                    run=journal.run,
+                    commit=journal.commit,
+                    foreign=foreign,
+                    continuing=True,
                 )
+                journal.begin_segment()
+            query, conversation = start["query"], conversation_of(start)
             return await _run(
-                self, self._catalog, self._model, query, conversation, ledger, journal
+                self, self._catalog, self._model, query, conversation, ledger, journal, how
             )
 
     def _specification(self) -> dict[str, Any]:
@@ -332,6 +347,7 @@ async def _run(
     conversation: tuple[Message, ...],
     ledger: Ledger,
     journal: Journal | None,
+    resumed: Resumption = BEGUN,
 ) -> Run:
     start = ledger.start
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
@@ -361,10 +377,16 @@ async def _run(
         shortlist=listing,
         offered=len(catalog),
         known=rates,
-        **_identity(setup, tools, model),
+        segment=ledger.segment,
+        resumed=resumed.mode,
+        **_identity(setup, tools, model, listing is not None and listing.trials != "off"),
     )
     trace.note(
-        *(f"warning: {said}" for said in (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed))
+        *filter(None, [resumed.message]),
+        *(
+            f"warning: {said}"
+            for said in (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
+        ),
     )
     await settle_doubts(ledger, catalog.outcome, trace)
     reserve = None
@@ -392,6 +414,8 @@ async def _run(
         freeze=freeze,
         sandbox=sandbox,
     )
+    if ledger.segment > 1:
+        executor.begin_with(ledger.facts, in_view=not freeze.on)
     executor.skip(
         Skip(t.name, "destructive, and the request does not speak of it: not shown")
         for t in kept_back
@@ -419,6 +443,9 @@ async def _carried_out(
 ) -> Run:
     """The run from its strategy to its answer."""
     limit = await _ended_by(setup._strategy, job)
+    if job.ledger.segment > 1:
+        left = job.ledger.untaken
+        job.executor.bring_in(r for r in job.ledger.facts.results if r.id in left)
     job.trace.note(
         *(f"what this run shows of its tools is not kept: {error.message}" for error in lost)
     )
@@ -505,8 +532,16 @@ def _offered(
     return tuple(tool for tool in chosen if tool not in kept_back), kept_back
 
 
-def _identity(setup: Orchestrator, tools: Sequence[Tool], model: ChatModel) -> dict[str, Any]:
-    return identity(__version__, tools, model.name, setup._strategy.name)
+def _identity(
+    setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, is_probing: bool
+) -> dict[str, Any]:
+    return identity(__version__, tools, model.name, setup._strategy.name, is_probing=is_probing)
+
+
+def _as_recorded(life: Sequence[Event], run: str) -> Run:
+    """A run that has ended, as its journal tells it."""
+    told = recorded_outcome(life)
+    return Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
 
 
 def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:

@@ -20,38 +20,11 @@ from typing import Any, Protocol, TextIO
 from callwright.nouns.errors import TraceError
 from callwright.nouns.redaction import redacted
 from callwright.nouns.types import PLAIN, to_json
+from callwright.nouns.wire_names import WIRE_NAMES, current_literal
 
 VERSION = 1
 
-KINDS = (
-    "run.start",  # query, conversation, tools, model, strategy, limits, sandbox
-    "shortlist",  # wanted, names, tools, digests, hits: which of a catalogue's tools were found, and for what
-    "plan",  # slots, edges, layers, planner
-    "layer",  # index, total, slots
-    "dispatch",  # slots, revision: steps of the plan that are on their way, each as soon as its inputs exist
-    "model",  # purpose, mode, prompt (digest), reply (digest), usage, seconds, discarded
-    "round",  # thought, code, calls, shown, stop, answer, given_up: one reply of the Python-call agent, carried out
-    "call.raw",  # id, tool, arguments as the model gave them
-    "call.checked",  # id, arguments, edits, warnings
-    "call.refused",  # id, violations, edits
-    "call.repair",  # id, tier, before, after, edits
-    "reflection",  # id, tool, analysis, strategy, arguments: why the model thinks its call failed
-    "skip",  # tool, reason
-    "origins",  # id, tool, origins, refused: where a call's late-bound values come from, and which may not
-    "approval",  # id, tool, offer, digest, arguments, why, origins, granted, by: somebody was asked for leave
-    "intent",  # id, attempt, tool, arguments, effects, idempotency key; on the disk before a writing call leaves
-    "recovery",  # step (retry, substitute, retrieve, replan, plan), tool, failed: tried where mending did not help
-    "stale",  # results, by, reason, written: results that no longer count, and writes that rested on them
-    "result",  # id, tool, content or failure, seconds, attempt, simulated; judged: the failure is our reading of it
-    "resolution",  # id, attempt, outcome, by: what became of a call in doubt
-    "trial",  # observation, content, …: one call made to find out whether a tool works, before it is offered
-    "trials",  # ranking, observations, …: the candidates in the order that their trials gave them
-    "answer",  # text, statements, missing
-    "limit",  # which limit ended what
-    "note",  # something a reader of the run should know
-    "run.end",  # status, usage, model_calls, steps, seconds
-    "blob",  # digest, text
-)
+KINDS = tuple(WIRE_NAMES["event kinds"].values())  # what each holds stands in that table
 _KNOWN = frozenset(KINDS)
 
 
@@ -266,4 +239,5 @@ def _event(row: dict[str, Any]) -> Event:
         raise TraceError(
             f"the trace has format version {row['v']}, this Callwright reads up to {VERSION}"
         )
-    return Event(row["kind"], int(row["seq"]), float(row["at"]), row["data"])
+    kind = current_literal("event kinds", row["kind"])
+    return Event(kind, int(row["seq"]), float(row["at"]), row["data"])

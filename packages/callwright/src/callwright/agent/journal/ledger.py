@@ -1,5 +1,5 @@
 """What a run was told from outside: model replies, results, plans, refusals of its budget. Resume
-replays them.
+replays them; or it folds them into facts, with which a new segment of the run begins.
 
 A run is made of actors: its strategy (named "") and each of its calls (named by its id). Within an
 actor one answer comes after the other, and what actors share changes only where all of them have
@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from callwright.agent.journal.facts import EarlierCall, RecordedFacts, fold_facts
 from callwright.nouns.errors import JournalError
 from callwright.nouns.trace import Event, blobs
-from callwright.nouns.types import Effects
+from callwright.nouns.types import Effects, JsonObject, canonical
 
 Answer = Mapping[str, Any]  # the data of an event that carries "actor" and "turn"
 
@@ -28,6 +29,8 @@ class Ledger:
     ``run`` is what the journal is called now, ``origin`` what it was called when the run began: a
     journal that was copied or renamed is of the same run, and its idempotency keys stay the same.
     ``foreign``: somebody else made the record, so no approval in it lets a call leave.
+    ``continuing``: nothing of the record is replayed; the run begins a new ``segment`` with its
+    facts.
     """
 
     def __init__(
@@ -38,31 +41,54 @@ class Ledger:
         commit: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         foreign: bool = False,
+        continuing: bool = False,
     ) -> None:
         self.run = run
         self.foreign = foreign
         self.commit = commit
         known = list(events)
-        self.start: Answer | None = next((e.data for e in known if e.kind == "run.start"), None)
-        self.origin: str = (self.start or {}).get("run") or run
+        self.segment, first = _last_segment(known)
+        starts = [event.data for event in known if event.kind == "run.start"]
+        same = [data for data in starts if data.get("segment", 1) == self.segment]
+        self.start: Answer | None = next(iter(same), None)
+        self.origin: str = (starts[0].get("run") if starts else "") or run
+        if continuing:
+            self.segment, first = self.segment + 1, len(known)
         self._texts = blobs(known)
         self._answers: dict[tuple[str, int], Event] = {}
         self._doubts: dict[tuple[str, int], Answer] = {}
         self._settled: dict[tuple[str, int], Answer] = {}
-        for event in known:
+        self._past = known[:first] if self.segment > 1 else []
+        self._repeats: dict[str, str] = {}  # call of this segment -> the earlier one it stands for
+        self._facts: RecordedFacts | None = None
+        self._standing: list[EarlierCall] = []
+        for event in known[:first]:
             self._read(event)
+        for event in known[first:]:
+            self._read(event)
+            self._read_answer(event)
         self._turns: dict[str, int] = {}
         self._clock = clock
         self._started = clock()
         self._ahead = 0.0
 
+    def _read_answer(self, event: Event) -> None:
+        """Take what is replayed. A second resume records again what it replayed: the first record
+        counts.
+        """
+        data = event.data
+        if event.kind == "resolution" and self._past and not self._answers:
+            self._past.append(event)
+        if self._past and event.kind in ("intent", "result"):
+            self._repeats.setdefault(data["id"], data.get("earlier", ""))
+        if "turn" in data:
+            self._answers.setdefault((data["actor"], data["turn"]), event)
+
     def _read(self, event: Event) -> None:
         data = event.data
-        if (
-            "turn" in data
-        ):  # a second resume records again what it replayed: the first record counts
-            self._answers.setdefault((data["actor"], data["turn"]), event)
         place = (data.get("id", ""), data.get("attempt", 0))
+        if earlier := data.get("earlier", ""):
+            self._doubts = {at: told for at, told in self._doubts.items() if at[0] != earlier}
         if (
             event.kind == "intent"
         ):  # also one after a resolution: what was said then was of an earlier sending
@@ -71,7 +97,44 @@ class Ledger:
         elif event.kind == "result":
             self._doubts.pop(place, None)
         elif event.kind == "resolution":
-            self.resolve(data)
+            self._settled[(data["id"], data["attempt"])] = data
+
+    @property
+    def facts(self) -> RecordedFacts:
+        """What the earlier segments of the run tell. Asked for once every doubt is settled."""
+        if self._facts is None:
+            self._facts = fold_facts(self._past)
+            self._standing = [*self._facts.calls]
+        return self._facts
+
+    def take_earlier(self, call: str, tool: str, arguments: JsonObject) -> EarlierCall | None:
+        """The earlier call that this one stands for, which no other call stands for then; None for
+        a call that is new. A replay gives what was given before.
+        """
+        if self.segment == 1 or not self.facts.calls:
+            return None
+        wanted = self._repeats.get(call)
+        found = self._find_earlier(tool, arguments) if wanted is None else self._named(wanted)
+        if found is not None:
+            self._standing.remove(found)
+        return found
+
+    def may_send_again(self, tool: str, arguments: JsonObject) -> bool:
+        """Whether a call like this one is open, so that it may be sent with the same key."""
+        found = self._find_earlier(tool, arguments)
+        return found is not None and found.result is None
+
+    @property
+    def untaken(self) -> tuple[str, ...]:
+        """Ids of the earlier calls for which no call of this segment stands."""
+        return tuple(one.id for one in self._standing)
+
+    def _find_earlier(self, tool: str, arguments: JsonObject) -> EarlierCall | None:
+        taken, place = {*self._repeats.values()}, (tool, canonical(arguments))
+        return next((e for e in self._standing if e.place == place and e.id not in taken), None)
+
+    def _named(self, id_: str) -> EarlierCall | None:
+        return next((one for one in self._standing if one.id == id_), None)
 
     @property
     def unanswered(self) -> tuple[Answer, ...]:
@@ -90,6 +153,8 @@ class Ledger:
     def resolve(self, resolution: Answer) -> None:
         """Note what was found out of a call in doubt: the data of a ``resolution`` event."""
         self._settled[(resolution["id"], resolution["attempt"])] = resolution
+        if self._past and not self._answers:
+            self._past.append(Event("resolution", 0, 0.0, resolution))
 
     def resolution(self, call: str, attempt: int) -> Answer | None:
         """What was found out, or said, of a call in doubt."""
@@ -148,6 +213,18 @@ class Ledger:
                 f"the journal lacks the text {digest}", hint="it is damaged: start the run anew"
             )
         return self._texts[digest]
+
+
+def _last_segment(events: list[Event]) -> tuple[int, int]:
+    """The number of the last segment, and the place of its first event. The starts of earlier
+    versions do not say; then there is one segment.
+    """
+    segment, first = 1, 0
+    for place, event in enumerate(events):
+        number = event.data.get("segment", 1) if event.kind == "run.start" else 1
+        if number > segment:
+            segment, first = number, place
+    return segment, first
 
 
 def diverged(what: str) -> JournalError:

@@ -1,17 +1,19 @@
-"""What a resume checks before it goes on: that the run is the one it was, and that no write is in
-doubt.
+"""What a resume checks before it goes on: whether the run is the one it was, so that it is replayed
+or continued from its facts, and that no write is in doubt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from callwright import prompts
 from callwright.agent.journal.ledger import Answer, Ledger, in_doubt
 from callwright.agent.journal.store import SUFFIX, runs_dir
+from callwright.agent.journal.usable_prompts import digests_of_prompts, usable_prompts
 from callwright.nouns.errors import JournalError
 from callwright.nouns.protocols import NotDone
 from callwright.nouns.trace import Trace
@@ -32,11 +34,62 @@ Ask: TypeAlias = Callable[[str, JsonObject, str], Awaitable[ToolOutput | NotDone
 """
 
 
-def identity(version: str, tools: Sequence[Tool], model: str, strategy: str) -> dict[str, Json]:
-    """What a replay depends on, as ``run.start`` records it."""
+ResumeMode: TypeAlias = Literal["", "replay", "continue"]
+"""How a run goes on: "" is a run that begins. Stored in its ``run.start``."""
+
+_FREE = ("version", "prompts")  # what may differ where a run goes on from its facts
+
+_REPLAY = (
+    "Replay: nothing that the run depends on has changed, so what is recorded is neither asked nor"
+    " done again."
+)
+_REPLAY_CHANGED = (
+    "Replay: {changed}; what is recorded is neither asked nor done again, and the run stops at the"
+    " first question that is not the recorded one."
+)
+_CONTINUE = (
+    "Continue: {changed}, so the run goes on from its recorded facts: it asks anew, and sends no"
+    " recorded write again."
+)
+_ENDED = "The run has ended, and {changed}: this is its recorded answer, and nobody is asked."
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """How a run goes on, and what has changed since it was started."""
+
+    mode: ResumeMode
+    changed: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One sentence that says how the run goes on; "" for one that begins."""
+        if not self.mode:
+            return ""
+        if self.mode == "continue":
+            return _CONTINUE.format(changed="; ".join(self.changed))
+        if self.changed:
+            return _REPLAY_CHANGED.format(changed="; ".join(self.changed))
+        return _REPLAY
+
+    @property
+    def of_ended(self) -> str:
+        """The sentence for a run that has come to its end."""
+        return _ENDED.format(changed="; ".join(self.changed))
+
+
+BEGUN = Resumption("")
+
+
+def identity(
+    version: str, tools: Sequence[Tool], model: str, strategy: str, *, is_probing: bool = False
+) -> dict[str, Json]:
+    """What a replay depends on, as ``run.start`` records it. Of the prompts it names those that
+    this run can use.
+    """
     return {
         "version": version,
-        "prompts": prompts_digest(),
+        "prompts": digests_of_prompts(usable_prompts(strategy, is_probing=is_probing)),
         "digests": {tool.name: tool.digest for tool in tools},
         "model": model,
         "strategy": strategy,
@@ -45,36 +98,74 @@ def identity(version: str, tools: Sequence[Tool], model: str, strategy: str) -> 
 
 @cache
 def prompts_digest() -> str:
-    """Changes whenever any prompt changes."""
+    """A digest that changes whenever any prompt changes. Journals of earlier versions hold it."""
     return digest({name: prompts.load(name) for name in prompts.names()})
+
+
+def choose_resumption(
+    start: Answer, now: Mapping[str, Json], run: str, *, is_changed: bool = False
+) -> Resumption:
+    """Replay where nothing has changed that the run depends on; continue from facts where it is the
+    prompts or the version only.
+
+    ``is_changed``: replay in any case, as far as the same questions are asked. Raises JournalError
+    naming everything that has changed, where tools, model or strategy are others.
+    """
+    changed = _changes(start, now)
+    if is_changed or not changed:
+        return Resumption("replay", tuple(changed.values()))
+    if changed.keys() - {*_FREE}:
+        raise _refused(changed.values(), run)
+    return Resumption("continue", tuple(changed.values()))
 
 
 def require_same(start: Answer, now: Mapping[str, Json], run: str) -> None:
     """Raise JournalError naming everything that has changed since the run was started."""
-    changed = [
-        _difference(key, start.get(key), value)
-        for key, value in now.items()
-        if start.get(key) != value
-    ]
-    if changed:
-        raise JournalError(
-            f"the run {run} was started with something else: {'; '.join(changed)}",
-            hint=(
-                f"put that back and resume; or callwright resume {run} --changed, which replays as"
-                " far as the same questions are asked and stops where they differ; or start the"
-                " run anew"
-            ),
-        )
+    if changed := _changes(start, now):
+        raise _refused(changed.values(), run)
+
+
+def _refused(changed: Iterable[str], run: str) -> JournalError:
+    return JournalError(
+        f"the run {run} was started with something else: {'; '.join(changed)}",
+        hint=(
+            f"put that back and resume; or callwright resume {run} --changed, which replays as"
+            " far as the same questions are asked and stops where they differ; or start the"
+            " run anew"
+        ),
+    )
+
+
+def _changes(start: Answer, now: Mapping[str, Json]) -> dict[str, str]:
+    """What has changed, each as a text."""
+    found = {}
+    for key, value in now.items():
+        before = start.get(key)
+        if key == "prompts":
+            before, value = _comparable(before, value)
+        if before != value:
+            found[key] = _difference(key, before, value)
+    return found
+
+
+def _comparable(before: Json, now: Json) -> tuple[Json, Json]:
+    """The prompts of a start and those of today in one form: by name; of an earlier version, all in
+    one digest. A prompt that the start names counts even where this strategy cannot be told to use
+    it.
+    """
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        return before, {**digests_of_prompts(tuple(before)), **now}
+    return before, prompts_digest()
 
 
 def _difference(key: str, before: Json, now: Json) -> str:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         parts = {
-            "gone": sorted(before.keys() - now.keys()),
+            "gone": sorted(k for k in before if not now.get(k)),
             "new": sorted(now.keys() - before.keys()),
-            "other": sorted(k for k in before.keys() & now.keys() if before[k] != now[k]),
+            "other": sorted(k for k in before if now.get(k) and before[k] != now[k]),
         }
-        return "tools " + ", ".join(
+        return f"{'tools' if key == 'digests' else key} " + ", ".join(
             f"{word}: {', '.join(names)}" for word, names in parts.items() if names
         )
     return f"{key} was {before}, is {now}"

@@ -35,6 +35,7 @@ from callwright.agent.journal.owner import is_running, this_process
 from callwright.nouns.errors import JournalError
 from callwright.nouns.trace import VERSION, Event
 from callwright.nouns.types import Json
+from callwright.nouns.wire_names import current_literal
 from callwright.storage.database import make_private, make_private_folder, opened, state_dir
 from callwright.tools.trust import TrustStore, digest_of, location
 
@@ -53,6 +54,7 @@ _ENCODER = json.JSONEncoder(
     default=str
 )  # in ASCII: half a surrogate pair, which JSON may hold, is no UTF-8
 SUFFIX = ".run"
+SEGMENTED = VERSION + 1  # the format of a journal with several segments
 _HELD: set[str] = (
     set()
 )  # the journals that this process owns: among them its own number tells nothing
@@ -219,6 +221,15 @@ class Journal:
                     f"its lock {_lock_path(self.path)} was removed while it was running; nothing"
                     " more is done here"
                 ),
+            )
+
+    def begin_segment(self) -> None:
+        """Mark the journal as one whose run goes on from facts. Code that knows no segments would
+        replay it from its beginning, and refuses it by its format instead.
+        """
+        with _writing(self.path):
+            self._open().execute(
+                "INSERT OR REPLACE INTO meta VALUES ('format', ?)", (json.dumps(SEGMENTED),)
             )
 
     def events(self) -> list[Event]:
@@ -400,7 +411,7 @@ def _events(database: apsw.Connection, path: Path, every: bool, texts: bool) -> 
         stored = database.execute("SELECT digest, text FROM blob") if texts else ()
         held = {digest: bytes(text).decode("utf-8", "surrogatepass") for digest, text in stored}
         made = [
-            Event(kind, seq, at, json.loads(data))
+            Event(current_literal("event kinds", kind), seq, at, json.loads(data))
             for _, seq, at, kind, data in rows
             if texts or kind != "blob"
         ]
@@ -467,10 +478,10 @@ def _meta(database: apsw.Connection, path: Path) -> dict[str, Json]:
         found = {
             key: json.loads(value) for key, value in database.execute("SELECT key, value FROM meta")
         }
-        if isinstance(found.get("format"), int) and found["format"] > VERSION:
+        if isinstance(found.get("format"), int) and found["format"] > SEGMENTED:
             raise JournalError(
                 f"the journal {path} has format {found['format']}, this Callwright reads up to"
-                f" {VERSION}",
+                f" {SEGMENTED}",
                 hint="pip install --upgrade callwright",
             )
         for key, kind in _KEPT.items():

@@ -32,7 +32,7 @@ from callwright.agent.journal.ledger import Answer
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import results_text, signatures
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.dag import late_by_model
+from callwright.agent.strategies.dag import known_before, late_by_model
 from callwright.agent.strategies.job import Job
 from callwright.agent.strategies.tool_choice import chosen
 from callwright.agent.stream import Stream
@@ -321,7 +321,7 @@ def _may_refer_on(slot: Slot, plan: Plan) -> bool:
 
 def _asked(job: Job, tools: tuple[Tool, ...], missing: str) -> Asked:
     """What a plan is asked for; ``missing`` after another one was carried out."""
-    known = ""
+    known = known_before(job)
     if missing:
         results = results_text(job.executor.results, job.limits.result_chars, job.executor.skips)
         known = _SO_FAR.format(results=results, missing=missing)

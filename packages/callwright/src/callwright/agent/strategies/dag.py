@@ -70,7 +70,7 @@ class DAG:
 
     async def _plan(self, job: Job) -> None:
         tools = await chosen(job, self._choose_above)
-        plan = await planned(job, tools)
+        plan = await planned(job, tools, known_before(job))
         if plan is None:
             job.trace.add("note", text="the model wrote no plan: the planner's order is taken")
             job.make_plan(tools)
@@ -123,6 +123,7 @@ class Edges(DAG):
         kept = tuple(tool for tool in job.tools if tool.name in planned_for)
         lines = [_line(slot, order) for layer in order.layers for slot in layer]
         known = _ORDERED.format(order="\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)))
+        known = "\n\n".join(filter(None, (known_before(job), known)))
         offered = with_producers(
             kept, job.tools
         )  # the model may plan without one of them, not with one left out
@@ -149,12 +150,13 @@ class Given(DAG):
 
     async def _plan(self, job: Job) -> None:
         job.executor.trust_values()
-        if self._given is None and not job.ledger.ahead(""):
+        recorded = job.ledger.facts.plan
+        if self._given is None and recorded is None and not job.ledger.ahead(""):
             raise ConfigError("there is no plan to carry out", hint="callwright run … --plan FILE")
         plan = (
             read_plan(self._given, job.tools)
             if isinstance(self._given, str)
-            else self._given or Plan()
+            else self._given or recorded or Plan()
         )
         wrong = plan.problems(tool.name for tool in job.tools)
         if wrong:
@@ -163,6 +165,17 @@ class Given(DAG):
                 "; ".join(p.message for p in wrong), hint=f"the tools of this run: {offered}"
             )
         job.adopt(plan)
+
+
+def known_before(job: Job) -> str:
+    """What a planner is told of the results with which a new segment of a run begins; "" where
+    there are none.
+    """
+    results = job.executor.results
+    if job.ledger.segment == 1 or not results:
+        return ""
+    shown = results_text(results, job.limits.result_chars, job.executor.skips)
+    return _ANEW.format(results=shown, failed="")
 
 
 async def planned(
