@@ -134,7 +134,8 @@ class CallRunner:
         default_factory=list
     )  # what was refused or failed, and what was said of it
     assumed: tuple[Invention, ...] = ()  # values of the call that succeeded which the model made up
-    earlier: EarlierCall | None = None  # the call of an earlier segment that it stands for
+    # calls of earlier segments that it stands for; the last of them for its last arguments
+    earlier: list[EarlierCall] = field(default_factory=list)
 
     @property
     def sources(self) -> ProvenanceIndex:
@@ -210,7 +211,8 @@ class CallRunner:
         """
         tool = call.tool
         doubt = self.shared.in_doubt.get(tool.name)
-        if doubt is not None and not self.shared.ledger.may_send_again(tool.name, call.arguments):
+        ledger = self.shared.ledger
+        if doubt is not None and not ledger.may_send_again(self.id, tool.name, call.arguments):
             why = (
                 f"not called: whether {doubt} was done is not known, and this could do it a second"
                 " time"
@@ -341,11 +343,11 @@ class CallRunner:
     async def _run(self, call: CheckedCall) -> ToolResult | None:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
         attempt, approved = 1, False
-        self.earlier = self.shared.ledger.take_earlier(self.id, call.tool.name, call.arguments)
         while True:
+            self._take_earlier(call, attempt)
             if self.shared.freeze.filling.on and self._ill_filled(call):
                 return None
-            is_recorded = self._recorded_result(attempt) is not None  # then nothing leaves
+            is_recorded = self._recorded_result(call, attempt) is not None  # then nothing leaves
             why = "" if approved or is_recorded else self.shared.consent.why(call.tool)
             if why and not await self._may_leave(call, why):
                 return None
@@ -432,7 +434,10 @@ class CallRunner:
         }
 
     async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:
-        told, known = self.shared.ledger.next(self.id, "result"), self._recorded_result(attempt)
+        told, known = (
+            self.shared.ledger.next(self.id, "result"),
+            self._recorded_result(call, attempt),
+        )
         result = known or (
             _recorded(told) if told else self._without_secrets(await self._leave(call, attempt))
         )
@@ -449,18 +454,28 @@ class CallRunner:
         )
         return result, diagnosis
 
-    def _recorded_result(self, attempt: int) -> ToolResult | None:
-        """What the call of an earlier segment returned for which this one stands, as its own."""
-        if self.earlier is None or self.earlier.result is None or attempt > 1:
+    def _take_earlier(self, call: CheckedCall, attempt: int) -> None:
+        """Note the call of an earlier segment for which this one stands, if there is one."""
+        if self._same_earlier(call) is None:
+            ledger = self.shared.ledger
+            found = ledger.take_earlier(self.id, attempt, call.tool.name, call.arguments)
+            self.earlier += [] if found is None else [found]
+
+    def _same_earlier(self, call: CheckedCall) -> EarlierCall | None:
+        last = self.earlier[-1] if self.earlier else None
+        return last if last is not None and last.arguments == call.arguments else None
+
+    def _recorded_result(self, call: CheckedCall, attempt: int) -> ToolResult | None:
+        """What the earlier call returned for which this one stands, as its own."""
+        same = self._same_earlier(call)
+        if same is None or same.result is None:
             return None
-        return replace(self.earlier.result, id=self.id, slot=self.slot, attempt=1, seconds=0.0)
+        return replace(same.result, id=self.id, slot=self.slot, attempt=attempt, seconds=0.0)
 
     def _named_earlier(self, call: CheckedCall) -> JsonObject:
-        """The earlier call for which this one stands, for the record; a call with other arguments
-        stands for none.
-        """
-        same = self.earlier is not None and self.earlier.arguments == call.arguments
-        return {"earlier": self.earlier.id} if self.earlier is not None and same else {}
+        """The earlier call for which this one stands, for the record."""
+        same = self._same_earlier(call)
+        return {} if same is None else {"earlier": same.id}
 
     def _here(self, tool: Tool) -> Tool:
         """The tool with its effects in this run: in a sandbox what a failed call left behind is
@@ -475,10 +490,10 @@ class CallRunner:
     async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
         """Send the call. One that may write leaves only after its intent is on the disk."""
         ledger, trace = self.shared.ledger, self.shared.trace
-        named = self._named_earlier(call)
+        same = self._same_earlier(call)
         key = idempotency_key(ledger.origin, call) if call.tool.effects.may_write else ""
-        if named and self.earlier is not None and self.earlier.key:
-            key = self.earlier.key  # under which the call is known out there
+        if same is not None and same.key:
+            key = same.key  # under which the call is known out there
         if (said := ledger.resolution(self.id, attempt)) is not None and said[
             "outcome"
         ] != "not_done":
@@ -494,7 +509,7 @@ class CallRunner:
                 arguments=call.arguments,
                 effects=call.tool.effects,
                 key=key,
-                **named,
+                **self._named_earlier(call),
             )
             ledger.commit()
         limits = self.shared.budget.limits

@@ -494,7 +494,7 @@ class Executor:
 
     def _replace_earlier(self, courses: Sequence[CallRunner]) -> None:
         """Each result of an earlier segment counts once: a call that stands for it takes its place."""
-        earlier = {c.earlier.id for c in courses if c.earlier is not None and c.result is not None}
+        earlier = {one.id for c in courses if c.result is not None for one in c.earlier}
         if earlier:
             self.came = [result for result in self.came if result.id not in earlier]
             self._shared.sources = self.sources.without(earlier)

@@ -31,6 +31,7 @@ from callwright.agent.journal.ended import ended_life, recorded_outcome
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.resume import (
     BEGUN,
+    HAD_CHANGED,
     Resumption,
     choose_resumption,
     conversation_of,
@@ -311,6 +312,8 @@ class Orchestrator:
                     continuing=True,
                 )
                 journal.begin_segment()
+            elif ledger.is_new_segment:
+                how = Resumption("continue", how.changed or (HAD_CHANGED,))
             query, conversation = start["query"], conversation_of(start)
             return await _run(
                 self, self._catalog, self._model, query, conversation, ledger, journal, how

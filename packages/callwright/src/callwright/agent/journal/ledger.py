@@ -59,7 +59,8 @@ class Ledger:
         self._doubts: dict[tuple[str, int], Answer] = {}
         self._settled: dict[tuple[str, int], Answer] = {}
         self._past = known[:first] if self.segment > 1 else []
-        self._repeats: dict[str, str] = {}  # call of this segment -> the earlier one it stands for
+        # a sending in this segment -> the earlier call it stands for
+        self._repeats: dict[tuple[str, int], str] = {}
         self._facts: RecordedFacts | None = None
         self._standing: list[EarlierCall] = []
         for event in known[:first]:
@@ -80,7 +81,8 @@ class Ledger:
         if event.kind == "resolution" and self._past and not self._answers:
             self._past.append(event)
         if self._past and event.kind in ("intent", "result"):
-            self._repeats.setdefault(data["id"], data.get("earlier", ""))
+            place = (data["id"], data.get("attempt", 1))
+            self._repeats.setdefault(place, data.get("earlier", ""))
         if "turn" in data:
             self._answers.setdefault((data["actor"], data["turn"]), event)
 
@@ -100,6 +102,11 @@ class Ledger:
             self._settled[(data["id"], data["attempt"])] = data
 
     @property
+    def is_new_segment(self) -> bool:
+        """Whether the run goes on from facts and has recorded no answer since."""
+        return self.segment > 1 and not self._answers
+
+    @property
     def facts(self) -> RecordedFacts:
         """What the earlier segments of the run tell. Asked for once every doubt is settled."""
         if self._facts is None:
@@ -107,21 +114,25 @@ class Ledger:
             self._standing = [*self._facts.calls]
         return self._facts
 
-    def take_earlier(self, call: str, tool: str, arguments: JsonObject) -> EarlierCall | None:
-        """The earlier call that this one stands for, which no other call stands for then; None for
-        a call that is new. A replay gives what was given before.
+    def take_earlier(
+        self, call: str, attempt: int, tool: str, arguments: JsonObject
+    ) -> EarlierCall | None:
+        """The earlier call that this sending stands for, which no other stands for then; None for a
+        call that is new. A replay gives what was given before.
         """
         if self.segment == 1 or not self.facts.calls:
             return None
-        wanted = self._repeats.get(call)
+        wanted = self._repeats.get((call, attempt))
         found = self._find_earlier(tool, arguments) if wanted is None else self._named(wanted)
         if found is not None:
             self._standing.remove(found)
         return found
 
-    def may_send_again(self, tool: str, arguments: JsonObject) -> bool:
-        """Whether a call like this one is open, so that it may be sent with the same key."""
-        found = self._find_earlier(tool, arguments)
+    def may_send_again(self, call: str, tool: str, arguments: JsonObject) -> bool:
+        """Whether this call stands for one that is open, so that it may be sent with its key."""
+        if self.segment == 1:
+            return False
+        found = self._named(self._repeats.get((call, 1), "")) or self._find_earlier(tool, arguments)
         return found is not None and found.result is None
 
     @property

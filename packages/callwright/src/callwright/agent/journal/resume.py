@@ -79,6 +79,7 @@ class Resumption:
 
 
 BEGUN = Resumption("")
+HAD_CHANGED = "what it depends on had changed"
 
 
 def identity(
