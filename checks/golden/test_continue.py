@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from golden import journals, names
 from golden.journals import Stored
+from golden.record_journals import outcome_of
 from golden.scenarios import SCENARIOS
 from golden.test_journals import FULL, Case
 from golden.world import World
@@ -49,6 +50,18 @@ def with_start(stored: Stored, **other: Any) -> Stored:
         if row[3] == "run.start":
             rows[place] = (*row[:4], json.dumps({**json.loads(row[4]), **other}))
     marks = [(*rows[-1][:2], journals.marked(stored.meta, rows, []))] if rows else []
+    return replace(stored, rows=tuple(rows), marks=tuple(marks))
+
+
+def with_digests(stored: Stored, digest: str) -> Stored:
+    """Return the journal as it would be, had every tool that the run was shown been another."""
+    rows = []
+    for row in stored.rows:
+        data = json.loads(row[4])
+        if "digests" in data:
+            data["digests"] = dict.fromkeys(data["digests"], digest)
+        rows.append((*row[:4], json.dumps(data)))
+    marks = [(*rows[-1][:2], journals.marked(stored.meta, rows, []))]
     return replace(stored, rows=tuple(rows), marks=tuple(marks))
 
 
@@ -266,3 +279,95 @@ def test_a_continued_run_that_is_killed_goes_on(data: st.DataObject) -> None:
 async def test_an_old_journal_goes_on_from_its_facts(name: str, kept: int) -> None:
     with memory() as folder:
         await require_continued(name, kept, folder)
+
+
+TWICE = [("0.1.0/layered", 36, 35), ("0.1.0/layered", 36, 36), ("0.1.0/dfsdt", 1, 9)]
+
+
+@pytest.mark.parametrize(("name", "kept", "left"), TWICE)
+async def test_a_continued_run_that_is_killed_goes_on_here(name: str, kept: int, left: int) -> None:
+    with memory() as folder:
+        await require_continued_twice(name, kept, left, folder)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", FULL)
+async def test_a_continued_run_goes_on_wherever_it_was_killed(name: str) -> None:
+    for kept in CUTS[name][3::9]:
+        for left in range(0, len(FULL[name].rows) + 12, 4):
+            with memory() as folder:
+                await require_continued_twice(name, kept, left, folder)
+
+
+@pytest.mark.parametrize("name", FULL)
+async def test_a_finished_old_journal_tells_what_it_came_to_and_asks_nobody(name: str) -> None:
+    with memory() as folder:
+        case = old_case(name, len(FULL[name].rows), folder)
+        _, before = names.read_journal(case.path)
+        notes: list[str] = []
+
+        def sink(event: Any) -> None:
+            notes.append(event.data["text"])
+
+        world = World()
+        setup = case.scenario.setup(world, {}, sinks=(sink,))
+        found = json.loads(json.dumps(outcome_of(await setup.resume(case.path))))
+        _, after = names.read_journal(case.path)
+    full = case.full.outcome
+    assert all(found[key] == full[key] for key in ("status", "answer", "in_doubt", "limit"))
+    told = [result for result in full["results"] if result[3] is not None]
+    assert all(result in found["results"] for result in told)
+    assert {tuple(s[:2]) for s in full["skips"]} <= {tuple(s[:2]) for s in found["skips"]}
+    assert (world.sent, after) == ([], before)
+    assert [note.partition(":")[0].split(",")[0] for note in notes] == ["The run has ended"]
+
+
+@pytest.mark.parametrize("name", FULL)
+async def test_an_old_journal_whose_tools_are_others_is_refused_by_name(name: str) -> None:
+    full = FULL[name]
+    kinds = [*full.kinds]
+    kept = kinds.index("model") + 1
+    with memory() as folder:
+        case = old_case(name, kept, folder)
+        other = with_digests(case.stored, "0" * 16)
+        case.path.unlink()
+        journals.restore(other, case.path, names.own(case.path, other.meta))
+        with pytest.raises(names.JournalError, match="tools other: "):
+            await go_on(case)
+
+
+@pytest.mark.parametrize(("name", "kept"), FEW)
+async def test_a_continued_run_says_so_and_asks_no_recorded_question_of_its_own(
+    name: str, kept: int
+) -> None:
+    with memory() as folder:
+        case = old_case(name, kept, folder)
+        if "run.start" not in case.stored.kinds or case.doubts:
+            return
+        _, before = names.read_journal(case.path)
+        _, done = await go_on(case)
+    start = next(e.data for e in done.events if e.kind == "run.start")
+    assert (start["segment"], start["resumed"]) == (2, "continue")
+    note = next(e.data["text"] for e in done.events if e.kind == "note")
+    assert note.startswith("Continue: version was 0.0.1, is ")
+    recorded = {e.data["id"] for e in before if "id" in e.data}
+    new = {e.data["id"] for e in done.events if e.kind == "intent"}
+    assert not recorded & new, "a new call has an id of its own"
+    asked = [e for e in done.events if e.kind == "model"]
+    assert asked, "today's questions are asked"
+    assert not [e for e in asked if e.data["actor"] in recorded - {""}]
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_a_continued_journal_is_listed_and_shown(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = FULL[name].kinds.index("model") + 1
+    with memory() as folder:
+        case = old_case(name, kept, folder)
+        _, done = asyncio.run(go_on(case))
+        assert names.print_runs(folder, True) == 0
+        listed = json.loads(capsys.readouterr().out)
+        assert (listed["id"], listed["status"]) == (case.full.outcome["run"], done.status)
+        shown = names.view(case.path)
+    assert all(f'id="{result.id}"' in shown for result in done.results)

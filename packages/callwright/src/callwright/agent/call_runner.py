@@ -448,7 +448,7 @@ class CallRunner:
         )  # status 200 with an error inside, or nothing at all
         if known is None and diagnosis.failure is not result.failure:
             result = replace(result, failure=diagnosis.failure)
-        named = self._named_earlier(call)
+        named = self._named_earlier(call) | ({} if known is None else {"recorded": True})
         self.shared.trace.add(
             "result", **members(result), judged=judged, actor=self.id, turn=turn, **named
         )

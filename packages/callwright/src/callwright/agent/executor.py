@@ -33,6 +33,7 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
     canonical,
+    members,
 )
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import is_in_doubt
@@ -266,19 +267,25 @@ class Executor:
         self._in_doubt.update({result.id: result for result in facts.doubtful})
         self._shared.in_doubt.update(facts.blocked)
         self._outlived |= facts.stale_writes
+        for result in facts.doubtful:
+            said = f"{result.id} {result.tool} {canonical(result.arguments)}"
+            self._trace.note(f"in doubt since before: {said}")
         if in_view:
-            self.came += facts.results
-            for result in facts.results:
-                self.sources.add_result(result)
+            self.bring_in(facts.results)
             self.skip(facts.skips)
 
     def bring_in(self, results: Iterable[ToolResult]) -> None:
-        """Have results count for the answer that no call of this run asked for again."""
+        """Have results of earlier segments count, each once: what was asked and what came of it."""
         known = {result.id for result in self.came}
         for result in results:
-            if result.id not in known:
-                self.came.append(result)
-                self.sources.add_result(result)
+            if result.id in known:
+                continue
+            call = {"id": result.id, "tool": result.tool, "arguments": result.arguments}
+            self._trace.add("call.raw", **call, slot="", by="model")
+            told = {"judged": False, "earlier": result.id, "recorded": True}
+            self._trace.add("result", **members(result), **told)
+            self.came.append(result)
+            self.sources.add_result(result)
 
     def skip(self, skips: Iterable[Skip]) -> None:
         """Record tools that were offered and not called."""

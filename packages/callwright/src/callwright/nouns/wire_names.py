@@ -41,8 +41,8 @@ _EVENT_KINDS = {
     "recovery": "recovery",
     # results, by, reason, written: results that no longer count, and writes that rested on them
     "stale": "stale",
-    # id, tool, content or failure, seconds, attempt, simulated, earlier (the recorded result that
-    # it repeats); judged: the failure is our reading of it
+    # id, tool, content or failure, seconds, attempt, simulated; judged: the failure is our reading
+    # of it; earlier: the call of an earlier segment for which it stands; recorded: nothing left
     "result": "result",
     "resolution": "resolution",  # id, attempt, outcome, by: what became of a call in doubt
     "trial": "trial",  # observation, content, …: one call that probes a tool before it is offered

@@ -81,8 +81,9 @@ class Ledger:
         if event.kind == "resolution" and self._past and not self._answers:
             self._past.append(event)
         if self._past and event.kind in ("intent", "result"):
-            place = (data["id"], data.get("attempt", 1))
-            self._repeats.setdefault(place, data.get("earlier", ""))
+            place, earlier = (data["id"], data.get("attempt", 1)), data.get("earlier", "")
+            if earlier != data["id"]:  # else it was only shown again
+                self._repeats.setdefault(place, earlier)
         if "turn" in data:
             self._answers.setdefault((data["actor"], data["turn"]), event)
 

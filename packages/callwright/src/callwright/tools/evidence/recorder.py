@@ -17,8 +17,8 @@ class Recorder:
     """Keeps what a run's results show. A :class:`callwright.nouns.trace.Sink`, for one run.
 
     ``observe`` reads a result; None where nothing was learned. What a resume replays is known by
-    its run, call and attempt, and counted once. A store that cannot be written ends no run:
-    ``failed`` is told why, once, and nothing more is kept.
+    its run, call and attempt, and counted once; what it takes from the record is not counted. A
+    store that cannot be written ends no run: ``failed`` is told why, once, and nothing more is kept.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Recorder:
     def __call__(self, event: Event) -> None:
         if event.kind == "run.start":
             self._run = event.data.get("run") or token_hex(8)
-        if event.kind != "result" or self._store is None:
+        if event.kind != "result" or self._store is None or event.data.get("recorded"):
             return
         result = _result(event)
         seen = self._observe(result)
