@@ -62,6 +62,7 @@ from callwright.nouns.types import (
     digest,
     to_json,
 )
+from callwright.nouns.wire_names import WIRE_NAMES
 from callwright.parsing import DIALECTS
 from callwright.planning import PLANNERS
 from callwright.planning.features import DIGEST as _FEATURES
@@ -740,10 +741,16 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
+def rules_of_the_table() -> set[str]:
+    """Return the rules of edits that the table of wire names holds."""
+    return {*WIRE_NAMES["edit rules"].values()}
+
+
 @cache
 def literals() -> frozenset[str]:
-    """Return every text constant of the package."""
-    nodes = (node for tree in trees().values() for node in ast.walk(tree))
+    """Return every text constant of the package, but for the table that lists them."""
+    read = (tree for path, tree in trees().items() if Path(path).name != "wire_names.py")
+    nodes = (node for tree in read for node in ast.walk(tree))
     constants = (node.value for node in nodes if isinstance(node, ast.Constant))
     return frozenset(value for value in constants if isinstance(value, str))
 

@@ -48,6 +48,10 @@ def test_every_rule_of_an_edit_is_listed() -> None:
     assert names.literal_rules() <= RULES
 
 
+def test_every_rule_of_an_edit_stands_in_the_table_of_wire_names() -> None:
+    assert {part for rule in RULES for part in rule.split("+")} == names.rules_of_the_table()
+
+
 def test_the_recorded_decisions_show_the_rules() -> None:
     """Each rule is seen at work, but for those that need weights, an overlay or a second reading.
 

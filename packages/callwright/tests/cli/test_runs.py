@@ -149,6 +149,53 @@ def test_ctrl_c_in_a_write_names_it_in_doubt_and_what_it_says_to_do_lets_the_run
         done = callwright("resume", id_, *kept)
     assert done.stdout == "The booking is B7.\n", done.stderr
     assert (home / "booked").read_text().split() == ["Ann"]
+    assert "Replay: nothing that the run depends on has changed, so what is" in done.stderr
+
+
+def age(path: Path) -> None:
+    """Make a journal one of another version, which kept no marks."""
+    database = apsw.Connection(str(path))
+    told = "UPDATE event SET data = json_set(data, '$.version', '0.0.1') WHERE kind = 'run.start'"
+    database.execute(told)
+    database.execute("DROP TABLE mark")
+    database.close()
+
+
+@posix
+def test_a_run_of_another_version_goes_on_from_its_facts_and_says_so(home: Path) -> None:
+    kept = ("--journal", home / "runs")
+    with endpoint([CALLS, CALLS, ANSWER]) as url:
+        stopped = begin(home, url)
+        assert stopped.returncode == 130, stopped.stderr
+        [run] = listed(home)
+        id_ = str(run["run"])
+        age(home / "runs" / f"{id_}.run")
+        refused = callwright("resume", id_, *kept)
+        assert (refused.returncode, "may have taken effect" in refused.stderr) == (1, True)
+        said = callwright("resolve", id_, "r1", "--result", '{"booking": "B7"}', *kept)
+        assert said.returncode == 0, said.stderr
+        done = callwright("resume", id_, *kept)
+    assert done.stdout == "The booking is B7.\n", done.stderr
+    assert (home / "booked").read_text().split() == ["Ann"], "no write is sent again"
+    assert "Continue: version was 0.0.1, is " in refused.stderr
+    assert "Continue: what it depends on had changed, so the run goes on from its" in done.stderr
+    assert [(one["status"], one["in_doubt"]) for one in listed(home)] == [("answered", [])]
+    ended = callwright("resume", id_, *kept)
+    assert ended.stdout == "The booking is B7.\n", ended.stderr
+
+
+@posix
+def test_a_run_of_another_version_that_has_ended_tells_its_answer(home: Path) -> None:
+    (home / "passed").touch()
+    with endpoint([CALLS, ANSWER]) as url:
+        begun = begin(home, url)
+        assert begun.returncode == 0, begun.stderr
+        id_ = str(listed(home)[0]["id"])
+        age(home / "runs" / f"{id_}.run")
+        done = callwright("resume", id_, "--journal", home / "runs")
+    assert done.stdout == "The booking is B7.\n", done.stderr
+    assert "The run has ended, and version was 0.0.1, is " in done.stderr
+    assert (home / "booked").read_text().split() == ["Ann"]
 
 
 @posix

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 Group: TypeAlias = Literal[
     "event kinds", "edit rules", "resolution outcomes", "call authors", "recovery steps"
 ]
+Spellings: TypeAlias = Mapping[Group, Mapping[str, str]]
 
 _EVENT_KINDS = {
     "run_start": "run.start",  # query, conversation, tools, model, strategy, limits, sandbox
@@ -128,7 +129,7 @@ _EDIT_RULES = {
     "wait_for_result": "wait_for_result",
 }
 
-WIRE_NAMES: Mapping[Group, Mapping[str, str]] = MappingProxyType(
+WIRE_NAMES: Spellings = MappingProxyType(
     {
         "event kinds": _EVENT_KINDS,
         "edit rules": _EDIT_RULES,
@@ -150,7 +151,7 @@ WIRE_NAMES: Mapping[Group, Mapping[str, str]] = MappingProxyType(
 )
 """Name in the code -> what is stored, by group."""
 
-OLD_SPELLINGS: Mapping[Group, Mapping[str, str]] = MappingProxyType(
+OLD_SPELLINGS: Spellings = MappingProxyType(
     {
         "event kinds": {},
         "edit rules": {},
@@ -172,17 +173,17 @@ def wire_name(group: Group, name: str) -> str:
     return WIRE_NAMES[group][name]
 
 
-def current_literal(group: Group, stored: str) -> str:
+def current_literal(group: Group, stored: str, old: Spellings = OLD_SPELLINGS) -> str:
     """What is stored today for a literal of any version. One that the table lacks stays as it is:
     a later version may know it.
     """
-    old = OLD_SPELLINGS[group]
-    return _JOIN.join(old.get(part, part) for part in stored.split(_JOIN)) if old else stored
+    known = old[group]
+    return _JOIN.join(known.get(part, part) for part in stored.split(_JOIN)) if known else stored
 
 
-def code_names(group: Group, stored: str) -> tuple[str, ...]:
+def code_names(group: Group, stored: str, old: Spellings = OLD_SPELLINGS) -> tuple[str, ...]:
     """The names in the code of a stored literal of any version; several where edit rules were
     joined. Raises KeyError for a literal that the table lacks.
     """
     names = _NAMES[group]
-    return tuple(names[part] for part in current_literal(group, stored).split(_JOIN))
+    return tuple(names[part] for part in current_literal(group, stored, old).split(_JOIN))

@@ -112,3 +112,74 @@ def test_texts_are_found_by_digest_and_a_missing_one_is_named() -> None:
 
 def test_the_error_of_a_doubt_says_what_to_do() -> None:
     assert "callwright resolve R CALL" in str(in_doubt(["r1"], "R"))
+
+
+def _write(id_: str, **more: Any) -> Event:
+    effects = to_json(replace(WRITE, keyed=True))
+    told = {"tool": "book", "arguments": {"guest": "Ann"}, "effects": effects, "key": f"k{id_}"}
+    return Event("intent", 0, 0.0, {"id": id_, "attempt": 1, **told, **more})
+
+
+def _result(id_: str, **more: Any) -> Event:
+    told = {"tool": "book", "arguments": {"guest": "Ann"}, "content": "B7", "failure": None}
+    return event("result", id_, 0, id=id_, attempt=1, **told, **more)
+
+
+def _start(**more: Any) -> Event:
+    return Event("run.start", 0, 0.0, {"run": "first", **more})
+
+
+ANN = ("book", {"guest": "Ann"})
+
+
+def test_a_run_that_continues_replays_nothing_and_knows_what_was_done() -> None:
+    known = [_start(), event("model", "", 0), _write("r1"), _result("r1")]
+    ledger = Ledger(known, run="copy", continuing=True)
+    assert (ledger.segment, ledger.origin, ledger.is_new_segment) == (2, "first", True)
+    assert ledger.start is not None
+    assert ledger.next("", "model") is None
+    assert [r.id for r in ledger.facts.results] == ["r1"]
+    taken = ledger.take_earlier("r2", 1, *ANN)
+    assert taken is not None
+    assert (taken.id, taken.key) == ("r1", "kr1")
+    assert ledger.take_earlier("r3", 1, *ANN) is None, "it stands for one call, not for two"
+    assert ledger.untaken == ()
+
+
+def test_a_continued_run_is_replayed_from_its_own_segment() -> None:
+    first = [_start(), event("model", "", 0, v="old"), _write("r1"), _result("r1")]
+    second = [_start(segment=2), event("model", "", 0, v="new"), _result("r3", earlier="r1")]
+    ledger = Ledger([*first, *second])
+    assert (ledger.segment, ledger.is_new_segment) == (2, False)
+    told = ledger.next("", "model")
+    assert told is not None
+    assert told["v"] == "new"
+    assert ledger.take_earlier("r2", 1, *ANN) is None, "it was given to r3 before"
+    found = ledger.take_earlier("r3", 1, *ANN)
+    assert found is not None
+    assert found.id == "r1"
+
+
+def test_an_open_call_may_be_sent_again_by_the_call_that_stands_for_it() -> None:
+    known = [_start(), _write("r1")]
+    ledger = Ledger(known, continuing=True)
+    assert ledger.facts.blocked == {"book": "r1"}
+    assert ledger.may_send_again("r2", *ANN)
+    assert not ledger.may_send_again("r2", "book", {"guest": "Ben"})
+    again = Ledger([*known, _start(segment=2), _write("r2", earlier="r1")])
+    assert [d["id"] for d in again.unanswered] == ["r2"], "r1 is on its way as r2"
+    assert again.facts.blocked == {"book": "r1"}
+    assert again.may_send_again("r2", *ANN)
+    assert not again.may_send_again("r3", *ANN)
+    assert not Ledger(known).may_send_again("r1", *ANN)
+
+
+def test_what_is_said_before_a_segment_answers_counts_among_its_facts() -> None:
+    said = {"id": "r1", "attempt": 1, "outcome": "done", "content": "B8", "by": "user"}
+    known = [_start(), _write("r1"), _start(segment=2), Event("resolution", 0, 0.0, said)]
+    assert [r.content for r in Ledger(known).facts.results] == ["B8"]
+    fresh = Ledger(known[:2], continuing=True)
+    fresh.resolve(said)
+    assert [r.content for r in fresh.facts.results] == ["B8"]
+    late = [*known[:3], event("model", "", 0), known[3]]
+    assert not Ledger(late).facts.results, "what a segment has seen does not change"

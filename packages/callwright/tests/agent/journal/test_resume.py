@@ -18,15 +18,20 @@ from hypothesis import strategies as st
 
 from callwright import Limits, Orchestrator, tool
 from callwright.agent.journal.resume import (
+    BEGUN,
+    choose_resumption,
+    identity,
     journal_path,
     prompts_digest,
     require_same,
     specification,
 )
-from callwright.agent.journal.store import Journal, journals, read
-from callwright.nouns.errors import JournalError
+from callwright.agent.journal.store import SEGMENTED, Journal, journals, read
+from callwright.agent.journal.usable_prompts import usable_prompts
+from callwright.agent.strategies import Given
+from callwright.nouns.errors import JournalError, ToolError
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
-from callwright.nouns.trace import Event, Trace
+from callwright.nouns.trace import VERSION, Event, Trace
 from callwright.nouns.types import READ_LOCAL, WRITE, Effects, Message, ToolCall, ToolOutput
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.tools.python.functions import FunctionSource
@@ -381,6 +386,173 @@ def test_prompts_and_sameness_have_a_digest() -> None:
     require_same({"model": "a", "more": 1}, {"model": "a"}, "x")
     with pytest.raises(JournalError, match="model was a, is b"):
         require_same({"model": "a"}, {"model": "b"}, "x")
+
+
+def aged(path: Path, folder: Path, kept: int | None = None) -> Path:
+    """The journal as another version with other prompts would have kept it."""
+    _, events = read(path, every=True)
+    with Journal.create(folder) as copy:
+        for event in events[:kept]:
+            other = {"version": "0.0.1"} if event.kind == "run.start" else {}
+            copy(replace(event, data={**event.data, **other}))
+    return copy.path.rename(folder / path.name)
+
+
+def test_what_changed_says_how_a_run_goes_on() -> None:
+    now = identity("1", (), "m", "react")
+    same = choose_resumption(now, now, "x")
+    assert (same.mode, same.message[:7]) == ("replay", "Replay:")
+    assert BEGUN.message == ""
+    other = choose_resumption({**now, "version": "0"}, now, "x")
+    assert other.mode == "continue"
+    assert other.message.startswith("Continue: version was 0, is 1, so the run goes on from its")
+    forced = choose_resumption({**now, "version": "0"}, now, "x", is_changed=True)
+    assert (forced.mode, forced.message[:27]) == ("replay", "Replay: version was 0, is 1")
+    with pytest.raises(JournalError, match="model was n, is m"):
+        choose_resumption({**now, "version": "0", "model": "n"}, now, "x")
+
+
+def test_only_the_prompts_that_a_run_can_use_are_compared() -> None:
+    now = identity("1", (), "m", "react")
+    assert {*now["prompts"]} == {*usable_prompts("react")}
+    assert choose_resumption({**now, "prompts": prompts_digest()}, now, "x").mode == "replay"
+    earlier = choose_resumption({**now, "prompts": "0" * 16}, now, "x")
+    assert earlier.changed == (f"prompts was {'0' * 16}, is {prompts_digest()}",)
+    before = {**now["prompts"], "react": "other", "gone_prompt": "there"}
+    found = choose_resumption({**now, "prompts": before}, now, "x")
+    assert found.changed == ("prompts gone: gone_prompt, other: react",)
+
+
+async def test_a_run_that_continues_keeps_its_settings_and_asks_anew(tmp_path: Path) -> None:
+    conversation, limits = (Message("user", "Hello"),), Limits(repairs=1, seconds=100)
+    first = await orchestrator(tmp_path, World(), limits=limits).run(QUERY, conversation)
+    path = journal_path(first.id, tmp_path)
+    kept = [e.kind for e in read(path)[1]].index("answer")
+    part, world, model = aged(path, tmp_path / "old", kept), World(), ScriptedModel(answers)
+    done = await orchestrator(tmp_path / "old", world, model=model).resume(part)
+    start = next(e.data for e in done.events if e.kind == "run.start")
+    assert (start["segment"], start["limits"]["repairs"]) == (2, 1)
+    assert start["conversation"][0]["content"] == "Hello"
+    assert (world.done, world.reads) == ([], 0), "nothing is sent or read again"
+    assert model.requests, "the model is asked anew"
+    assert [(r.tool, r.content) for r in done.results] == [
+        (r.tool, r.content) for r in first.results
+    ]
+    assert done.status == first.status
+    again = await orchestrator(tmp_path / "old", world, model=ScriptedModel([])).resume(part)
+    assert (again.answer, again.results) == (done.answer, done.results), "and it is replayed"
+    assert world.done == []
+
+
+async def test_code_that_knows_no_segments_refuses_a_continued_journal(tmp_path: Path) -> None:
+    first = await orchestrator(tmp_path, World()).run(QUERY)
+    path = journal_path(first.id, tmp_path)
+    assert read(path)[0]["format"] == VERSION
+    part = aged(path, tmp_path / "old", 3)
+    await orchestrator(tmp_path / "old", World()).resume(part)
+    assert read(part)[0]["format"] == SEGMENTED > VERSION
+
+
+async def test_a_tool_with_a_write_in_doubt_is_not_called_with_other_arguments_either(
+    tmp_path: Path,
+) -> None:
+    """The model of the continued run writes the call in other words."""
+    done: list[str] = []
+
+    @tool(effects=WRITE)
+    async def book(guest: str) -> dict[str, str]:
+        """Book a room."""
+        done.append(guest)
+        raise TimeoutError("timed out")
+
+    def setup(guest: str, folder: Path) -> Orchestrator:
+        said = {"statements": [], "missing": ["the booking"]}
+        made = {"calls": [call("book", guest=guest)]}
+        model = ScriptedModel({"bind": [made, {"calls": []}], "*": said})
+        return Orchestrator([FunctionSource([book])], model=model, journal=folder)
+
+    first = await setup("Ann", tmp_path).run("Book a room for Ann.")
+    assert (done, first.in_doubt) == (["Ann"], ("r1",))
+    path = journal_path(first.id, tmp_path)
+    kept = [e.kind for e in read(path)[1]].index("result") + 1
+    again = await setup("Anna", tmp_path / "old").resume(aged(path, tmp_path / "old", kept))
+    assert (done, again.in_doubt) == (["Ann"], ("r1",))
+    assert any("whether r1 was done is not known" in skip.reason for skip in again.skips)
+    assert any("r1 failed, and may have been done" in part for part in again.answer.missing)
+
+
+async def test_a_call_that_repair_makes_the_same_as_a_recorded_one_is_not_sent(
+    tmp_path: Path,
+) -> None:
+    sent: list[str] = []
+
+    @tool(effects=WRITE)
+    async def book(guest: str) -> dict[str, str]:
+        """Book a room."""
+        if guest == "Amn":
+            raise ToolError("guest: 'Amn' is not known here; did you mean 'Ann'?")
+        sent.append(guest)
+        return {"booking": "B7"}
+
+    def setup(guest: str, folder: Path) -> Orchestrator:
+        said = {"statements": [{"text": "The booking is B7.", "results": ["r1"]}], "missing": []}
+        made = {"calls": [call("book", guest=guest)]}
+        model = ScriptedModel({"bind": made, "repair": {"guest": "Ann"}, "answer": said})
+        return Orchestrator([FunctionSource([book])], model=model, journal=folder)
+
+    first = await setup("Ann", tmp_path).run("Book a room for Ann, or Amn.")
+    path = journal_path(first.id, tmp_path)
+    kept = [e.kind for e in read(path)[1]].index("result") + 1
+    again = await setup("Amn", tmp_path / "old").resume(aged(path, tmp_path / "old", kept))
+    assert (sent, [r.content for r in again.results]) == (["Ann"], [{"booking": "B7"}])
+
+
+async def test_a_plan_that_somebody_wrote_is_carried_out_as_it_is_recorded(tmp_path: Path) -> None:
+    world = World()
+    plan = '1. find_airport(city="Oslo")\n2. book(iata=$1.iata, guest="Ann")'
+    said = {"*": {"statements": [], "missing": []}}
+    given = orchestrator(tmp_path, world, strategy=Given(plan), model=ScriptedModel(said))
+    first = await given.run(QUERY)
+    path = journal_path(first.id, tmp_path)
+    kept = [e.kind for e in read(path)[1]].index("plan") + 1
+    part = aged(path, tmp_path / "old", kept)
+    by_name = orchestrator(tmp_path / "old", world, strategy="given", model=ScriptedModel(said))
+    done = await by_name.resume(part)
+    assert [(r.tool, r.arguments) for r in done.results] == [
+        (r.tool, r.arguments) for r in first.results
+    ]
+
+
+@pytest.mark.parametrize("strategy", ["dag", "edges", "compiler"])
+async def test_a_planner_is_told_what_was_carried_out_before(tmp_path: Path, strategy: str) -> None:
+    asked: list[str] = []
+
+    def model(request: ChatRequest) -> Any:
+        asked.append(f"{request.purpose}\n{request.messages[-1].content}")
+        if request.purpose == "plan":
+            steps = [
+                {"step": 1, "tool": "find_airport", "after": [], "arguments": {"city": "Oslo"}}
+            ]
+            return {"steps": steps}
+        if request.purpose == "join":
+            return {"thought": "", "judgement": "finish"}
+        return {"statements": [], "missing": []}
+
+    first = await orchestrator(
+        tmp_path, World(), strategy=strategy, model=ScriptedModel(model)
+    ).run(QUERY)
+    path = journal_path(first.id, tmp_path)
+    kept = [e.kind for e in read(path)[1]].index("result") + 1
+    part = aged(path, tmp_path / "old", kept)
+    before = len(asked)
+    world = World()
+    await orchestrator(
+        tmp_path / "old", world, strategy=strategy, model=ScriptedModel(model)
+    ).resume(part)
+    plans = ["Steps were carried out" in a or "Some steps were" in a for a in asked[before:]]
+    assert any(plans)
+    assert not any("were carried out" in a for a in asked[:before])
+    assert world.reads == 0
 
 
 def test_a_run_of_an_untold_outcome_stays_in_doubt() -> None:
