@@ -276,11 +276,12 @@ class Orchestrator:
 
     async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
         """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed,
-        not done again.
+        not done again. Where prompts or version have changed, the run continues from its recorded
+        facts: no recorded write is sent again.
 
         ``run`` is its id, or the path of its journal. Raises JournalError if another process owns
-        it, if what it depends on has changed (``changed=True``: then only where a question
-        differs), or if a write is in doubt.
+        it, if tools, model or strategy have changed (``changed=True``: what is recorded is replayed
+        all the same, until a question differs), or if a write is in doubt.
         """
         if self._catalog is None or self._model is None:
             async with self:
@@ -295,25 +296,13 @@ class Orchestrator:
                 raise JournalError(
                     f"the run {journal.run} ended before it began", hint="start it anew"
                 )
-            before, now = _depended_on(self, self._catalog, start, journal.events())
-            probing = Shortlisting.of(start)
-            is_probing = probing is not None and probing.trials != "off"
-            identity_now = {**_identity(self, (), self._model, is_probing), "digests": now}
-            how = choose_resumption(before, identity_now, journal.run, is_changed=changed)
-            if how.mode == "continue":
+            how = _resumption(self, self._catalog, self._model, ledger, journal, changed)
+            if how.mode == "continue" and not ledger.is_new_segment:
                 if life := ended_life(journal.events()):
                     Trace(self._sinks).note(how.of_ended)
                     return _as_recorded(life, journal.run)
-                ledger = Ledger(
-                    journal.events(),
-                    run=journal.run,
-                    commit=journal.commit,
-                    foreign=foreign,
-                    continuing=True,
-                )
                 journal.begin_segment()
-            elif ledger.is_new_segment:
-                how = Resumption("continue", how.changed or (HAD_CHANGED,))
+                ledger = ledger.continued(journal.events())
             query, conversation = start["query"], conversation_of(start)
             return await _run(
                 self, self._catalog, self._model, query, conversation, ledger, journal, how
@@ -382,7 +371,7 @@ async def _run(
         known=rates,
         segment=ledger.segment,
         resumed=resumed.mode,
-        **_identity(setup, tools, model, listing is not None and listing.trials != "off"),
+        **_identity(setup, tools, model, listing),
     )
     trace.note(
         *filter(None, [resumed.message]),
@@ -492,6 +481,27 @@ def _known(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
         return {}
 
 
+def _resumption(
+    setup: Orchestrator,
+    catalog: Catalog,
+    model: ChatModel,
+    ledger: Ledger,
+    journal: Journal,
+    is_changed: bool,
+) -> Resumption:
+    """How a run goes on. A segment that has recorded no answer yet is continued, whoever began it.
+    Raises JournalError where it does not go on.
+    """
+    start = ledger.start or {}
+    before, digests = _depended_on(setup, catalog, start, journal.events())
+    listing = Shortlisting.of(start)
+    now = {**_identity(setup, (), model, listing), "digests": digests}
+    how = choose_resumption(before, now, journal.run, is_changed=is_changed)
+    if ledger.is_new_segment and not is_changed:
+        return Resumption("continue", how.changed or (HAD_CHANGED,))
+    return how
+
+
 def _depended_on(
     setup: Orchestrator, catalog: Catalog, start: Mapping[str, Any], events: Sequence[Event]
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -536,9 +546,10 @@ def _offered(
 
 
 def _identity(
-    setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, is_probing: bool
+    setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, listing: Shortlisting | None
 ) -> dict[str, Any]:
-    return identity(__version__, tools, model.name, setup._strategy.name, is_probing=is_probing)
+    probing = listing is not None and listing.trials != "off"
+    return identity(__version__, tools, model.name, setup._strategy.name, is_probing=probing)
 
 
 def _as_recorded(life: Sequence[Event], run: str) -> Run:

@@ -73,6 +73,17 @@ class Ledger:
         self._started = clock()
         self._ahead = 0.0
 
+    def continued(self, events: Iterable[Event]) -> Ledger:
+        """The ledger of the same run as it goes on from the facts of these events."""
+        return Ledger(
+            events,
+            run=self.run,
+            commit=self.commit,
+            clock=self._clock,
+            foreign=self.foreign,
+            continuing=True,
+        )
+
     def _read_answer(self, event: Event) -> None:
         """Take what is replayed. A second resume records again what it replayed: the first record
         counts.
