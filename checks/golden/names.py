@@ -741,9 +741,9 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
-def rules_of_the_table() -> set[str]:
-    """Return the rules of edits that the table of wire names holds."""
-    return {*WIRE_NAMES["edit rules"].values()}
+def table_of_wire_names() -> dict[str, list[str]]:
+    """Return what the table of wire names holds: the stored literals, by group."""
+    return {str(group): [*table.values()] for group, table in WIRE_NAMES.items()}
 
 
 @cache

@@ -48,8 +48,14 @@ def test_every_rule_of_an_edit_is_listed() -> None:
     assert names.literal_rules() <= RULES
 
 
-def test_every_rule_of_an_edit_stands_in_the_table_of_wire_names() -> None:
-    assert {part for rule in RULES for part in rule.split("+")} == names.rules_of_the_table()
+def test_every_literal_that_has_a_meaning_stands_in_the_table_of_wire_names() -> None:
+    """Rules at one place are stored as one, joined by a plus sign."""
+    table = names.table_of_wire_names()
+    assert {part for rule in RULES for part in rule.split("+")} == {*table.pop("edit rules")}
+    assert {*table.pop("event kinds")} == {*names.event_kinds()}
+    assert len(table) == 12
+    for group, literals in table.items():
+        assert {*literals} == {*LITERALS[group]}, group
 
 
 def test_the_recorded_decisions_show_the_rules() -> None:

@@ -7,12 +7,26 @@ a new spelling keeps the old one in :data:`OLD_SPELLINGS`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 Group: TypeAlias = Literal[
-    "event kinds", "edit rules", "resolution outcomes", "call authors", "recovery steps"
+    "event kinds",
+    "edit rules",
+    "finish reasons",
+    "limits that end a run",
+    "modes of questions",
+    "outcomes of a resolution",
+    "outcomes of proxied requests",
+    "purposes of questions",
+    "statuses in the list of runs",
+    "steps of recovery",
+    "violation keywords",
+    "who approved",
+    "who resolved",
+    "who wrote a call",
 ]
 Spellings: TypeAlias = Mapping[Group, Mapping[str, str]]
 
@@ -129,37 +143,61 @@ _EDIT_RULES = {
     "wait_for_result": "wait_for_result",
 }
 
+
+def _unchanged(*literals: str) -> dict[str, str]:
+    """Literals that stand in the code as they are stored."""
+    return {re.sub(r"\W", "_", literal): literal for literal in literals}
+
+
 WIRE_NAMES: Spellings = MappingProxyType(
     {
         "event kinds": _EVENT_KINDS,
         "edit rules": _EDIT_RULES,
-        "resolution outcomes": {"done": "done", "failed": "failed", "not_done": "not_done"},
-        "call authors": {
-            "model": "model",
-            "analogy": "analogy",
-            "retry": "retry",
-            "substitute": "substitute",
-        },
-        "recovery steps": {
-            "retry": "retry",
-            "substitute": "substitute",
-            "retrieve": "retrieve",
-            "replan": "replan",
-            "plan": "plan",
-        },
+        "finish reasons": _unchanged("cut", "length", "stop", "tool_calls"),
+        "limits that end a run": _unchanged(
+            "model_calls", "repairs", "seconds", "tokens", "tool_calls"
+        ),
+        "modes of questions": _unchanged("native", "schema", "text"),
+        "outcomes of a resolution": _unchanged("done", "failed", "not_done"),
+        "outcomes of proxied requests": _unchanged(
+            "edited", "failed", "gone", "passed", "untouched"
+        ),
+        "purposes of questions": _unchanged(
+            "answer",
+            "answer.restate",
+            "bench",
+            "bind",
+            "code",
+            "explore",
+            "explore_serves",
+            "inject",
+            "join",
+            "judge",
+            "plan",
+            "probe",
+            "refine",
+            "reflect",
+            "reflection",
+            "repair",
+            "select",
+            "simulate",
+            "trial_plan",
+            "trial_rank",
+            "verify_row",
+        ),
+        "statuses in the list of runs": _unchanged("damaged", "in doubt", "interrupted", "running"),
+        "steps of recovery": _unchanged("plan", "replan", "retrieve", "retry", "substitute"),
+        "violation keywords": _unchanged(
+            "cycle", "identifier", "placeholder", "record", "reference", "source"
+        ),
+        "who approved": _unchanged("dry run", "nobody", "user"),
+        "who resolved": _unchanged("source", "user"),
+        "who wrote a call": _unchanged("analogy", "model", "retry", "substitute"),
     }
 )
 """Name in the code -> what is stored, by group."""
 
-OLD_SPELLINGS: Spellings = MappingProxyType(
-    {
-        "event kinds": {},
-        "edit rules": {},
-        "resolution outcomes": {},
-        "call authors": {},
-        "recovery steps": {},
-    }
-)
+OLD_SPELLINGS: Spellings = MappingProxyType({group: {} for group in WIRE_NAMES})
 """What earlier versions stored -> what is stored today, by group."""
 
 _NAMES = {
