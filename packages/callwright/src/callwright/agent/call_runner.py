@@ -344,9 +344,9 @@ class CallRunner:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
         attempt, approved = 1, False
         while True:
-            self._take_earlier(call, attempt)
             if self.shared.freeze.filling.on and self._ill_filled(call):
                 return None
+            self._take_earlier(call, attempt)
             is_recorded = self._recorded_result(call, attempt) is not None  # then nothing leaves
             why = "" if approved or is_recorded else self.shared.consent.why(call.tool)
             if why and not await self._may_leave(call, why):

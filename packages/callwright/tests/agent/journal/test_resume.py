@@ -34,6 +34,7 @@ from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
 from callwright.nouns.trace import VERSION, Event, Trace
 from callwright.nouns.types import READ_LOCAL, WRITE, Effects, Message, ToolCall, ToolOutput
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
+from callwright.tools.evidence import EvidenceStore
 from callwright.tools.python.functions import FunctionSource
 
 TEXT = {"type": "string"}
@@ -429,7 +430,11 @@ async def test_a_run_that_continues_keeps_its_settings_and_asks_anew(tmp_path: P
     path = journal_path(first.id, tmp_path)
     kept = [e.kind for e in read(path)[1]].index("answer")
     part, world, model = aged(path, tmp_path / "old", kept), World(), ScriptedModel(answers)
-    done = await orchestrator(tmp_path / "old", world, model=model).resume(part)
+    with EvidenceStore(tmp_path / "e.db") as store:
+        setup = orchestrator(tmp_path / "old", world, model=model, evidence=store)
+        done = await setup.resume(part)
+        shown = [store.health(fake.tool.digest).counts for fake in world.tools()]
+    assert not any(shown), "what is taken from the record shows nothing new of a tool"
     start = next(e.data for e in done.events if e.kind == "run.start")
     assert (start["segment"], start["limits"]["repairs"]) == (2, 1)
     assert start["conversation"][0]["content"] == "Hello"
