@@ -45,7 +45,7 @@ def test_a_call_that_is_plainly_right_loads_no_refiner() -> None:
         " {'properties': {'a': {}}}}}\nasked = {'messages': [{'role': 'user', 'content': 'call f of"
         " 3'}], 'tools': [tool]}\nmade = refined([ToolCall('c', 'f', {'a': 3})], read(asked, b'x',"
         " Toolsets(), Settings()))\nassert made.calls\nheavy = ('rapidfuzz', 'numpy',"
-        " 'callwright.repair.pipeline', 'callwright.dataflow.flow', 'typer', 'pydantic',"
+        " 'callwright.repair.refinement', 'callwright.dataflow.flow', 'typer', 'pydantic',"
         " 'starlette')\nprint([m for m in heavy if m in sys.modules])\n"
     )
     said = subprocess.run(

@@ -102,7 +102,7 @@ def refined(calls: Sequence[ToolCall], context: Context, *, leave_out: bool = Fa
         and not (doubt and any(not c.arguments for c in calls))
     ):
         return Refined(tuple(calls), tuple(range(len(calls))))
-    from callwright.repair.pipeline import refine
+    from callwright.repair.refinement import refine
     from callwright.repair.result import Settings
 
     marked = [replace(call, id=f"at{place}") for place, call in enumerate(calls)]

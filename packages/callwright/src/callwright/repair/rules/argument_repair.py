@@ -28,6 +28,7 @@ from callwright.repair.rules.extracted_siblings import partners
 from callwright.schema import keys as gate_keys
 from callwright.schema.coerce import coerce, pointer_join, types_of
 from callwright.schema.compiled import Compiled, compiled_for
+from callwright.schema.value_edits import ValueEdit
 from callwright.schema.value_spellings import NONE
 
 ECHO, PLACEHOLDER, UNWRAP, STATED = (
@@ -226,10 +227,10 @@ class ArgumentRepair:
         schema = self._compiled()
         value, edits = coerce(self.arguments, schema)
         value, renames = gate_keys.rename(value, schema.root)
-        more: tuple[Edit, ...] = ()
+        more: tuple[ValueEdit, ...] = ()
         if renames:
             value, more = coerce(value, schema)
-        done = [*edits, *renames, *more]
+        done = [e.to_edit() for e in (*edits, *renames, *more)]
         if done:
             self.arguments = value
             self.edits += done
@@ -253,7 +254,7 @@ class ArgumentRepair:
             self.edits.append(Edit(path, pair.given, pair.wanted, parameters.RULE))
             self.confidence = min(self.confidence, pair.confidence)
             self.arguments, more = coerce(renamed, schema)
-            self.edits += more
+            self.edits += [e.to_edit() for e in more]
         for pair in unsure:
             path = pointer_join("", pair.given)
             self._abstain(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import callwright
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import READ, Message, Tool, ToolCall, scalars
-from callwright.repair.pipeline import refine
+from callwright.repair.refinement import refine
 from callwright.repair.result import Settings
 from callwright.tools.lists.tools import tools_from_wire
 
