@@ -123,9 +123,7 @@ class Change:
     ) -> None:
         """Say that something looks wrong and was left alone."""
         self.diagnostics.append(
-            Diagnostic(
-                "hint", rule, location, message, confidence=confidence, candidate=candidate
-            )
+            Diagnostic("hint", rule, location, message, confidence=confidence, candidate=candidate)
         )
 
     def report(
@@ -161,14 +159,21 @@ class Drafts:
         self._order = list(self._every)
         self._ids = count(len(self._every))
         self._turn = turn
-        self._reply = Draft(REPLY, ToolCall("", "", {}))
+        self._reply: Draft | None = None
 
     @classmethod
     def of(cls, draft: Draft) -> Drafts:
         """One draft by itself, under the id that it has."""
         made = cls(())
-        made._every, made._order = {draft.id: draft}, [draft.id]
+        made._every[draft.id] = draft
+        made._order.append(draft.id)
         return made
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was made of the same calls."""
+        if not isinstance(other, Drafts):
+            return NotImplemented
+        return self.order == other.order and self.every == other.every
 
     def __iter__(self) -> Iterator[Draft]:
         """The drafts that are left, in order."""
@@ -178,7 +183,7 @@ class Drafts:
         return len(self._order)
 
     def __getitem__(self, id: int) -> Draft:
-        return self._reply if id == REPLY else self._every[id]
+        return self._every[id] if id != REPLY else self._of_reply()
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -193,7 +198,13 @@ class Drafts:
     @property
     def every(self) -> Sequence[Draft]:
         """Every draft there has been, and what holds evidence of the reply as a whole."""
-        return [*self._every.values(), self._reply]
+        return [*self._every.values(), *([self._reply] if self._reply is not None else ())]
+
+    def _of_reply(self) -> Draft:
+        """What holds the evidence of the reply as a whole."""
+        if self._reply is None:
+            self._reply = Draft(REPLY, ToolCall("", "", {}))
+        return self._reply
 
     def new_id(self) -> int:
         """An id that no draft has had."""
@@ -223,10 +234,12 @@ class Drafts:
             draft.diagnostics = [d for d in draft.diagnostics if d.severity != "error"]
         for edit in change.edits:
             draft = self[edit.location.draft]
-            draft.edits.append(replace(edit, turn=self._next_turn()))
+            turn = self._next_turn()
+            draft.edits.append(edit if edit.turn == turn else replace(edit, turn=turn))
             draft.confidence = min(draft.confidence, edit.confidence)
         for found in change.diagnostics:
-            listed = replace(found, turn=self._next_turn())
+            turn = self._next_turn()
+            listed = found if found.turn == turn else replace(found, turn=turn)
             self[found.location.draft].diagnostics.append(listed)
         for id in change.closed:
             self[id].is_closed = True
@@ -286,4 +299,3 @@ class Drafts:
 
     def _place(self, id: int) -> int:
         return self._order.index(id) if id in self._order else id
-

@@ -8,7 +8,7 @@ still fails is a :class:`Refusal` that says why.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from callwright.jsontext import JsonError, parse, unwritable
 from callwright.nouns.errors import Violation
@@ -20,8 +20,9 @@ from callwright.repair.pipeline import run_rules, run_without_questions
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rule import check
 from callwright.repair.rules.lossless import (
-    GATE_RULES,
+    LOSSLESS_RULES,
     MAX_DEPTH,
+    PROVENANCE_RULES,
     SchemaContext,
     read_object,
     say_not_json,
@@ -93,19 +94,18 @@ class Gate:
         context = self._context(call.tool)
         arguments: Json = call.arguments
         if (
-            sources is None
-            and context is not None
+            context is not None
             and type(arguments) is dict
             and not unwritable(arguments, MAX_DEPTH)
             and context.accepts(arguments)
         ):
-            notes = _notes(context, arguments)
-            return CheckedCall(call.id, context.tool, arguments, (), notes, call.slot, SEAL)
+            if sources is None:
+                notes = _notes(context, arguments)
+                return CheckedCall(call.id, context.tool, arguments, (), notes, call.slot, SEAL)
+            return _verdict(call, _ground(Draft(0, call, is_right=True), context, sources), context)
         return _verdict(call, self.repair(call, sources), context)
 
-    def repair(
-        self, call: ToolCall, sources: ProvenanceIndex | None = None, id: int = 0
-    ) -> Draft:
+    def repair(self, call: ToolCall, sources: ProvenanceIndex | None = None, id: int = 0) -> Draft:
         """The call as the lossless rules, and with sources provenance, leave it: its edits and
         diagnostics are located in a draft of this id. What is still wrong with it is an error.
         """
@@ -122,12 +122,13 @@ class Gate:
             found = say_unreadable(unreadable)
             drafts.apply(Change([], [from_violation(found, in_arguments(id))], closed={id}))
             return draft
-        if sources is not None:
-            context = replace(context, sources=sources)
-        run_without_questions(run_rules(GATE_RULES, drafts, context))
-        if not draft.is_closed and not check(draft, context):
-            found_errors = violations.located_errors(context.schema, draft.arguments)
-            drafts.apply(Change([], from_located(id, found_errors)))
+        run_without_questions(run_rules(LOSSLESS_RULES, drafts, context))
+        if draft.is_closed:
+            return draft
+        if check(draft, context):
+            return draft if sources is None else _ground(draft, context, sources)
+        found_errors = violations.located_errors(context.schema, draft.arguments)
+        drafts.apply(Change([], from_located(id, found_errors)))
         return draft
 
     def as_written(self, call: ToolCall, *, unchecked: bool = False) -> CheckedCall | Refusal:
@@ -147,9 +148,7 @@ class Gate:
         if not isinstance(arguments, dict):
             return Refusal(call, tool, None, (say_not_object(arguments),))
         if not (unchecked or context.schema.accepts(arguments)):
-            return Refusal(
-                call, tool, arguments, violations.from_errors(context.schema, arguments)
-            )
+            return Refusal(call, tool, arguments, violations.from_errors(context.schema, arguments))
         notes = _notes(context, arguments)
         return CheckedCall(call.id, tool, arguments, (), notes, call.slot, SEAL)
 
@@ -167,6 +166,13 @@ def arguments_of(call: ToolCall) -> JsonObject | None:
     """A call's arguments as an object, text read as the gate reads it; None where they are none."""
     found = read_object(call.arguments)
     return None if isinstance(found, Violation) else found[0]
+
+
+def _ground(draft: Draft, context: SchemaContext, sources: ProvenanceIndex) -> Draft:
+    """A draft that its schema accepts, after its values were looked up."""
+    grounded = context.with_sources(sources)
+    run_without_questions(run_rules(PROVENANCE_RULES, Drafts.of(draft), grounded))
+    return draft
 
 
 def _verdict(call: ToolCall, draft: Draft, context: SchemaContext | None) -> CheckedCall | Refusal:

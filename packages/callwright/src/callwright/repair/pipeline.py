@@ -35,6 +35,7 @@ def run_rules(
         if rule.needs <= has:
             change = yield from rule.apply(drafts, context)
             if change is not None:
+                drafts.take_turn(rule.turn)
                 drafts.apply(change)
 
 

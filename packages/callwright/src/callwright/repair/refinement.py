@@ -1,5 +1,5 @@
-"""The ladder: read, check, rules, sequence. Each rung is optional; a reply that is right passes all
-as it is.
+"""``refine``: read, then the pipeline with the rules of calls and the order of calls. Each rung is
+optional; a reply that is right passes all as it is.
 """
 
 from __future__ import annotations
@@ -10,20 +10,26 @@ from typing import Any
 
 from callwright.jsontext import unwritable
 from callwright.nouns.errors import ConfigError, Violation
-from callwright.nouns.types import Edit, Message, Tool, ToolCall
+from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.repair.context import RepairContext
+from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Drafts
+from callwright.repair.location import Location
+from callwright.repair.ordering.producer import WAIT_FOR_RESULT
 from callwright.repair.ordering.references import labels_of
-from callwright.repair.ordering.sequence import OrderedCalls, order
+from callwright.repair.ordering.sequence import SequenceContext, order_drafts
+from callwright.repair.pipeline import order_rules, run_rules, run_without_questions
 from callwright.repair.reading import Reading, read
 from callwright.repair.result import Abstention, Refinement, Settings
-from callwright.repair.rules.calls import RuledCalls, apply_rules
+from callwright.repair.rule import Rule, for_all_drafts
+from callwright.repair.rules.argument_repair import is_triggered
+from callwright.repair.rules.calls import CALL_RULES
+from callwright.repair.rules.reply_context import ReplyContext
 
 RUNGS = ("rules", "sequence")
 UNMARKED = frozenset(
     {"json", "fenced", "pythonic", "xlam", "llama_json", "nestful", "nestools", "refinetoolbench"}
 )
 """Dialects whose calls begin with nothing but a bracket, a name or a fence."""
-SEQUENCE_CONFIDENCE = {"producer_added": 0.85}  # 189 of 222 on public gold sequences
 
 
 def refine(
@@ -54,32 +60,51 @@ def refine(
         return Refinement((), reading.text, dialect=reading.dialect, truncated=reading.truncated)
     strange = _unreadable(reading)
     if strange:
-        return replace(_finished(reading, _as_read_calls(reading), None), violations=strange)
+        return replace(_render(reading, Drafts(reading.calls)), violations=strange)
     situation = RepairContext(tools, query, messages, settings)
-    ruled = _as_read_calls(reading)
+    drafts = Drafts(reading.calls, turn=BEFORE_CALLS)
+    context = ReplyContext(situation, reading.calls, is_triggered)
     if "rules" in rungs:
-        ruled = apply_rules(reading.calls, situation)
-        if isinstance(source, str | Mapping) and _reads_as_prose(reading, ruled):
+        run_without_questions(run_rules(CALL_RULES, drafts, context))
+        if isinstance(source, str | Mapping) and _reads_as_prose(reading, drafts):
             said = (
                 f"'{reading.calls[0].tool}' is no tool; what looks like a call of it was left in"
                 " the text"
             )
             return Refinement((), reading.whole, abstained=(Abstention("", said + "."),))
-    if "sequence" not in rungs:
-        return _finished(reading, ruled, None)
-    asked = "\n".join(
-        dict.fromkeys((*situation.asked, situation.query))
-    )  # not a prompt that shows the notation
-    labelled = [replace(call, id=call.slot) if call.slot else call for call in ruled.calls]
-    labels = (
-        labels_of(labelled, situation.by_name) if any(call.slot for call in ruled.calls) else ()
-    )
-    ordered = order(ruled.calls, tools, query=asked, labels=labels, unknown=_made_up(ruled))
-    return _finished(reading, ruled, _with_slots(ordered, ruled.calls))
+    if "sequence" in rungs:
+        run_without_questions(run_rules(SEQUENCE_RULES, drafts, context))
+    return _render(reading, drafts)
 
 
-def _as_read_calls(reading: Reading) -> RuledCalls:
-    return RuledCalls(list(reading.calls), list(range(len(reading.calls))))
+def sort_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
+    """Repair what flows between the calls, and sort them."""
+    situation, before = context.situation, drafts.calls
+    # not a prompt that shows the notation
+    asked = "\n".join(dict.fromkeys((*situation.asked, situation.query)))
+    labels = {}
+    if any(call.slot for call in before):
+        labelled = [replace(call, id=call.slot) if call.slot else call for call in before]
+        labels = dict(zip(drafts.order, labels_of(labelled, situation.by_name), strict=True))
+    unknown = _made_up(drafts)
+    sequence = SequenceContext(situation.tools, asked, labels, unknown=unknown)
+    change, _ = order_drafts(drafts, sequence)
+    if change is None:
+        return None
+    _give_slots(change, before)
+    known = {(d.location, d.rule) for draft in drafts.every for d in draft.errors}
+    change.diagnostics = [
+        d for d in change.diagnostics if d.severity != "error" or (d.location, d.rule) not in known
+    ]
+    _name_waiting(change)
+    return change
+
+
+SEQUENCE_RULES: tuple[Rule[ReplyContext], ...] = (
+    Rule("sequence", 400, for_all_drafts(sort_calls), turn=AFTER_CALLS),
+)
+REFINE_RULES = order_rules((*CALL_RULES, *SEQUENCE_RULES))
+"""The configuration of ``refine`` with all its rungs."""
 
 
 def _unreadable(reading: Reading) -> tuple[Violation, ...]:
@@ -98,45 +123,45 @@ def _unreadable(reading: Reading) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def _made_up(ruled: RuledCalls) -> list[tuple[int, str]]:
-    """The arguments that the rules found to come from nowhere: (position among the calls that are
-    left, name).
-    """
-    places = {position: n for n, position in enumerate(ruled.positions)}
+def _made_up(drafts: Drafts) -> list[tuple[int, str]]:
+    """The arguments that the rules found to come from nowhere: (draft, name)."""
     found = []
-    for violation in ruled.violations:
-        parts = violation.path.split("/")
-        if (
-            violation.kind == "ungrounded"
-            and len(parts) == 4
-            and parts[1].isdigit()
-            and int(parts[1]) in places
-        ):
-            found.append((places[int(parts[1])], parts[3].replace("~1", "/").replace("~0", "~")))
+    for draft in drafts:
+        for said in draft.errors:
+            pointer = said.location.argument or ()
+            if said.rule == "ungrounded" and len(pointer) == 1:
+                found.append((draft.id, str(pointer[0])))
     return found
 
 
-def _with_slots(ordered: OrderedCalls, before: Sequence[ToolCall]) -> OrderedCalls:
+def _give_slots(change: Change, before: Sequence[ToolCall]) -> None:
     """In a labelled list, calls that were given a label or added bear it as the others do: as their
     slot.
     """
     slots, ids = [c.slot for c in before if c.slot], {c.id for c in before}
     if not slots:
-        return ordered
+        return
     mark = "$" if slots[0].startswith("$") else ""
-    calls = tuple(
-        c if c.slot or c.id in ids else replace(c, slot=mark + c.id.strip("$"))
-        for c in ordered.calls
-    )
-    return replace(ordered, calls=calls)
+    for draft, call in change.calls.items():
+        if not call.slot and call.id not in ids:
+            change.calls[draft] = replace(call, slot=mark + call.id.strip("$"))
 
 
-def _reads_as_prose(reading: Reading, ruled: RuledCalls) -> bool:
+def _name_waiting(change: Change) -> None:
+    """Calls that were taken out for now are said to be missing."""
+    said = "'{}' can be called once another call has returned what it lacks."
+    for edit in change.edits:
+        if edit.rule == WAIT_FOR_RESULT and isinstance(edit.before, dict):
+            name = edit.before.get("tool") or edit.before.get("name")
+            change.hint(Location(edit.location.draft), said.format(name))
+
+
+def _reads_as_prose(reading: Reading, drafts: Drafts) -> bool:
     """Whether unmarked JSON or code amid other text names only tools that do not exist: an example,
     not a call.
     """
-    unknown = {v.path.split("/")[1] for v in ruled.violations if v.kind == "unknown_tool"}
-    nobody = len(unknown) == len(ruled.calls)  # whatever else the rules made of its arguments
+    unknown = sum(not draft.has_tool for draft in drafts.every)
+    nobody = unknown == len(drafts)  # whatever else the rules made of its arguments
     return (
         nobody
         and bool(reading.calls)
@@ -145,63 +170,15 @@ def _reads_as_prose(reading: Reading, ruled: RuledCalls) -> bool:
     )
 
 
-def _finished(reading: Reading, ruled: RuledCalls, ordered: OrderedCalls | None) -> Refinement:
-    made = Refinement(
-        calls=tuple(ruled.calls),
+def _render(reading: Reading, drafts: Drafts) -> Refinement:
+    """The drafts as results show them."""
+    return Refinement(
+        calls=drafts.calls,
         text=reading.text,
-        edits=tuple(ruled.edits),
-        violations=tuple(ruled.violations),
+        edits=drafts.render_edits(),
+        violations=drafts.render_violations(),
         dialect=reading.dialect,
-        confidence=ruled.confidence,
-        abstained=tuple(ruled.abstained),
+        confidence=drafts.confidence,
+        abstained=drafts.render_abstentions(),
         truncated=reading.truncated,
     )
-    if ordered is None:
-        return made
-    edits = tuple(_as_read(e, ruled.positions) for e in ordered.edits)
-    sure = min((SEQUENCE_CONFIDENCE.get(e.rule, 1.0) for e in edits), default=1.0)
-    known = {(v.path, v.kind) for v in made.violations}
-    problems = tuple(
-        replace(v, path=_path_as_read(v.path, ruled.positions)) for v in ordered.problems
-    )
-    return replace(
-        made,
-        calls=ordered.calls,
-        edits=made.edits + edits,
-        violations=made.violations + tuple(v for v in problems if (v.path, v.kind) not in known),
-        confidence=min(made.confidence, sure),
-        abstained=made.abstained
-        + tuple(Abstention("", said) for said in ordered.abstained)
-        + _waiting(edits),
-    )
-
-
-def _waiting(edits: Sequence[Edit]) -> tuple[Abstention, ...]:
-    """Calls that were taken out for now are said to be missing."""
-    gone = [
-        (e.path, e.before)
-        for e in edits
-        if e.rule == "wait_for_result" and isinstance(e.before, dict)
-    ]
-    said = "'{}' can be called once another call has returned what it lacks."
-    return tuple(
-        Abstention(path, said.format(call.get("tool") or call.get("name"))) for path, call in gone
-    )
-
-
-def _as_read(edit: Edit, positions: Sequence[int]) -> Edit:
-    """An edit of the sequence rung with the positions of the calls as they were read."""
-    if edit.rule == "topological_order" and isinstance(edit.after, list):
-        before, after = ([positions[i] for i in side] for side in (edit.before, edit.after))
-        return replace(edit, before=before, after=after)
-    if edit.before is None and edit.path.count("/") == 1:
-        return edit  # an added call: its place in the result
-    return replace(edit, path=_path_as_read(edit.path, positions))
-
-
-def _path_as_read(path: str, positions: Sequence[int]) -> str:
-    _, slash, rest = path.partition("/")
-    number, more, tail = rest.partition("/")
-    if not slash or not number.isdigit() or int(number) >= len(positions):
-        return path
-    return f"/{positions[int(number)]}{more}{tail}"

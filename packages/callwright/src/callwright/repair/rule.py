@@ -8,7 +8,7 @@ from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply
-from callwright.repair.draft import Change, Draft, Drafts, join_changes
+from callwright.repair.draft import CALL_BY_CALL, Change, Draft, Drafts, join_changes
 
 Need: TypeAlias = Literal["schema", "conversation", "results", "model"]
 """What a rule cannot do without. A configuration that lacks it leaves the rule out."""
@@ -27,10 +27,10 @@ class Context(Protocol):
     def has(self) -> frozenset[Need]:
         """What there is of what rules need."""
 
-    def is_right(self, draft: Draft) -> bool:
+    def is_right(self, draft: Draft, /) -> bool:
         """The check: whether a draft may go as it is."""
 
-    def is_open(self, draft: Draft) -> bool:
+    def is_open(self, draft: Draft, /) -> bool:
         """Whether something may have to be done about a draft, right or not."""
 
 
@@ -67,12 +67,16 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[C]):
-    """A rule of a configuration. Rules are run by ``cost``, the surest and cheapest first."""
+    """A rule of a configuration. Rules are run by ``cost``, the surest and cheapest first.
+
+    ``turn`` says whether its edits are listed call by call or after those of every call.
+    """
 
     id: str
     cost: int
     apply: Apply[C]
     needs: frozenset[Need] = frozenset({"schema"})
+    turn: int = CALL_BY_CALL
 
 
 def select_drafts(drafts: Drafts, context: Context, when: When) -> list[Draft]:

@@ -111,9 +111,7 @@ def _renamed(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], dep
         child = node.child("items").resolved() if isinstance(node.get("items"), dict) else None
         if child is None:
             return value
-        return [
-            _renamed(v, child, (*path, i), edits, depth + 1) for i, v in enumerate(value)
-        ]
+        return [_renamed(v, child, (*path, i), edits, depth + 1) for i, v in enumerate(value)]
     properties = node.get("properties")
     if not isinstance(value, dict) or not isinstance(properties, dict):
         return value
@@ -229,9 +227,7 @@ def _dropped(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], dep
         return value
     if isinstance(value, list) and isinstance(node.get("items"), dict):
         item = node.child("items").resolved()
-        return [
-            _dropped(v, item, (*path, i), edits, depth + 1) for i, v in enumerate(value)
-        ]
+        return [_dropped(v, item, (*path, i), edits, depth + 1) for i, v in enumerate(value)]
     if not isinstance(value, dict) or not isinstance(node.schema, dict):
         return value
     declared = (

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from callwright.dataflow import flow
 from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
-from callwright.repair.ordering.draft import Draft, best_feeder
+from callwright.repair.ordering.call_flow import CallFlow, best_feeder
 from callwright.repair.ordering.references import plain
 from callwright.repair.rules import extracted as stated
 
@@ -50,7 +50,7 @@ class Unfilled(Exception):
     """A required argument that nothing plainly holds; its name is the only argument."""
 
 
-def fill(draft: Draft, tool: Tool, before: int, referred: str) -> JsonObject:
+def fill(draft: CallFlow, tool: Tool, before: int, referred: str) -> JsonObject:
     """The required arguments of a call to ``tool`` that must come before call ``before``. Raises
     :class:`Unfilled`.
 
@@ -70,7 +70,7 @@ def fill(draft: Draft, tool: Tool, before: int, referred: str) -> JsonObject:
 
 
 def _value(
-    draft: Draft, tool: Tool, key: str, part: JsonObject, before: int, referred: str
+    draft: CallFlow, tool: Tool, key: str, part: JsonObject, before: int, referred: str
 ) -> Json:
     if "const" in part:
         return part["const"]
@@ -88,7 +88,7 @@ def _value(
     return _stated(draft, key, part) if said is None else said
 
 
-def _shared(draft: Draft, key: str, part: JsonObject) -> Json:
+def _shared(draft: CallFlow, key: str, part: JsonObject) -> Json:
     """The one value that other calls have under this name, if the request holds it."""
     values = {
         canonical(v): v
@@ -101,7 +101,7 @@ def _shared(draft: Draft, key: str, part: JsonObject) -> Json:
     return kept[0] if len(values) == 1 and kept else None
 
 
-def _fed(draft: Draft, tool: Tool, key: str, before: int, referred: str) -> Json:
+def _fed(draft: CallFlow, tool: Tool, key: str, before: int, referred: str) -> Json:
     """A reference to the one output that plainly answers the argument, written as its neighbour
     is.
     """
@@ -116,7 +116,7 @@ def _fed(draft: Draft, tool: Tool, key: str, before: int, referred: str) -> Json
     return None if found is None else written_values(draft, found[0], found[1], referred)
 
 
-def written_values(draft: Draft, call: int, output: str, like: str) -> str | None:
+def written_values(draft: CallFlow, call: int, output: str, like: str) -> str | None:
     """A reference to an output of a call in the notation of another reference; None where there is
     no such name.
     """
@@ -137,7 +137,7 @@ def written_values(draft: Draft, call: int, output: str, like: str) -> str | Non
     )
 
 
-def _stated(draft: Draft, key: str, part: JsonObject) -> Json:
+def _stated(draft: CallFlow, key: str, part: JsonObject) -> Json:
     """The text that the request says the argument is ("my username is ann"), if no call has it yet;
     figures only for an argument that is called a number or an id.
     """
@@ -151,13 +151,13 @@ def _stated(draft: Draft, key: str, part: JsonObject) -> Json:
     return told.value if _fresh([str(told.value)], _used(draft)) else None
 
 
-def _used(draft: Draft) -> set[str]:
+def _used(draft: CallFlow) -> set[str]:
     """The values of all calls that stay."""
     kept = (call for n, call in enumerate(draft.calls) if n not in draft.dropped)
     return {plain(str(v)) for call in kept for v in scalars(call.arguments)}
 
 
-def _said(draft: Draft, key: str, part: JsonObject) -> Json:
+def _said(draft: CallFlow, key: str, part: JsonObject) -> Json:
     """The only value of the argument's kind that the request holds and no call uses yet.
 
     A number must stand by the argument's name ("a term of 36 months"); so must a text, unless the

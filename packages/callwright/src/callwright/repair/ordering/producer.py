@@ -12,10 +12,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from callwright.dataflow import flow
-from callwright.nouns.types import CheckedCall, Edit, Json, Tool, ToolCall, to_json
+from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall, to_json
 from callwright.repair.gate import Gate
+from callwright.repair.location import Location
 from callwright.repair.ordering.arguments import Unfilled, fill
-from callwright.repair.ordering.draft import Draft, best_feeder, feeds, offers
+from callwright.repair.ordering.call_flow import CallFlow, best_feeder, feeds, offers
 from callwright.repair.ordering.references import (
     Labels,
     Meaning,
@@ -31,10 +32,11 @@ from callwright.schema.compiled import compiled_for
 TOOL_FLOOR = 0.85  # how well a tool must answer an argument to be the missing producer
 TOOL_MARGIN = 0.25
 MAX_ADDED = 4
+WAIT_FOR_RESULT = "wait_for_result"
 _NOTHING = ProvenanceIndex()
 
 
-def add_for_reference(draft: Draft, ref: Reference) -> bool:
+def add_for_reference(draft: CallFlow, ref: Reference) -> bool:
     """Add the call a reference takes its value from, under the label it names; else report what is
     missing.
     """
@@ -59,7 +61,7 @@ def add_for_reference(draft: Draft, ref: Reference) -> bool:
     return True
 
 
-def _only_provider(draft: Draft, ref: Reference) -> Tool | None:
+def _only_provider(draft: CallFlow, ref: Reference) -> Tool | None:
     """The one offered tool that declares the field (or plainly answers the argument, where no field
     is named).
     """
@@ -77,14 +79,14 @@ def _only_provider(draft: Draft, ref: Reference) -> Tool | None:
     return None if found is None else others[found[0]]
 
 
-def _call(draft: Draft, tool: Tool, before: int, label: str, referred: str) -> ToolCall | str:
+def _call(draft: CallFlow, tool: Tool, before: int, label: str, referred: str) -> ToolCall | str:
     """The missing call, or why it is not made."""
     if tool.effects.may_write:
         return (
             f"'{tool.name}' would provide it, but may change something, so it is not called"
             " unasked."
         )
-    if len(draft.calls) - len(draft.references) > 64 or _added(draft) >= MAX_ADDED:
+    if len(draft.calls) - len(draft.references) > 64 or draft.added >= MAX_ADDED:
         return f"'{tool.name}' would provide it, but too many calls are missing."
     try:
         arguments = fill(draft, tool, before, referred)
@@ -98,19 +100,12 @@ def _call(draft: Draft, tool: Tool, before: int, label: str, referred: str) -> T
     return call
 
 
-def _added(draft: Draft) -> int:
-    return sum(e.rule == "producer_added" for e in draft.edits)
-
-
-def _insert(draft: Draft, call: ToolCall, ref: Reference, tool: Tool) -> None:
+def _insert(draft: CallFlow, call: ToolCall, ref: Reference, tool: Tool) -> None:
     """Append the call; the order is made later. References that bear its label now mean it."""
     at = len(draft.calls)
-    draft.calls.append(call)
     labels = _labels(draft, ref, tool)
+    draft.add_call(replace(call, id=" ".join(labels)) if ref.notation == "response" else call)
     draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, labels])
-    if ref.notation == "response":
-        draft.calls[at] = replace(call, id=" ".join(labels))
-    draft.edits.append(Edit(f"/{at}", None, to_json(draft.calls[at]), "producer_added"))
     for other, meaning in draft.meant.items():
         draft.meant[other] = meaning or draft.labels.meaning(other)
     if draft.meant[ref] is None or ref.notation == "numbered":
@@ -121,7 +116,7 @@ def _insert(draft: Draft, call: ToolCall, ref: Reference, tool: Tool) -> None:
             draft.meant[new] = draft.labels.meaning(new)
 
 
-def _labels(draft: Draft, ref: Reference, tool: Tool) -> tuple[str, ...]:
+def _labels(draft: CallFlow, ref: Reference, tool: Tool) -> tuple[str, ...]:
     if ref.notation != "response":
         return (ref.label,)
     consumer = draft.tool(ref.call)
@@ -132,7 +127,7 @@ def _labels(draft: Draft, ref: Reference, tool: Tool) -> tuple[str, ...]:
 
 
 def wait_for_results(
-    draft: Draft, seen: ProvenanceIndex | None, unknown: Collection[tuple[int, str]] = ()
+    draft: CallFlow, seen: ProvenanceIndex | None, unknown: Collection[tuple[int, str]] = ()
 ) -> None:
     """Calls whose value only another call can give, where calls cannot refer to each other.
 
@@ -159,19 +154,17 @@ def wait_for_results(
         if isinstance(verdict, str):
             draft.dropped.remove(i)
             if verdict:
-                draft.abstained.append(verdict)
+                draft.abstain(verdict)
             continue
         gone = draft.calls[i]
-        draft.edits.append(Edit(f"/{i}", to_json(gone), None, "wait_for_result"))
+        place = Location(draft.ids[i])
+        draft.change.list_edit(place, to_json(gone), None, WAIT_FOR_RESULT)
         if verdict is not None:
-            draft.edits.append(
-                Edit(f"/{len(draft.calls)}", None, to_json(verdict), "producer_added")
-            )
-            draft.calls.append(verdict)
+            draft.add_call(verdict)
             draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, (verdict.id,)])
 
 
-def _looks_unfilled(draft: Draft, call: int) -> bool:
+def _looks_unfilled(draft: CallFlow, call: int) -> bool:
     """Whether a required argument is a placeholder to somebody who has heard and read nothing
     else.
     """
@@ -197,7 +190,7 @@ def _unfilled(key: str, value: Json, tool: Tool, sources: ProvenanceIndex) -> bo
     )
 
 
-def _unknown_value(draft: Draft, call: int, sources: ProvenanceIndex, identifiers: bool) -> str:
+def _unknown_value(draft: CallFlow, call: int, sources: ProvenanceIndex, identifiers: bool) -> str:
     """The first required argument that is a placeholder, or (if asked) an identifier from nowhere;
     "" for none.
     """
@@ -220,7 +213,7 @@ def _unknown_value(draft: Draft, call: int, sources: ProvenanceIndex, identifier
     return ""
 
 
-def _mixed_up(draft: Draft, call: int) -> str:
+def _mixed_up(draft: CallFlow, call: int) -> str:
     """The first required argument that holds what its own producer must be given under another
     name: the password where the token belongs that the password is exchanged for.
     """
@@ -248,7 +241,7 @@ def _mixed_up(draft: Draft, call: int) -> str:
     return ""
 
 
-def _maker(draft: Draft, consumer: Tool, key: str) -> Tool | None:
+def _maker(draft: CallFlow, consumer: Tool, key: str) -> Tool | None:
     """The one offered tool whose output plainly answers an argument; of tools that do not say what
     they return, the one that is called after it (``get_user_token`` for a ``token``).
     """
@@ -265,7 +258,7 @@ def _maker(draft: Draft, consumer: Tool, key: str) -> Tool | None:
     return named[0] if len(named) == 1 and flow.verb(flow.words(named[0].name)[0]) else None
 
 
-def _provided(draft: Draft, call: int, key: str) -> ToolCall | str | None:
+def _provided(draft: CallFlow, call: int, key: str) -> ToolCall | str | None:
     """The call to add, None where the producer is called already, or why nothing is done."""
     consumer = draft.tool(call)
     assert consumer is not None

@@ -12,8 +12,15 @@ import re
 from dataclasses import replace
 
 from callwright.dataflow import flow
-from callwright.nouns.types import Edit, Tool
-from callwright.repair.ordering.draft import Draft, best_feeder, known_keys, offers, respelled
+from callwright.nouns.types import Tool
+from callwright.repair.location import ID, Location
+from callwright.repair.ordering.call_flow import (
+    CallFlow,
+    best_feeder,
+    known_keys,
+    offers,
+    respelled,
+)
 from callwright.repair.ordering.references import (
     Labels,
     Meaning,
@@ -29,7 +36,7 @@ WRONG_CEILING = 0.0  # what an output may score at most for its reference to be 
 WRONG_FLOOR = 0.9  # and what the output must score that was meant instead
 
 
-def label_unlabelled(draft: Draft) -> None:
+def label_unlabelled(draft: CallFlow) -> None:
     """Give a call without a label the one label that references name and nobody has (rule
     ``label_added``).
     """
@@ -45,7 +52,8 @@ def label_unlabelled(draft: Draft) -> None:
     given = list(draft.labels.given)
     for i, labels in groups.items():
         text = " ".join(labels)
-        draft.edits.append(Edit(f"/{i}/id", draft.calls[i].id, text, "label_added"))
+        place = Location(draft.ids[i], ID)
+        draft.change.list_edit(place, draft.calls[i].id, text, "label_added")
         draft.calls[i] = replace(draft.calls[i], id=text)
         given[i] = labels
     if groups:
@@ -54,7 +62,7 @@ def label_unlabelled(draft: Draft) -> None:
             draft.meant[ref] = meaning or draft.labels.meaning(ref)
 
 
-def _missing_labels(draft: Draft) -> list[str]:
+def _missing_labels(draft: CallFlow) -> list[str]:
     """Labels that references name and no call has, where calls do have labels of that kind, once
     each.
     """
@@ -73,7 +81,7 @@ def _of_kinds(labels: tuple[str, ...], stems: set[str]) -> bool:
     return any(stem(label) in stems for label in labels)
 
 
-def _groups(draft: Draft, missing: list[str], bare: list[int]) -> dict[int, tuple[str, ...]]:
+def _groups(draft: CallFlow, missing: list[str], bare: list[int]) -> dict[int, tuple[str, ...]]:
     """Which bare call gets which missing labels: one bare call gets them all, several each the one
     at its place.
     """
@@ -91,7 +99,7 @@ def _groups(draft: Draft, missing: list[str], bare: list[int]) -> dict[int, tupl
     return placed if len(placed) == len(missing) else {}
 
 
-def _gap(draft: Draft, missing: list[str]) -> tuple[str, ...]:
+def _gap(draft: CallFlow, missing: list[str]) -> tuple[str, ...]:
     """The run of free numbers around the missing labels: what a call of several outputs must have
     been called.
     """
@@ -111,7 +119,7 @@ def _gap(draft: Draft, missing: list[str]) -> tuple[str, ...]:
     return run if set(missing) <= set(run) else ()
 
 
-def _could_be(draft: Draft, call: int, label: str) -> bool:
+def _could_be(draft: CallFlow, call: int, label: str) -> bool:
     """Whether a call may bear a label: it is not the one that refers to it, and returns the fields
     taken from it.
     """
@@ -125,7 +133,7 @@ def _could_be(draft: Draft, call: int, label: str) -> bool:
     return not keys or all(not r.field or r.field[-1] in keys for r in taken)
 
 
-def mend_reference(draft: Draft, ref: Reference) -> bool:
+def mend_reference(draft: CallFlow, ref: Reference) -> bool:
     """Mend one reference that names nothing, its own call, or a field that is not there. True where
     that worked.
     """
@@ -149,7 +157,7 @@ def mend_reference(draft: Draft, ref: Reference) -> bool:
     return True
 
 
-def _point_away(draft: Draft, ref: Reference, meaning: Meaning) -> None:
+def _point_away(draft: CallFlow, ref: Reference, meaning: Meaning) -> None:
     """A reference without a field to a call that gives nothing of the kind, while another call
     plainly does.
 
@@ -172,7 +180,7 @@ def _point_away(draft: Draft, ref: Reference, meaning: Meaning) -> None:
         draft.point(ref, target, ref.renamed(label), "reference_relabelled")
 
 
-def doubt_forward(draft: Draft) -> None:
+def doubt_forward(draft: CallFlow) -> None:
     """References to a call numbered later, where one numbered earlier returns the same: either the
     order or the label is wrong and nobody can tell which, so they are left as they were written and
     reported.
@@ -197,7 +205,7 @@ def doubt_forward(draft: Draft) -> None:
             )
 
 
-def _numbers(draft: Draft) -> list[int]:
+def _numbers(draft: CallFlow) -> list[int]:
     """The number of each call's first label; empty where labels are missing, of several kinds or
     given twice.
     """
@@ -212,7 +220,7 @@ def _numbers(draft: Draft) -> list[int]:
     return numbers
 
 
-def _answers(draft: Draft, producer: Tool, ref: Reference) -> bool:
+def _answers(draft: CallFlow, producer: Tool, ref: Reference) -> bool:
     """Whether a tool returns what a reference takes: its field, or something that answers its
     argument.
     """
@@ -232,7 +240,7 @@ def _score(producer: Tool, consumer: Tool, parameter: str, output: str) -> float
     return max((flow.similarity(g, w, target) for g in given for w in wanted), default=0.0)
 
 
-def _by_field(draft: Draft, ref: Reference) -> Meaning | None:
+def _by_field(draft: CallFlow, ref: Reference) -> Meaning | None:
     """The one call that may come before and declares the field; not if a tool that was never called
     does as well.
     """
@@ -246,7 +254,7 @@ def _by_field(draft: Draft, ref: Reference) -> Meaning | None:
     return Meaning(makers[0])
 
 
-def _was_removed(draft: Draft, ref: Reference) -> bool:
+def _was_removed(draft: CallFlow, ref: Reference) -> bool:
     """Whether the label is a gap between the labels in use: then the call is missing, the reference
     is right.
     """
@@ -263,7 +271,7 @@ def _was_removed(draft: Draft, ref: Reference) -> bool:
     )
 
 
-def _by_flow(draft: Draft, ref: Reference, floor: float = FEED_FLOOR) -> Meaning | None:
+def _by_flow(draft: CallFlow, ref: Reference, floor: float = FEED_FLOOR) -> Meaning | None:
     """The one call whose output plainly answers the argument."""
     consumer = draft.tool(ref.call)
     if consumer is None or not ref.whole or ref.notation == "output" or _was_removed(draft, ref):
@@ -273,7 +281,7 @@ def _by_flow(draft: Draft, ref: Reference, floor: float = FEED_FLOOR) -> Meaning
     return None if found is None else Meaning(found[0], found[1])
 
 
-def _label_for(draft: Draft, target: Meaning, ref: Reference) -> str:
+def _label_for(draft: CallFlow, target: Meaning, ref: Reference) -> str:
     """How the reference's notation calls the target; "" where it has no such name."""
     own = [x for x in draft.labels.given[target.call] if stem(x) == stem(ref.label)]
     if ref.notation == "response":

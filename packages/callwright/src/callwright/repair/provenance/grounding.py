@@ -122,6 +122,8 @@ def ground(
         (key, _judged(key, value, properties.get(key), sources)) for key, value in arguments.items()
     )
     doubtful = {key: found for key, found in judged if found}
+    if not doubtful and mixed_records(arguments, sources) is None:
+        return None
     work = _ValueCheck(draft.id, tool, sources, accepts, arguments, Change())
     for key, found in doubtful.items():
         _mend(key, found, work)

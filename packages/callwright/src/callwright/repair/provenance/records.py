@@ -94,9 +94,7 @@ def _place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None
     return found[0] if len(found) == 1 else None
 
 
-def _say(
-    one: str, other: str, arguments: JsonObject, first: JsonObject, second: JsonObject
-) -> str:
+def _say(one: str, other: str, arguments: JsonObject, first: JsonObject, second: JsonObject) -> str:
     return (
         f"'{one}' and '{other}' come from two different records: {canonical(arguments[one])} from"
         f" {_short(first)}, {canonical(arguments[other])} from {_short(second)}. Take both from the"

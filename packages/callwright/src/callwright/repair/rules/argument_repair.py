@@ -1,19 +1,20 @@
-"""One call's arguments mended step by step, surest steps first; what is left is reported."""
+"""One call's arguments repaired by rules, surest rules first; what is left is reported."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from callwright.dataflow.flow import GENERIC, words
-from callwright.nouns.errors import Violation
-from callwright.nouns.types import Edit, Json, JsonObject, Tool, ToolCall, canonical
-from callwright.repair.context import RepairContext
-from callwright.repair.gate import Refusal
+from callwright.nouns.errors import ViolationKind
+from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.repair.diagnostics import MISSING
+from callwright.repair.draft import Change, Draft, LocatedEdit
+from callwright.repair.location import in_arguments
 from callwright.repair.provenance.grounding import is_identifier, judge
-from callwright.repair.result import Abstention
+from callwright.repair.rule import Apply, Rule, When, for_each_draft
 from callwright.repair.rules import (
     extracted as stated,
 )
@@ -25,10 +26,11 @@ from callwright.repair.rules import (
     schema_echo as echoes,
 )
 from callwright.repair.rules.extracted_siblings import partners
-from callwright.schema import keys as gate_keys
-from callwright.schema.coerce import coerce, pointer_join, types_of
+from callwright.repair.rules.reply_context import ReplyContext
+from callwright.schema import keys
+from callwright.schema.coerce import coerce, types_of
 from callwright.schema.compiled import Compiled, compiled_for
-from callwright.schema.value_edits import ValueEdit
+from callwright.schema.value_edits import ValueEdit, render_pointer
 from callwright.schema.value_spellings import NONE
 
 ECHO, PLACEHOLDER, UNWRAP, STATED = (
@@ -44,26 +46,29 @@ _DAY_OR_TIME = re.compile(r"\d[-/:]\d")
 _OPTIONAL = re.compile(r"optional|default|if any\b", re.I)
 
 
-@dataclass
 class ArgumentRepair:
-    """The arguments on their way, every change made so far, and what is still wrong with them.
+    """The arguments of one draft while a rule works on them, and the rule's change so far.
 
-    ``unknown`` are required parameters whose value nobody has said. ``others`` are the arguments of
-    the reply's other calls: their values are spoken for. ``referring`` are parameters that hold
-    references to other calls, ``siblings`` the arguments of the other calls of the same tool.
+    References to other calls are set aside. ``others`` are the arguments of the reply's other
+    calls: their values are spoken for. ``referring`` are parameters that hold references to other
+    calls, ``siblings`` the arguments of the other calls of the same tool.
     """
 
-    arguments: JsonObject
-    tool: Tool
-    situation: RepairContext
-    others: Sequence[JsonObject] = ()
-    referring: frozenset[str] = frozenset()
-    siblings: Sequence[JsonObject] = ()
-    edits: list[Edit] = field(default_factory=list)
-    violations: list[Violation] = field(default_factory=list)
-    abstained: list[Abstention] = field(default_factory=list)
-    confidence: float = 1.0
-    unknown: list[str] = field(default_factory=list)
+    def __init__(self, draft: Draft, context: ReplyContext) -> None:
+        self.draft = draft
+        self.situation = context.situation
+        self.tool = context.situation.by_name[draft.call.tool]
+        self.arguments = draft.arguments
+        self.others = context.other_arguments(draft)
+        self.siblings = context.sibling_arguments(draft)
+        self.referring = context.referring(draft)
+        self.change = Change()
+
+    def finished(self) -> Change | None:
+        """The change, if there is one."""
+        if self.arguments is not self.draft.arguments:
+            self.change.calls[self.draft.id] = replace(self.draft.call, arguments=self.arguments)
+        return self.change if self.change else None
 
     def needs(self, key: str) -> bool:
         """Whether a parameter must have a value. A schema that requires nothing at all says nothing
@@ -75,29 +80,15 @@ class ArgumentRepair:
         part = self._part(key)
         return "default" not in part and not _OPTIONAL.search(str(part.get("description") or ""))
 
-    def right(self) -> bool:
-        """Whether the gate lets the arguments through as they are."""
-        verdict = self.situation.gate.check(ToolCall("", self.tool.name, self.arguments))
-        return not isinstance(verdict, Refusal) and not verdict.edits
+    @property
+    def unknown(self) -> list[str]:
+        """The required parameters whose value nobody has said, as far as is known by now."""
+        found = [d.location.pointer for d in self.change.diagnostics if d.rule == MISSING]
+        return [*self.draft.missing, *(str(pointer[-1]) for pointer in found)]
 
     def triggered(self) -> bool:
         """Whether a value is an echo, a placeholder, or an identifier from nowhere."""
         return any(self._trigger(key, value) for key, value in self.arguments.items())
-
-    def mend(self) -> None:
-        """Do everything that may be done; ``violations`` then holds what is still wrong."""
-        if not self.right():
-            self._unwrap()
-        self._replace_echoes()
-        if not self.right():
-            self._convert()
-        self._replace_placeholders()
-        if not self.right():
-            self._assign()
-            self._respell()
-        self._fill_missing()
-        self._trace_identifiers()
-        self._finish()
 
     def _trigger(self, key: str, value: Json) -> bool:
         part = self.tool.properties.get(key)
@@ -132,12 +123,14 @@ class ArgumentRepair:
 
     # ------------------------------------------------------------ steps
 
-    def _unwrap(self) -> None:
+    def unwrap(self) -> None:
         inner = echoes.unwrapped(self.arguments, self.tool)
         if inner is not None:
-            self._edit("", inner, UNWRAP, 0.99)
+            place = in_arguments(self.draft.id)
+            self.change.list_edit(place, self.arguments, inner, UNWRAP, 0.99)
+            self.arguments = inner
 
-    def _replace_echoes(self) -> None:
+    def replace_echoes(self) -> None:
         for key in list(self.arguments):
             part, value = self.tool.properties.get(key), self.arguments[key]
             if echoes.lists_every_option(value, part) and not self._accepts(key, value):
@@ -145,11 +138,11 @@ class ArgumentRepair:
             elif self._is_echo(key, value):
                 inner = echoes.value_inside(value, part)
                 if inner is not NONE:
-                    self._edit(pointer_join("", key), inner, ECHO, 0.98)
+                    self._edit(key, inner, ECHO, 0.98)
                 else:
                     self._take_back(key, ECHO)
 
-    def _replace_placeholders(self) -> None:
+    def replace_placeholders(self) -> None:
         for key, value in list(self.arguments.items()):
             part = self.tool.properties.get(key)
             if (
@@ -170,17 +163,12 @@ class ArgumentRepair:
         It is reported; a required one in marks (``<id>``) counts as unknown where nothing says what
         is meant.
         """
-        value, path = self.arguments[key], pointer_join("", key)
+        value = self.arguments[key]
         if self.needs(key) and echoes.is_marked(value) and self._stated(key) is None:
-            self.unknown.append(key)
-            said = (
-                f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives"
-                " the real one."
-            )
-            self.violations.append(Violation("ungrounded", said, path, PLACEHOLDER, None, value))
+            self._report_unknown(key, PLACEHOLDER)
         else:
             self._abstain(
-                path, 0.0, None, f"'{key}' is {canonical(value)[:80]}, which may stand for a value"
+                key, 0.0, None, f"'{key}' is {canonical(value)[:80]}, which may stand for a value"
             )
 
     def _is_echo(self, key: str, value: Json) -> bool:
@@ -196,72 +184,73 @@ class ArgumentRepair:
         """What is no value gives way to what the conversation states; an optional one without that
         is left out, a required one stays where it is and is reported.
         """
-        path, value = pointer_join("", key), self.arguments[key]
+        value = self.arguments[key]
         found = self._stated(key)
         if found is not None:
-            self._take(path, found)
+            self._take(key, found)
         elif (
             rule == ECHO
             and "default" in self._part(key)
             and self._accepts(key, self._part(key)["default"])
         ):
-            self._edit(path, self._part(key)["default"], rule, 0.9)
+            self._edit(key, self._part(key)["default"], rule, 0.9)
             self._abstain(
-                path, 0.0, None, f"'{key}' held {canonical(value)[:80]}; it has its default now"
+                key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; it has its default now"
             )
         elif not self.needs(key):
-            self._edit(path, None, rule, 0.98, drop=True)
+            self._drop(key, rule, 0.98)
             self._abstain(
-                path, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value"
+                key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value"
             )
         else:
-            self.unknown.append(key)
-            said = (
-                f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives"
-                " the real one."
-            )
-            self.violations.append(Violation("ungrounded", said, path, rule, None, value))
+            self._report_unknown(key, rule)
 
-    def _convert(self) -> None:
+    def _report_unknown(self, key: str, keyword: str) -> None:
+        """Report a required argument that holds no value, where nothing said gives one."""
+        value = self.arguments[key]
+        said = (
+            f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives"
+            " the real one."
+        )
+        self.change.note_missing(self.draft.id, key)
+        self._report("ungrounded", key, said, keyword, value)
+
+    def convert(self) -> None:
         """The gate's lossless conversions and renames."""
         schema = self._compiled()
         value, edits = coerce(self.arguments, schema)
-        value, renames = gate_keys.rename(value, schema.root)
+        value, renames = keys.rename(value, schema.root)
         more: tuple[ValueEdit, ...] = ()
         if renames:
             value, more = coerce(value, schema)
-        done = [e.to_edit() for e in (*edits, *renames, *more)]
-        if done:
+        if edits or renames or more:
             self.arguments = value
-            self.edits += done
+            self.change.list_values(self.draft.id, (*edits, *renames, *more))
 
-    def _assign(self) -> None:
+    def assign(self) -> None:
         """Unknown keys given to the parameters they stand for."""
         schema = self._compiled()
         sure, unsure = parameters.pairs(self.arguments, schema.root)
         least = self.situation.settings.least
         for pair in sure:
-            path = pointer_join("", pair.given)
             if pair.confidence < least:
                 self._abstain(
-                    path,
+                    pair.given,
                     pair.confidence,
                     pair.wanted,
                     f"'{pair.given}' may stand for '{pair.wanted}'",
                 )
                 continue
             renamed = {pair.wanted if k == pair.given else k: v for k, v in self.arguments.items()}
-            self.edits.append(Edit(path, pair.given, pair.wanted, parameters.RULE))
-            self.confidence = min(self.confidence, pair.confidence)
+            place = in_arguments(self.draft.id, pair.given)
+            self.change.list_edit(place, pair.given, pair.wanted, parameters.RULE, pair.confidence)
             self.arguments, more = coerce(renamed, schema)
-            self.edits += [e.to_edit() for e in more]
+            self.change.list_values(self.draft.id, more)
         for pair in unsure:
-            path = pointer_join("", pair.given)
-            self._abstain(
-                path, pair.confidence, pair.wanted, f"'{pair.given}' may stand for '{pair.wanted}'"
-            )
+            said = f"'{pair.given}' may stand for '{pair.wanted}'"
+            self._abstain(pair.given, pair.confidence, pair.wanted, said)
 
-    def _respell(self) -> None:
+    def respell(self) -> None:
         """Values that their own schema refuses, said as it wants them: options by meaning, numbers
         without unit.
         """
@@ -290,18 +279,18 @@ class ArgumentRepair:
                         formats.SAID,
                     )
             if found is not NONE and self._accepts(key, found):
-                self._edit(pointer_join("", key), found, rule, formats.CONFIDENCE[rule])
+                self._edit(key, found, rule, formats.CONFIDENCE[rule])
 
-    def _fill_missing(self) -> None:
+    def fill_missing(self) -> None:
         for key in self.tool.required:
             if key not in self.arguments:
                 found = self._stated(key)
                 if found is not None:
-                    self._take(pointer_join("", key), found)
+                    self._take(key, found)
                 else:
-                    self.unknown.append(key)
+                    self.change.note_missing(self.draft.id, key)
 
-    def _trace_identifiers(self) -> None:
+    def trace_identifiers(self) -> None:
         """Identifiers that nothing said holds, days in another format than documented, values
         nothing supports.
         """
@@ -317,12 +306,10 @@ class ArgumentRepair:
                         f"'{key}' is {canonical(value)[:80]}, which its description wants written"
                         " in another way"
                     )
-                    self._abstain(
-                        pointer_join("", key), formats.CONFIDENCE[formats.FORMAT], spelled, said
-                    )
+                    self._abstain(key, formats.CONFIDENCE[formats.FORMAT], spelled, said)
                     continue
                 self._edit(
-                    pointer_join("", key),
+                    key,
                     spelled,
                     formats.FORMAT,
                     formats.CONFIDENCE[formats.FORMAT],
@@ -337,61 +324,63 @@ class ArgumentRepair:
                 and verdict in ("identifier", "invented", "derived")
                 and self._may_go(key, value)
             ):
-                self._edit(pointer_join("", key), None, LEFT_OUT, 0.9, drop=True)
+                self._drop(key, LEFT_OUT, 0.9)
             elif verdict == "identifier":
                 self._identifier(key, value)
 
     def _identifier(self, key: str, value: Json) -> None:
-        path = pointer_join("", key)
         found = self._stated(key)
         said = (
             f"'{key}' is {canonical(value)[:80]}, an identifier that nothing said so far contains."
         )
         if found is not None and found.kind == "labelled" and type(found.value) is type(value):
             if not self._accepts(key, value):
-                self._take(path, found)
+                self._take(key, found)
                 return
             said += f" {canonical(found.value)[:80]} was said."
-        self.violations.append(Violation("ungrounded", said, path, "identifier", None, value))
+        self._report("ungrounded", key, said, "identifier", value)
         if self.needs(key):
-            self.unknown.append(key)
+            self.change.note_missing(self.draft.id, key)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         """The gate has the last word: what it still converts or drops is done, what it refuses is
         reported.
         """
-        verdict = self.situation.gate.check(ToolCall("", self.tool.name, self.arguments))
-        if isinstance(verdict, Refusal):
-            known = {v.path for v in self.violations}
-            self.violations += [v for v in verdict.violations if v.path not in known]
+        verdict = self.situation.gate.repair(self.draft.call, id=self.draft.id)
+        if verdict.errors:
+            known = {d.location for d in self.draft.errors}
+            self.change.diagnostics += [d for d in verdict.errors if d.location not in known]
+            return
+        if not verdict.edits:
             return
         kept = {
-            e.path: e for e in verdict.edits if e.rule == "drop_unknown" and self._worth_keeping(e)
+            e.location: e
+            for e in verdict.edits
+            if e.rule == "drop_unknown" and self._worth_keeping(e)
         }
-        self.edits += [e for e in verdict.edits if e.path not in kept]
-        if verdict.edits:
-            self.arguments = {
-                k: v for k, v in self.arguments.items() if pointer_join("", k) in kept
-            } | verdict.arguments
-        for path, edit in kept.items():
+        self.change.edits += [e for e in verdict.edits if e.location not in kept]
+        places = {place.pointer[-1] for place in kept}
+        left = {k: v for k, v in self.arguments.items() if k in places}
+        self.arguments = left | verdict.arguments
+        for place, edit in kept.items():
+            name = render_pointer(place.pointer[1:])[1:]
             said = (
-                f"'{path[1:]}' is no parameter of '{self.tool.name}', but its value was asked for:"
+                f"'{name}' is no parameter of '{self.tool.name}', but its value was asked for:"
                 " left as it is."
             )
-            self.violations.append(
-                Violation("schema", said, path, "additionalProperties", None, edit.before)
-            )
+            keyword = "additionalProperties"
+            self.change.report("schema", place, said, keyword, edit.before)
 
-    def _worth_keeping(self, edit: Edit) -> bool:
+    def _worth_keeping(self, edit: LocatedEdit) -> bool:
         """Whether an unknown key holds what was asked for and no other argument says, under a
         schema that does not forbid other keys.
         """
-        value, path = edit.before, edit.path
-        if path.count("/") != 1 or self.tool.input_schema.get("additionalProperties") is False:
+        value, pointer = edit.before, edit.location.argument or ()
+        if len(pointer) != 1 or self.tool.input_schema.get("additionalProperties") is False:
             return False
         if not self.situation.informed or not self.situation.sources.holds(value):
             return False
-        kept = canonical([v for k, v in self.arguments.items() if pointer_join("", k) != path])
+        kept = canonical([v for k, v in self.arguments.items() if k != pointer[0]])
         if re.search(rf"(?<![\w.]){re.escape(str(value))}(?![\w]|\.\d)", kept, re.I):
             return False  # it is there already
         if isinstance(value, str):
@@ -430,19 +419,19 @@ class ArgumentRepair:
             said = (
                 f"'{key}' may be {canonical(found.value)[:80]}, the only such value that was said"
             )
-            self._abstain(pointer_join("", key), sure, found.value, said)
+            self._abstain(key, sure, found.value, said)
             return None
         return found
 
-    def _take(self, path: str, found: stated.Candidate) -> None:
+    def _take(self, key: str, found: stated.Candidate) -> None:
         """Fill in what was said, and say that it was taken from there: one in ten such values may
         be another's.
         """
         sure, kind = found.confidence(alone=not self.others), found.kind.replace("_", " ")
-        self._edit(path, found.value, STATED, sure)
-        self._abstain(
-            path, sure, found.value, f"'{path[1:]}' was taken from what was said ({kind}); check it"
-        )
+        self._edit(key, found.value, STATED, sure)
+        name = render_pointer((key,))[1:]
+        said = f"'{name}' was taken from what was said ({kind}); check it"
+        self._abstain(key, sure, found.value, said)
 
     def _part(self, key: str) -> JsonObject:
         part = self.tool.properties.get(key)
@@ -479,17 +468,48 @@ class ArgumentRepair:
     def _compiled(self) -> Compiled:
         return compiled_for(self.tool)
 
-    def _edit(
-        self, path: str, value: Json, rule: str, confidence: float, *, drop: bool = False
-    ) -> None:
-        key = path[1:].replace("~1", "/").replace("~0", "~")
-        before = self.arguments.get(key) if path else self.arguments
-        if drop:
-            self.arguments = {k: v for k, v in self.arguments.items() if k != key}
-        else:
-            self.arguments = {**self.arguments, key: value} if path else value
-        self.edits.append(Edit(path, before, value, rule))
-        self.confidence = min(self.confidence, confidence)
+    def _edit(self, key: str, value: Json, rule: str, confidence: float) -> None:
+        place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
+        self.arguments = {**self.arguments, key: value}
+        self.change.list_edit(place, before, value, rule, confidence)
 
-    def _abstain(self, path: str, confidence: float, candidate: Json, reason: str) -> None:
-        self.abstained.append(Abstention(path, reason + ".", round(confidence, 3), candidate))
+    def _drop(self, key: str, rule: str, confidence: float) -> None:
+        place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
+        self.arguments = {k: v for k, v in self.arguments.items() if k != key}
+        self.change.list_edit(place, before, None, rule, confidence)
+
+    def _report(self, kind: ViolationKind, key: str, message: str, keyword: str, got: Json) -> None:
+        self.change.report(kind, in_arguments(self.draft.id, key), message, keyword, got)
+
+    def _abstain(self, key: str, confidence: float, candidate: Json, reason: str) -> None:
+        place = in_arguments(self.draft.id, key)
+        self.change.hint(place, reason + ".", round(confidence, 3), candidate)
+
+
+def _argument_rule(work: Callable[[ArgumentRepair], None], when: When) -> Apply[ReplyContext]:
+    """The way to apply one step to every draft that it looks at."""
+
+    def find(draft: Draft, context: ReplyContext) -> Change | None:
+        repair = ArgumentRepair(draft, context)
+        work(repair)
+        return repair.finished()
+
+    return for_each_draft(find, when)
+
+
+ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
+    Rule("unwrap_arguments", 100, _argument_rule(ArgumentRepair.unwrap, "wrong")),
+    Rule("echoed_schema", 110, _argument_rule(ArgumentRepair.replace_echoes, "open")),
+    Rule("conversion", 120, _argument_rule(ArgumentRepair.convert, "wrong")),
+    Rule("placeholder", 130, _argument_rule(ArgumentRepair.replace_placeholders, "open")),
+    Rule("assign_key", 140, _argument_rule(ArgumentRepair.assign, "wrong")),
+    Rule("value_spelling", 150, _argument_rule(ArgumentRepair.respell, "wrong")),
+    Rule("stated_value", 160, _argument_rule(ArgumentRepair.fill_missing, "open")),
+    Rule("identifier", 170, _argument_rule(ArgumentRepair.trace_identifiers, "open")),
+    Rule("drop_unknown", 180, _argument_rule(ArgumentRepair.finish, "wrong")),
+)
+
+
+def is_triggered(draft: Draft, context: ReplyContext) -> bool:
+    """Whether a value of a draft is an echo, a placeholder, or an identifier from nowhere."""
+    return ArgumentRepair(draft, context).triggered()

@@ -16,7 +16,7 @@ from callwright.repair.location import in_arguments
 from callwright.repair.pipeline import order_rules
 from callwright.repair.provenance.grounding import ground
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.rule import Need, Rule, check, for_each_draft
+from callwright.repair.rule import Need, Rule, for_each_draft
 from callwright.schema import keys
 from callwright.schema.coerce import coerce
 from callwright.schema.compiled import Compiled, compiled_for
@@ -38,13 +38,19 @@ class SchemaContext:
 
     tool: Tool
     schema: Compiled
-    declared: frozenset[str] | None  # the only keys a call may have, where the schema leaves it open
+    declared: (
+        frozenset[str] | None
+    )  # the only keys a call may have, where the schema leaves it open
     sources: ProvenanceIndex | None = None
 
     @property
     def has(self) -> frozenset[Need]:
         """The schema, and results where there are sources."""
         return NEEDS_SCHEMA if self.sources is None else NEEDS_RESULTS
+
+    def with_sources(self, sources: ProvenanceIndex) -> SchemaContext:
+        """The same schema, with where values may come from."""
+        return SchemaContext(self.tool, self.schema, self.declared, sources)
 
     def accepts(self, arguments: JsonObject) -> bool:
         """Whether the arguments are right as they stand."""
@@ -57,7 +63,7 @@ class SchemaContext:
         arguments = draft.call.arguments
         return isinstance(arguments, dict) and self.accepts(arguments)
 
-    def is_open(self, draft: Draft) -> bool:
+    def is_open(self, _: Draft) -> bool:
         """Every draft: there is no other reason to act than the schema's."""
         return True
 
@@ -72,7 +78,7 @@ def schema_context(tool: Tool) -> SchemaContext:
 # ---------------------------------------------------------------- rules
 
 
-def read_arguments(draft: Draft, context: SchemaContext) -> Change | None:
+def read_arguments(draft: Draft, _: object) -> Change | None:
     """Read arguments that came as text; close a draft whose arguments are no object."""
     if isinstance(draft.call.arguments, dict):
         return None
@@ -124,20 +130,23 @@ def drop_unknown_keys(draft: Draft, context: SchemaContext) -> Change | None:
 
 def ground_values(draft: Draft, context: SchemaContext) -> Change | None:
     """What provenance makes of a call that its schema accepts."""
-    if context.sources is None or not check(draft, context):
+    if context.sources is None:
         return None
     return ground(draft, context.tool, context.sources, context.schema.accepts)
 
 
-GATE_RULES: tuple[Rule[SchemaContext], ...] = order_rules(
+LOSSLESS_RULES: tuple[Rule[SchemaContext], ...] = order_rules(
     (
         Rule("arguments_as_text", 0, for_each_draft(read_arguments, "wrong")),
         Rule("conversion", 10, for_each_draft(convert_values, "wrong")),
         Rule("rename_key", 20, for_each_draft(rename_keys, "wrong")),
         Rule("drop_unknown", 30, for_each_draft(drop_unknown_keys, "wrong")),
-        Rule("grounding", 90, for_each_draft(ground_values), NEEDS_RESULTS),
     )
 )
+PROVENANCE_RULES: tuple[Rule[SchemaContext], ...] = (
+    Rule("grounding", 90, for_each_draft(ground_values), NEEDS_RESULTS),
+)
+"""The gate's two lists: the second is for calls that the first one's check accepts."""
 
 
 def set_arguments(draft: Draft, arguments: JsonObject) -> Change:
