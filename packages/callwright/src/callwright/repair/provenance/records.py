@@ -52,9 +52,9 @@ def mixed_records(
         for one, other in combinations(places, 2):
             (i, a), (j, b) = places[one], places[other]
             if i != j and a != b and b in records[i] and a in records[j]:
-                said = _say(one, other, arguments, records[i], records[j])
-                place, value = in_arguments(draft, other), arguments[other]
-                return Diagnostic("error", "ungrounded", place, said, "record", None, value)
+                message = _say(one, other, arguments, records[i], records[j])
+                at, value = in_arguments(draft, other), arguments[other]
+                return Diagnostic("error", "ungrounded", at, message, "record", None, value)
     return None
 
 
