@@ -16,7 +16,7 @@ from typing import TypeVar
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply
 from callwright.repair.draft import Drafts
-from callwright.repair.rule import C, Rule
+from callwright.repair.rule import C, Rule, select_drafts
 
 T = TypeVar("T")
 
@@ -30,9 +30,11 @@ def run_rules(
     rules: Iterable[Rule[C]], drafts: Drafts, context: C
 ) -> Generator[ChatRequest, Reply, None]:
     """Let each rule that has what it needs change the drafts, in the order given."""
-    has = context.has
+    has, idle = context.has, False
     for rule in rules:
-        if rule.needs <= has:
+        if rule.when != "always" and not idle:
+            idle = not select_drafts(drafts, context, "open")
+        if rule.needs <= has and not (idle and rule.when != "always"):
             change = yield from rule.apply(drafts, context)
             if change is not None:
                 drafts.take_turn(rule.turn)

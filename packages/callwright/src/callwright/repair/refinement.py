@@ -20,7 +20,7 @@ from callwright.repair.ordering.sequence import SequenceContext, order_drafts
 from callwright.repair.pipeline import order_rules, run_rules, run_without_questions
 from callwright.repair.reading import Reading, read
 from callwright.repair.result import Abstention, Refinement, Settings
-from callwright.repair.rule import Rule, for_all_drafts
+from callwright.repair.rule import Rule, reply_rule
 from callwright.repair.rules.argument_repair import is_triggered
 from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
@@ -101,7 +101,7 @@ def sort_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
 
 
 SEQUENCE_RULES: tuple[Rule[ReplyContext], ...] = (
-    Rule("sequence", 400, for_all_drafts(sort_calls), turn=AFTER_CALLS),
+    reply_rule("sequence", 400, sort_calls, AFTER_CALLS),
 )
 REFINE_RULES = order_rules((*CALL_RULES, *SEQUENCE_RULES))
 """The configuration of ``refine`` with all its rungs."""

@@ -69,13 +69,15 @@ class Made:
 class Rule(Generic[C]):
     """A rule of a configuration. Rules are run by ``cost``, the surest and cheapest first.
 
-    ``turn`` says whether its edits are listed call by call or after those of every call.
+    ``when`` says which drafts it looks at, ``turn`` whether its edits are listed call by call or
+    after those of every call.
     """
 
     id: str
     cost: int
     apply: Apply[C]
     needs: frozenset[Need] = frozenset({"schema"})
+    when: When = "always"
     turn: int = CALL_BY_CALL
 
 
@@ -96,8 +98,14 @@ def check(draft: Draft, context: Context) -> bool:
     return draft.is_right
 
 
-def for_each_draft(find: Callable[[Draft, C], Change | None], when: When = "always") -> Apply[C]:
-    """The way to apply a rule that looks at one call at a time and asks nobody."""
+def call_rule(
+    id: str,
+    cost: int,
+    find: Callable[[Draft, C], Change | None],
+    when: When = "always",
+    needs: frozenset[Need] = frozenset({"schema"}),
+) -> Rule[C]:
+    """A rule that looks at one call at a time and asks nobody."""
 
     def apply(drafts: Drafts, context: C) -> Steps:
         selected = select_drafts(drafts, context, when)
@@ -105,14 +113,16 @@ def for_each_draft(find: Callable[[Draft, C], Change | None], when: When = "alwa
         return join_changes(found)
         yield  # no question
 
-    return apply
+    return Rule(id, cost, apply, needs, when)
 
 
-def for_all_drafts(find: Callable[[Drafts, C], Change | None]) -> Apply[C]:
-    """The way to apply a rule that looks at the calls together and asks nobody."""
+def reply_rule(
+    id: str, cost: int, find: Callable[[Drafts, C], Change | None], turn: int = CALL_BY_CALL
+) -> Rule[C]:
+    """A rule that looks at the calls together and asks nobody."""
 
     def apply(drafts: Drafts, context: C) -> Steps:
         return find(drafts, context)
         yield  # no question
 
-    return apply
+    return Rule(id, cost, apply, turn=turn)

@@ -14,7 +14,7 @@ from callwright.repair.diagnostics import MISSING
 from callwright.repair.draft import Change, Draft, LocatedEdit
 from callwright.repair.location import in_arguments
 from callwright.repair.provenance.grounding import is_identifier, judge
-from callwright.repair.rule import Apply, Rule, When, for_each_draft
+from callwright.repair.rule import Rule, When, call_rule
 from callwright.repair.rules import (
     extracted as stated,
 )
@@ -486,27 +486,29 @@ class ArgumentRepair:
         self.change.hint(place, reason + ".", round(confidence, 3), candidate)
 
 
-def _argument_rule(work: Callable[[ArgumentRepair], None], when: When) -> Apply[ReplyContext]:
-    """The way to apply one step to every draft that it looks at."""
+def _argument_rule(
+    id: str, cost: int, work: Callable[[ArgumentRepair], None], when: When
+) -> Rule[ReplyContext]:
+    """A rule that works on the arguments of every draft that it looks at."""
 
     def find(draft: Draft, context: ReplyContext) -> Change | None:
         repair = ArgumentRepair(draft, context)
         work(repair)
         return repair.finished()
 
-    return for_each_draft(find, when)
+    return call_rule(id, cost, find, when)
 
 
 ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
-    Rule("unwrap_arguments", 100, _argument_rule(ArgumentRepair.unwrap, "wrong")),
-    Rule("echoed_schema", 110, _argument_rule(ArgumentRepair.replace_echoes, "open")),
-    Rule("conversion", 120, _argument_rule(ArgumentRepair.convert, "wrong")),
-    Rule("placeholder", 130, _argument_rule(ArgumentRepair.replace_placeholders, "open")),
-    Rule("assign_key", 140, _argument_rule(ArgumentRepair.assign, "wrong")),
-    Rule("value_spelling", 150, _argument_rule(ArgumentRepair.respell, "wrong")),
-    Rule("stated_value", 160, _argument_rule(ArgumentRepair.fill_missing, "open")),
-    Rule("identifier", 170, _argument_rule(ArgumentRepair.trace_identifiers, "open")),
-    Rule("drop_unknown", 180, _argument_rule(ArgumentRepair.finish, "wrong")),
+    _argument_rule("unwrap_arguments", 100, ArgumentRepair.unwrap, "wrong"),
+    _argument_rule("echoed_schema", 110, ArgumentRepair.replace_echoes, "open"),
+    _argument_rule("conversion", 120, ArgumentRepair.convert, "wrong"),
+    _argument_rule("placeholder", 130, ArgumentRepair.replace_placeholders, "open"),
+    _argument_rule("assign_key", 140, ArgumentRepair.assign, "wrong"),
+    _argument_rule("value_spelling", 150, ArgumentRepair.respell, "wrong"),
+    _argument_rule("stated_value", 160, ArgumentRepair.fill_missing, "open"),
+    _argument_rule("identifier", 170, ArgumentRepair.trace_identifiers, "open"),
+    _argument_rule("drop_unknown", 180, ArgumentRepair.finish, "wrong"),
 )
 
 

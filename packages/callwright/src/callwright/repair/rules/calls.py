@@ -22,7 +22,7 @@ from callwright.repair.location import ID, NAME, Location, in_arguments
 from callwright.repair.pipeline import order_rules
 from callwright.repair.provenance.doubts import doubts
 from callwright.repair.result import shown
-from callwright.repair.rule import Rule, for_all_drafts, for_each_draft
+from callwright.repair.rule import Rule, call_rule, reply_rule
 from callwright.repair.rules import argument_matching as takers
 from callwright.repair.rules import names, split
 from callwright.repair.rules.argument_repair import ARGUMENT_RULES
@@ -99,30 +99,34 @@ def find_tool_by_arguments(draft: Draft, context: ReplyContext) -> Change | None
 def doubt_values(draft: Draft, context: ReplyContext) -> Change | None:
     """Say which values nobody said, and whether the request speaks of another tool."""
     situation, arguments = context.situation, draft.arguments
-    tool, change = situation.by_name[draft.call.tool], Change()
+    tool = situation.by_name[draft.call.tool]
     shown = (d for d in draft.diagnostics if d.severity in ("error", "hint"))
     reported = {d.location.argument for d in shown}
     known = frozenset(k for k in arguments if (k,) in reported) | context.referring(draft)
-    for key, said in doubts(arguments, tool, situation, known):
-        change.hint(in_arguments(draft.id, key), said)
+    doubtful = doubts(arguments, tool, situation, known)
     renamed = any(e.rule == takers.RULE for e in draft.edits)
     better = None if renamed else takers.asked_more(arguments, tool, situation)
+    if not doubtful and better is None:
+        return None
+    change = Change()
+    for key, why in doubtful:
+        change.hint(in_arguments(draft.id, key), why)
     if better is not None:
         said = (
             f"The request speaks much more of '{better.name}', which takes these arguments as well."
         )
         change.hint(Location(draft.id, NAME), said, 0.3, better.name)
-    return change if change else None
+    return change
 
 
 def put_references_back(drafts: Drafts, context: ReplyContext) -> Change | None:
     """References and nulls back in their places, and the very call where nothing was done to its
     arguments.
     """
-    change = Change()
+    calls: dict[int, ToolCall] = {}
     for draft in drafts:
         aside = context.asides.get(draft.id)
-        if aside is None:
+        if aside is None or (draft.call is aside.call and len(draft.edits) == aside.edits):
             continue
         edits = [e for e in draft.edits[aside.edits :] if e.location.argument is not None]
         call = aside.call
@@ -132,13 +136,16 @@ def put_references_back(drafts: Drafts, context: ReplyContext) -> Change | None:
         elif draft.call.tool != call.tool:
             call = replace(call, tool=draft.call.tool)
         if call is not draft.call:
-            change.calls[draft.id] = call
-    return change if change else None
+            calls[draft.id] = call
+    return Change(calls=calls) if calls else None
 
 
 def warn_of_values(draft: Draft, context: ReplyContext) -> Change | None:
     """Report what the schema does not allow and was left as it is."""
-    aside, change = context.asides[draft.id].placeholders, Change()
+    aside = context.asides[draft.id].placeholders
+    if not aside.own_text and not aside.nulls:
+        return None
+    change = Change()
     for key, (text, value) in aside.own_text.items():
         said = (
             f"'{key}' is {canonical(value)} where the schema wants the text '{text}'; left as"
@@ -162,9 +169,9 @@ def name_bare_references(_: Drafts, context: ReplyContext) -> Change | None:
     """Say which ``$1`` and ``{x}`` may mean another call of a list without labels: who executes it
     must know them.
     """
-    change = Change()
-    if any(call.slot for call in context.calls):
+    if not context.references or any(call.slot for call in context.calls):
         return None
+    change = Change()
     for ref in context.references:
         if ref.notation in ("numbered", "braces"):
             said = (
@@ -204,10 +211,12 @@ def drop_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
 
 def split_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
     """Make as many calls as a list in the place of one value has members."""
+    wrong = [draft for draft in drafts if draft.errors]
+    if not wrong:
+        return None
     change, order = Change(), list(drafts.order)
-    for draft in drafts:
-        gate = context.situation.gate
-        listed = split.several(draft.call, gate) if draft.errors else None
+    for draft in wrong:
+        listed = split.several(draft.call, context.situation.gate)
         if listed is None:
             continue
         key, several = listed
@@ -234,8 +243,11 @@ def split_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
 
 def tell_calls_apart(drafts: Drafts, _: ReplyContext) -> Change | None:
     """Give a call whose id an earlier one has a fresh id: results are matched to calls by it."""
+    every = {draft.call.id for draft in drafts}
+    if len(every) == len(drafts):
+        return None
     seen: set[str] = set()
-    every, change = {c.id for c in drafts.calls}, Change()
+    change = Change()
     for draft in drafts:
         call = draft.call
         if call.id and call.id in seen:
@@ -261,6 +273,8 @@ def name_repeated_calls(drafts: Drafts, _: ReplyContext) -> Change | None:
     """Name equal calls that were kept: the request speaks of doing something again, or their tool
     may write.
     """
+    if len(drafts) < 2:
+        return None
     seen: set[str] = set()
     change = Change()
     for draft in drafts:
@@ -278,6 +292,8 @@ def name_tools_passed_over(drafts: Drafts, context: ReplyContext) -> Change | No
     """Name tools that the request speaks of, that take a call's arguments and that no call is
     of.
     """
+    if len(context.situation.tools) < 2:
+        return None
     change, calls = Change(), drafts.calls
     named = {
         draft.origin
@@ -300,20 +316,20 @@ def name_tools_passed_over(drafts: Drafts, context: ReplyContext) -> Change | No
 
 CALL_RULES: tuple[Rule[ReplyContext], ...] = order_rules(
     (
-        Rule("bare_reference", 0, for_all_drafts(name_bare_references), turn=BEFORE_CALLS),
-        Rule("tool_name", 10, for_each_draft(name_tool)),
-        Rule("arguments_as_text", 20, for_each_draft(read_arguments)),
-        Rule("references_aside", 30, for_each_draft(set_references_aside)),
-        Rule("tool_by_arguments", 40, for_each_draft(find_tool_by_arguments)),
+        reply_rule("bare_reference", 0, name_bare_references, BEFORE_CALLS),
+        call_rule("tool_name", 10, name_tool),
+        call_rule("arguments_as_text", 20, read_arguments),
+        call_rule("references_aside", 30, set_references_aside),
+        call_rule("tool_by_arguments", 40, find_tool_by_arguments),
         *ARGUMENT_RULES,
-        Rule("unsaid_value", 200, for_each_draft(doubt_values)),
-        Rule("references_back", 210, for_all_drafts(put_references_back)),
-        Rule("value_left", 220, for_each_draft(warn_of_values)),
-        Rule("needless_call", 300, for_all_drafts(drop_calls)),
-        Rule("split_call", 310, for_all_drafts(split_calls)),
-        Rule("fresh_id", 320, for_all_drafts(tell_calls_apart), turn=AFTER_CALLS),
-        Rule("repeated_call", 330, for_all_drafts(name_repeated_calls), turn=AFTER_CALLS),
-        Rule("tool_passed_over", 340, for_all_drafts(name_tools_passed_over), turn=AFTER_CALLS),
+        call_rule("unsaid_value", 200, doubt_values),
+        reply_rule("references_back", 210, put_references_back),
+        call_rule("value_left", 220, warn_of_values),
+        reply_rule("needless_call", 300, drop_calls),
+        reply_rule("split_call", 310, split_calls),
+        reply_rule("fresh_id", 320, tell_calls_apart, AFTER_CALLS),
+        reply_rule("repeated_call", 330, name_repeated_calls, AFTER_CALLS),
+        reply_rule("tool_passed_over", 340, name_tools_passed_over, AFTER_CALLS),
     )
 )
 """The rules of ``refine`` without those of the sequence."""

@@ -16,7 +16,7 @@ from callwright.repair.location import in_arguments
 from callwright.repair.pipeline import order_rules
 from callwright.repair.provenance.grounding import ground
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.rule import Need, Rule, for_each_draft
+from callwright.repair.rule import Need, Rule, call_rule
 from callwright.schema import keys
 from callwright.schema.coerce import coerce
 from callwright.schema.compiled import Compiled, compiled_for
@@ -137,14 +137,14 @@ def ground_values(draft: Draft, context: SchemaContext) -> Change | None:
 
 LOSSLESS_RULES: tuple[Rule[SchemaContext], ...] = order_rules(
     (
-        Rule("arguments_as_text", 0, for_each_draft(read_arguments, "wrong")),
-        Rule("conversion", 10, for_each_draft(convert_values, "wrong")),
-        Rule("rename_key", 20, for_each_draft(rename_keys, "wrong")),
-        Rule("drop_unknown", 30, for_each_draft(drop_unknown_keys, "wrong")),
+        call_rule("arguments_as_text", 0, read_arguments, "wrong"),
+        call_rule("conversion", 10, convert_values, "wrong"),
+        call_rule("rename_key", 20, rename_keys, "wrong"),
+        call_rule("drop_unknown", 30, drop_unknown_keys, "wrong"),
     )
 )
 PROVENANCE_RULES: tuple[Rule[SchemaContext], ...] = (
-    Rule("grounding", 90, for_each_draft(ground_values), NEEDS_RESULTS),
+    call_rule("grounding", 90, ground_values, needs=NEEDS_RESULTS),
 )
 """The gate's two lists: the second is for calls that the first one's check accepts."""
 
