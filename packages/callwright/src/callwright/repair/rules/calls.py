@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from callwright.nouns.types import canonical
+from callwright.nouns.types import ToolCall, canonical
 from callwright.repair import ranker
 from callwright.repair.diagnostics import Diagnostic
 from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
