@@ -1,8 +1,7 @@
 """What is said of a call on its way: what is still wrong, what was left alone, what to know of it.
 
 Inside repair there is this one form. Results show an error or a warning as a
-:class:`~callwright.nouns.errors.Violation` and a hint as an
-:class:`~callwright.repair.result.Abstention`.
+:class:`~callwright.nouns.errors.Violation` and a hint as an :class:`Abstention`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Literal, TypeAlias, cast
 from callwright.nouns.errors import Violation, ViolationKind
 from callwright.nouns.types import Json
 from callwright.repair.location import Location, in_arguments
-from callwright.repair.result import Abstention
 from callwright.schema.value_edits import Pointer
 
 Severity: TypeAlias = Literal["error", "warning", "hint", "note"]
@@ -22,6 +20,18 @@ Severity: TypeAlias = Literal["error", "warning", "hint", "note"]
 wrong and was left alone. ``note``: for later rules only, shown to nobody.
 """
 MISSING = "missing_value"  # the rule of notes: nobody has said the value of a required argument
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Something that looks wrong and was left alone. ``path`` as in edits; ``confidence`` of what
+    was not done.
+    """
+
+    path: str
+    reason: str
+    confidence: float = 0.0
+    candidate: Json = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from itertools import count
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
-from callwright.repair.diagnostics import MISSING, Diagnostic, Severity
+from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic, Severity
 from callwright.repair.location import REPLY, Location, in_arguments
-from callwright.repair.result import Abstention
 from callwright.schema.value_edits import ValueEdit, render_pointer
 
 BEFORE_CALLS, CALL_BY_CALL, AFTER_CALLS = -1, 0, 1

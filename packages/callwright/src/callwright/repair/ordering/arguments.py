@@ -15,14 +15,15 @@ from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
 from callwright.repair.ordering.call_flow import CallFlow, best_feeder
 from callwright.repair.ordering.references import plain
 from callwright.repair.rules import extracted as stated
+from callwright.repair.thresholds import threshold
 
 SURE = (
     "labelled",
     "address",
 )  # kinds of stated values that are the gold one in 92 % of replies with several calls
 FIGURES = frozenset({"id", "number", "code", "account", "phone", "password", "pin"})
-FEED_FLOOR = 0.9
-FEED_MARGIN = 0.3
+FEED_FLOOR = threshold("sequence", "argument_floor")
+FEED_MARGIN = threshold("sequence", "argument_margin")
 
 _QUOTED = re.compile(
     r"'([^'\n]{1,120})'(?!\w)|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|‘([^’\n]{1,120})’"

@@ -19,10 +19,11 @@ from callwright.repair.ordering.references import (
 )
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.thresholds import threshold
 
 _MAX_DEPTH = 12
 PRODUCER_ADDED = "producer_added"
-CONFIDENCE = {PRODUCER_ADDED: 0.85}  # 189 of 222 on public gold sequences
+CONFIDENCE = {PRODUCER_ADDED: threshold("sequence", PRODUCER_ADDED)}
 
 
 @dataclass
@@ -162,7 +163,7 @@ def respelled(tool: Tool, ref: Reference) -> str:
     return alike[0] if len(alike) == 1 and alike[0] != step else ""
 
 
-SAME_NAME = 0.9  # what two fields of one telling name score, however common its words are
+SAME_NAME = threshold("sequence", "same_name")
 
 
 def feeds(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:

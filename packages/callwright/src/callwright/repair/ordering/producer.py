@@ -27,10 +27,11 @@ from callwright.repair.ordering.references import (
 from callwright.repair.provenance.grounding import is_identifier, judge
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.schema_echo import is_echo, is_marked, repeats_schema
+from callwright.repair.thresholds import threshold
 from callwright.schema.compiled import compiled_for
 
-TOOL_FLOOR = 0.85  # how well a tool must answer an argument to be the missing producer
-TOOL_MARGIN = 0.25
+TOOL_FLOOR = threshold("sequence", "tool_floor")
+TOOL_MARGIN = threshold("sequence", "tool_margin")
 MAX_ADDED = 4
 WAIT_FOR_RESULT = "wait_for_result"
 _NOTHING = ProvenanceIndex()

@@ -29,11 +29,12 @@ from callwright.repair.ordering.references import (
     plain,
     stem,
 )
+from callwright.repair.thresholds import threshold
 
-FEED_FLOOR = 0.75  # what an output must score to be taken for the meant one where the reference names no field
-FEED_MARGIN = 0.3  # and by how much it must beat the next
-WRONG_CEILING = 0.0  # what an output may score at most for its reference to be taken for a slip
-WRONG_FLOOR = 0.9  # and what the output must score that was meant instead
+FEED_FLOOR = threshold("sequence", "reference_floor")
+FEED_MARGIN = threshold("sequence", "reference_margin")
+WRONG_CEILING = threshold("sequence", "wrong_ceiling")
+WRONG_FLOOR = threshold("sequence", "wrong_floor")
 
 
 def label_unlabelled(draft: CallFlow) -> None:

@@ -27,6 +27,7 @@ from callwright.repair.rules import (
 )
 from callwright.repair.rules.extracted_siblings import partners
 from callwright.repair.rules.reply_context import ReplyContext
+from callwright.repair.thresholds import threshold
 from callwright.schema import keys
 from callwright.schema.coerce import coerce, types_of
 from callwright.schema.compiled import Compiled, compiled_for
@@ -40,6 +41,11 @@ ECHO, PLACEHOLDER, UNWRAP, STATED = (
     "stated_value",
 )
 LEFT_OUT = "drop_unsourced"
+UNWRAPPED = threshold("arguments", "unwrap_arguments")
+ECHO_VALUE = threshold("arguments", "echo_value")
+ECHO_DEFAULT = threshold("arguments", "echo_default")
+NO_VALUE = threshold("arguments", "echo_or_placeholder_left_out")
+UNSOURCED = threshold("arguments_left_out", "drop_unsourced")
 
 
 _DAY_OR_TIME = re.compile(r"\d[-/:]\d")
@@ -127,7 +133,7 @@ class ArgumentRepair:
         inner = echoes.unwrapped(self.arguments, self.tool)
         if inner is not None:
             place = in_arguments(self.draft.id)
-            self.change.list_edit(place, self.arguments, inner, UNWRAP, 0.99)
+            self.change.list_edit(place, self.arguments, inner, UNWRAP, UNWRAPPED)
             self.arguments = inner
 
     def replace_echoes(self) -> None:
@@ -138,7 +144,7 @@ class ArgumentRepair:
             elif self._is_echo(key, value):
                 inner = echoes.value_inside(value, part)
                 if inner is not NONE:
-                    self._edit(key, inner, ECHO, 0.98)
+                    self._edit(key, inner, ECHO, ECHO_VALUE)
                 else:
                     self._take_back(key, ECHO)
 
@@ -193,12 +199,12 @@ class ArgumentRepair:
             and "default" in self._part(key)
             and self._accepts(key, self._part(key)["default"])
         ):
-            self._edit(key, self._part(key)["default"], rule, 0.9)
+            self._edit(key, self._part(key)["default"], rule, ECHO_DEFAULT)
             self._abstain(
                 key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; it has its default now"
             )
         elif not self.needs(key):
-            self._drop(key, rule, 0.98)
+            self._drop(key, rule, NO_VALUE)
             self._abstain(
                 key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value"
             )
@@ -324,7 +330,7 @@ class ArgumentRepair:
                 and verdict in ("identifier", "invented", "derived")
                 and self._may_go(key, value)
             ):
-                self._drop(key, LEFT_OUT, 0.9)
+                self._drop(key, LEFT_OUT, UNSOURCED)
             elif verdict == "identifier":
                 self._identifier(key, value)
 
