@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Json, JsonObject, Reply
+from callwright.nouns.types import Reply
 from callwright.repair.draft import CALL_BY_CALL, Change, Draft, Drafts, join_changes
 
 Need: TypeAlias = Literal["schema", "conversation", "results", "model"]
@@ -36,33 +36,6 @@ class Context(Protocol):
 
 C = TypeVar("C", bound=Context)
 Apply: TypeAlias = Callable[[Drafts, C], Steps]
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A reply that a rule acts on: the calls that come in, the tools, and the calls that go out.
-
-    ``mode`` is how it is run: through ``refine``, through the gate, or through either as the
-    proxy's guided mode or a run does it (see the test of the registry).
-    """
-
-    calls: Sequence[JsonObject]
-    tools: Sequence[JsonObject]
-    after: Sequence[JsonObject]
-    query: str = ""
-    mode: Literal["refine", "leave_out", "gate", "grounded", "model"] = "refine"
-    reply: str = ""
-    results: Json = None
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """One kind of edit that a rule makes: its name on the wire, and its row in the documentation."""
-
-    wire: str
-    does: str
-    only_if: str = ""
-    example: Example | None = None
 
 
 @dataclass(frozen=True, slots=True)
