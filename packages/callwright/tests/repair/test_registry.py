@@ -15,8 +15,11 @@ from callwright.nouns.types import (
     ToolResult,
     canonical,
 )
+from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
 from callwright.repair.by_model.refiner import ask
+from callwright.repair.draft import Drafts
 from callwright.repair.gate import Gate, Refusal
+from callwright.repair.pipeline import run_rules
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.refinement import refine
 from callwright.repair.registry import (
@@ -39,8 +42,11 @@ SILENT = {
     "value_left",
     "repeated_call",
     "tool_passed_over",
+    "executable",
 }
-"""Rules that list no edit: they say something, or set something aside for the others."""
+"""Rules that list no edit of their own: they say something, set something aside for the others, or
+run the gate's.
+"""
 
 
 def by_gate(example: Example) -> tuple[list[ToolCall], list[Edit]]:
@@ -67,11 +73,24 @@ def by_model(example: Example) -> tuple[Sequence[ToolCall], Sequence[Edit]]:
     return done.value.value.calls, done.value.value.edits
 
 
+def by_question(example: Example) -> tuple[Sequence[ToolCall], Sequence[Edit]]:
+    drafts = Drafts(example.before)
+    sources = ProvenanceIndex(example.query)
+    context = QuestionContext(Gate(example.tools), sources, lambda: True)
+    steps = run_rules(QUESTION_RULES, drafts, context)
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(Reply(example.reply))
+    return drafts.calls, drafts.render_edits()
+
+
 def run_example(example: Example) -> tuple[Sequence[ToolCall], Sequence[Edit]]:
     if example.mode in ("gate", "results"):
         return by_gate(example)
     if example.mode == "model":
         return by_model(example)
+    if example.mode == "question":
+        return by_question(example)
     earlier = [Message("assistant", "", tool_calls=example.earlier)] if example.earlier else []
     asked = [Message("user", example.query)] if example.query else []
     found = refine(

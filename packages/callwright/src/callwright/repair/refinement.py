@@ -9,18 +9,19 @@ from dataclasses import replace
 from typing import Any
 
 from callwright.jsontext import unwritable
-from callwright.nouns.errors import ConfigError, Violation
+from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.repair.context import RepairContext
-from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Drafts
-from callwright.repair.location import Location
+from callwright.repair.diagnostics import Diagnostic
+from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
+from callwright.repair.location import Location, in_arguments
 from callwright.repair.ordering.producer import WAIT_FOR_RESULT
 from callwright.repair.ordering.references import labels_of
 from callwright.repair.ordering.sequence import SequenceContext, order_drafts
 from callwright.repair.pipeline import order_rules, run_rules, run_without_questions
 from callwright.repair.reading import Reading, read
 from callwright.repair.result import Abstention, Refinement, Settings
-from callwright.repair.rule import Rule, reply_rule
+from callwright.repair.rule import Rule, call_rule, reply_rule
 from callwright.repair.rules.argument_repair import is_triggered
 from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
@@ -58,11 +59,12 @@ def refine(
     reading = read(source, tools)
     if not reading.calls:
         return Refinement((), reading.text, dialect=reading.dialect, truncated=reading.truncated)
-    strange = _unreadable(reading)
-    if strange:
-        return replace(_render(reading, Drafts(reading.calls)), violations=strange)
-    situation = RepairContext(tools, query, messages, settings)
     drafts = Drafts(reading.calls, turn=BEFORE_CALLS)
+    strange = find_unreadable(reading.calls)
+    if strange:
+        drafts.apply(Change(diagnostics=strange))
+        return _render(reading, drafts)
+    situation = RepairContext(tools, query, messages, settings)
     context = ReplyContext(situation, reading.calls, is_triggered)
     if "rules" in rungs:
         run_without_questions(run_rules(CALL_RULES, drafts, context))
@@ -75,6 +77,27 @@ def refine(
     if "sequence" in rungs:
         run_without_questions(run_rules(SEQUENCE_RULES, drafts, context))
     return _render(reading, drafts)
+
+
+def repair_calls(
+    calls: Sequence[ToolCall],
+    tools: Sequence[Tool],
+    query: str,
+    messages: Sequence[Message],
+    settings: Settings,
+) -> Drafts:
+    """The calls of a reply as the proxy hands them on. Calls whose arguments cannot be read are
+    left as they are.
+    """
+    drafts = Drafts(calls, turn=BEFORE_CALLS)
+    strange = find_unreadable(calls)
+    if strange:
+        drafts.apply(Change(diagnostics=strange))
+        return drafts
+    situation = RepairContext(tools, query, messages, settings)
+    context = ReplyContext(situation, calls, is_triggered)
+    run_without_questions(run_rules(PROXY_RULES, drafts, context))
+    return drafts
 
 
 def sort_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
@@ -103,24 +126,37 @@ def sort_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
 SEQUENCE_RULES: tuple[Rule[ReplyContext], ...] = (
     reply_rule("sequence", 400, sort_calls, AFTER_CALLS),
 )
+
+
+def convert_values(draft: Draft, context: ReplyContext) -> Change | None:
+    """What the gate converts or drops without a loss, for calls that somebody else executes."""
+    made = context.situation.gate.repair(draft.call, id=draft.id)
+    if made.errors or not made.edits:
+        return None
+    return Change(made.edits, calls={draft.id: made.call})
+
+
+EXECUTABLE_RULES: tuple[Rule[ReplyContext], ...] = (call_rule("executable", 450, convert_values),)
+"""What the proxy adds: ``refine`` leaves to the gate what it converts when a call is executed."""
 REFINE_RULES = order_rules((*CALL_RULES, *SEQUENCE_RULES))
-"""The configuration of ``refine`` with all its rungs."""
+PROXY_RULES = order_rules((*REFINE_RULES, *EXECUTABLE_RULES))
+"""The configurations of ``refine`` with all its rungs, and of the proxy."""
 
 
-def _unreadable(reading: Reading) -> tuple[Violation, ...]:
+def find_unreadable(calls: Sequence[ToolCall]) -> list[Diagnostic]:
     """Why a reply is left alone: arguments that no JSON can say, or that are nested too deep to be
     walked along.
     """
     found = []
-    for i, call in enumerate(reading.calls):
+    for i, call in enumerate(calls):
         why = "" if isinstance(call.arguments, str) else unwritable(call.arguments)
         if why:
             said = (
                 f"The arguments of '{call.tool}' cannot be read: {why}. The calls were left as they"
                 " are."
             )
-            found.append(Violation("schema", said, f"/{i}/arguments"))
-    return tuple(found)
+            found.append(Diagnostic("error", "schema", in_arguments(i), said))
+    return found
 
 
 def _made_up(drafts: Drafts) -> list[tuple[int, str]]:

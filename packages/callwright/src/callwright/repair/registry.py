@@ -16,8 +16,9 @@ from typing import Any
 
 from callwright.jsontext import parse
 from callwright.nouns.types import READ, Json, Tool, ToolCall, canonical
+from callwright.repair.by_model.question import QUESTION_RULES
 from callwright.repair.by_model.refiner import MODEL_RULES
-from callwright.repair.refinement import REFINE_RULES
+from callwright.repair.refinement import PROXY_RULES
 from callwright.repair.rule import Rule
 from callwright.repair.rules.lossless import LOSSLESS_RULES, PROVENANCE_RULES
 
@@ -52,7 +53,13 @@ class EditKind:
 
 def every_rule() -> tuple[Rule[Any], ...]:
     """The rules of all configurations, those of the gate first."""
-    return (*LOSSLESS_RULES, *PROVENANCE_RULES, *REFINE_RULES, *MODEL_RULES)
+    return (
+        *LOSSLESS_RULES,
+        *PROVENANCE_RULES,
+        *PROXY_RULES,
+        *MODEL_RULES,
+        *QUESTION_RULES,
+    )
 
 
 def edit_kinds() -> tuple[EditKind, ...]:
