@@ -10,7 +10,7 @@ a missing value cannot be found in the error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
@@ -159,16 +159,16 @@ def repair_failure(
 def repair_in_ways(
     last: Refusal,
     dialogue: Callable[[Asks], Repair],
-    ways: Sequence[Asks],
-    answered: Callable[[Asks, CheckedCall | Refusal], object],
+    ways: Iterable[Asks],
+    answered: Callable[[CheckedCall | Refusal], object],
 ) -> Repair:
     """Ask in one way after the other until one gives another call; returns what the last one gave.
-    ``answered`` is told what came of each.
+    ``answered`` is told what came of each. Takes from an iterator only the ways that it needs.
     """
     outcome: CheckedCall | Refusal = last
     for asks in ways:
         outcome = yield from dialogue(asks)
-        answered(asks, outcome)
+        answered(outcome)
         if isinstance(outcome, CheckedCall) and outcome.arguments != last.arguments:
             break
     return outcome
