@@ -13,7 +13,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.diagnostics import Diagnostic
-from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
+from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Drafts
 from callwright.repair.location import Location, in_arguments
 from callwright.repair.ordering.producer import WAIT_FOR_RESULT
 from callwright.repair.ordering.references import labels_of
@@ -21,7 +21,7 @@ from callwright.repair.ordering.sequence import SequenceContext, order_drafts
 from callwright.repair.pipeline import order_rules, run_rules, run_without_questions
 from callwright.repair.reading import Reading, read
 from callwright.repair.result import Abstention, Refinement, Settings
-from callwright.repair.rule import Rule, call_rule, reply_rule
+from callwright.repair.rule import Rule, reply_rule
 from callwright.repair.rules.argument_repair import is_triggered
 from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
@@ -128,15 +128,22 @@ SEQUENCE_RULES: tuple[Rule[ReplyContext], ...] = (
 )
 
 
-def convert_values(draft: Draft, context: ReplyContext) -> Change | None:
-    """What the gate converts or drops without a loss, for calls that somebody else executes."""
-    made = context.situation.gate.repair(draft.call, id=draft.id)
-    if made.errors or not made.edits:
-        return None
-    return Change(made.edits, calls={draft.id: made.call})
+def convert_values(drafts: Drafts, context: ReplyContext) -> Change | None:
+    """What the gate converts or drops without a loss, of every call, for somebody else executes
+    it.
+    """
+    change = Change()
+    for draft in drafts:
+        made = context.situation.gate.repair(draft.call, id=draft.id)
+        if made.edits and not made.errors:
+            change.edits += made.edits
+            change.calls[draft.id] = made.call
+    return change if change else None
 
 
-EXECUTABLE_RULES: tuple[Rule[ReplyContext], ...] = (call_rule("executable", 450, convert_values),)
+EXECUTABLE_RULES: tuple[Rule[ReplyContext], ...] = (
+    reply_rule("executable", 450, convert_values, AFTER_CALLS),
+)
 """What the proxy adds: ``refine`` leaves to the gate what it converts when a call is executed."""
 REFINE_RULES = order_rules((*CALL_RULES, *SEQUENCE_RULES))
 PROXY_RULES = order_rules((*REFINE_RULES, *EXECUTABLE_RULES))
