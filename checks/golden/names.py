@@ -89,8 +89,8 @@ from callwright.proxy.session.settings import Settings as _ProxySettings
 from callwright.repair.gate import Gate
 from callwright.repair.ordering.references import NOTATIONS
 from callwright.repair.ordering.sequence import order as _order
-from callwright.repair.refinement import RUNGS, refine
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.refinement import RUNGS, refine
 from callwright.repair.result import Settings
 from callwright.retrieval import MODES
 from callwright.retrieval.candidates import DIGEST as _CANDIDATES
