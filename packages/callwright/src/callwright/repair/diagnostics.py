@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from callwright.nouns.errors import Violation, ViolationKind
 from callwright.nouns.types import Json
@@ -34,8 +34,7 @@ class Abstention:
     candidate: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding. ``rule`` is the kind of a violation, or the rule that has looked.
 
     ``keyword``, ``expected`` and ``got`` are as in a Violation; ``confidence`` and ``candidate``

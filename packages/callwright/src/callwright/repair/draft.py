@@ -7,8 +7,9 @@ where results are rendered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
@@ -20,8 +21,7 @@ BEFORE_CALLS, CALL_BY_CALL, AFTER_CALLS = -1, 0, 1
 """Turns: before the calls are looked at, call by call, and then one thing after the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedEdit:
+class LocatedEdit(NamedTuple):
     """One change that was made. A whole call was added where ``before`` is None, and dropped where
     ``after`` is. ``turn`` orders what concerns several calls; it is set when the change is made.
     """
@@ -234,11 +234,11 @@ class Drafts:
         for edit in change.edits:
             draft = self[edit.location.draft]
             turn = self._next_turn()
-            draft.edits.append(edit if edit.turn == turn else replace(edit, turn=turn))
+            draft.edits.append(edit if edit.turn == turn else edit._replace(turn=turn))
             draft.confidence = min(draft.confidence, edit.confidence)
         for found in change.diagnostics:
             turn = self._next_turn()
-            listed = found if found.turn == turn else replace(found, turn=turn)
+            listed = found if found.turn == turn else found._replace(turn=turn)
             self[found.location.draft].diagnostics.append(listed)
         for id in change.closed:
             self[id].is_closed = True

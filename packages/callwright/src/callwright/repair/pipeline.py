@@ -30,12 +30,19 @@ def run_rules(
     rules: Iterable[Rule[C]], drafts: Drafts, context: C
 ) -> Generator[ChatRequest, Reply, None]:
     """Let each rule that has what it needs change the drafts, in the order given."""
-    has, idle = context.has, False
+    has = context.has
+    idle: bool | None = None  # whether there is no draft that rules for open ones look at
     for rule in rules:
-        if rule.when != "always" and not idle:
-            idle = not select_drafts(drafts, context, "open")
-        if rule.needs <= has and not (idle and rule.when != "always"):
-            change = yield from rule.apply(drafts, context)
+        if rule.when != "always":
+            if idle is None:
+                idle = not select_drafts(drafts, context, "open")
+            if idle:
+                continue
+        if rule.needs <= has:
+            if rule.find is not None:
+                change = rule.find(drafts, context)
+            else:
+                change = yield from rule.apply(drafts, context)
             if change is not None:
                 drafts.take_turn(rule.turn)
                 drafts.apply(change)

@@ -197,7 +197,7 @@ def drop_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
         change.list_edit(whole, shown(draft.call), None, drop.rule, drop.confidence)
         change.withdrawn.add(draft.id)
         change.diagnostics += [
-            replace(d, location=whole) for d in draft.errors if d.rule == "unknown_tool"
+            d._replace(location=whole) for d in draft.errors if d.rule == "unknown_tool"
         ]
         if drop.rule == WAIT:
             lacks = ", ".join(draft.missing)
