@@ -4,6 +4,8 @@ up.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +13,9 @@ from hypothesis import strategies as st
 import callwright
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import READ, Message, Tool, ToolCall, scalars
-from callwright.repair.refinement import refine
+from callwright.repair.refinement import PROXY_RULES, REFINE_RULES, refine, repair_calls
 from callwright.repair.result import Settings
+from callwright.repair.rules.lossless import LOSSLESS_RULES
 from callwright.tools.lists.tools import tools_from_wire
 
 WEATHER = Tool(
@@ -327,3 +330,27 @@ def test_lawful_calls_with_values_that_were_said_come_back_as_the_same_objects(
     assert found.edits == ()
     assert found.violations == ()
     assert all(after is before for after, before in zip(found.calls, calls, strict=True))
+
+
+def test_what_somebody_else_executes_is_converted_as_the_gate_would() -> None:
+    schema = {"type": "object", "properties": {"loud": {"enum": ["True", "False"]}}}
+    tools, call = [Tool("ring", "", schema)], ToolCall("1", "ring", {"loud": True})
+    assert refine([call], tools, query="Ring loud.").calls == (call,)
+    drafts = repair_calls([call], tools, "Ring loud.", (), Settings())
+    assert drafts.calls[0].arguments == {"loud": "True"}
+    assert [(e.path, e.rule) for e in drafts.render_edits()] == [
+        ("/0/arguments/loud", "option_spelling")
+    ]
+
+
+def test_calls_that_cannot_be_read_are_left_as_they_are_for_others_too() -> None:
+    call = ToolCall("1", "ring", {"loud": float("nan")})
+    drafts = repair_calls([call], [Tool("ring")], "Ring.", (), Settings())
+    assert drafts.calls == (call,)
+    assert len(drafts.render_violations()) == len(refine([call], [Tool("ring")]).violations)
+
+
+@pytest.mark.parametrize("rules", [LOSSLESS_RULES, REFINE_RULES, PROXY_RULES])
+def test_a_configuration_runs_its_rules_by_cost_and_names_each_once(rules: Any) -> None:
+    assert [rule.cost for rule in rules] == sorted(rule.cost for rule in rules)
+    assert len({rule.id for rule in rules}) == len(rules)

@@ -17,8 +17,7 @@ from typing import Literal
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.parsing import parse_calls
-from callwright.proxy.session import followup as again
-from callwright.proxy.session import guard, guided, history, ids
+from callwright.proxy.session import followup, guard, guided, history, ids
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.refining import (
     LEFT_OUT,
@@ -133,7 +132,7 @@ def decide(found: Sequence[Found], text: str, finish: str, context: Context) -> 
     """
     made = Decision(dialect=next((f.dialect for f in found if f.dialect), ""))
     repaired = _repair_calls(_whole(found, made), made, context)
-    repaired = _without_ghosts(repaired, text, made, context)
+    repaired = _without_hallucinated_calls(repaired, text, made, context)
     repaired = yield from _read_again(repaired, finish, made, context)
     asked = yield from _ask_about_refused(repaired, made, context)
     work: list[AnswerCall] = _allowed(asked, made, context)
@@ -202,16 +201,16 @@ def _repair_calls(found: Sequence[Found], made: Decision, context: Context) -> l
     return work
 
 
-def _without_ghosts(
+def _without_hallucinated_calls(
     work: list[AnswerCall], text: str, made: Decision, context: Context
 ) -> list[AnswerCall]:
     """Without calls of tools that nobody offered, where there is nothing else and a better answer
     can be had.
     """
-    ghosts = all(isinstance(w.verdict, Refusal) and w.verdict.tool is None for w in work)
+    hallucinated = all(isinstance(w.verdict, Refusal) and w.verdict.tool is None for w in work)
     if (
         not work
-        or not ghosts
+        or not hallucinated
         or text.strip()
         or context.native
         or context.demanded
@@ -372,7 +371,7 @@ def _ask_about_refused(
         request = next(steps)
         while True:
             made.asked += 1
-            reply = yield Question("repair", again.body_of(request, context))
+            reply = yield Question("repair", followup.body_of(request, context))
             request = steps.send(reply)
     except StopIteration:
         made.edits += drafts.render_edits()
@@ -453,8 +452,8 @@ def _instead(
             reply = yield Question("guided", guided.body(context, problem=problem))
             work = _usable(reply, context)
         else:
-            reply = yield Question("again", again.question(problem, text, context))
-            work = _taken(again.calls_of(reply, context), Decision(), context)
+            reply = yield Question("again", followup.question(problem, text, context))
+            work = _taken(followup.calls_of(reply, context), Decision(), context)
         work, _ = _without_withheld(_allowed(work, Decision(), context), Decision(), context)
         made.edits += [
             Edit(f"/{n}", None, _shown(w.call), "asked_again") for n, w in enumerate(work)
@@ -491,12 +490,12 @@ def _ask_again(
         made.notes.append(f"not asked again, no budget: {why}")
         return []
     made.asked += 1
-    reply = yield Question("again", again.question(why, text, context))
+    reply = yield Question("again", followup.question(why, text, context))
     if context.choice == "none":
         made.text.append(reply.text)
         return []
     trial = Decision()
-    work = _allowed(_taken(again.calls_of(reply, context), trial, context), trial, context)
+    work = _allowed(_taken(followup.calls_of(reply, context), trial, context), trial, context)
     work, _ = _without_withheld(_without_loops(work, trial, context), trial, context)
     if not work:
         made.notes.append("asked again, without a usable call")

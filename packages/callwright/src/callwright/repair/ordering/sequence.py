@@ -32,7 +32,7 @@ from callwright.repair.ordering.references import (
 from callwright.repair.ordering.references_repair import (
     doubt_forward,
     label_unlabelled,
-    mend_reference,
+    repair_reference,
 )
 from callwright.repair.provenance.sources import ProvenanceIndex
 
@@ -78,7 +78,7 @@ class OrderedCalls:
 
 @dataclass(frozen=True, slots=True)
 class SequenceContext:
-    """What orders calls: see :func:`order`. ``labels`` and ``unknown`` are by draft id."""
+    """What orders calls: see :func:`order`. ``labels`` and ``unknown`` are by call_flow id."""
 
     tools: Sequence[Tool]
     query: str = ""
@@ -134,7 +134,7 @@ def order_drafts(drafts: Drafts, context: SequenceContext) -> tuple[Change | Non
     if found:
         label_unlabelled(flow)
         for ref in tuple(found):
-            if not mend_reference(flow, ref):
+            if not repair_reference(flow, ref):
                 _unanswered(flow, ref)
         doubt_forward(flow)
     if not (bool(found) if context.chained is None else context.chained):
@@ -144,37 +144,39 @@ def order_drafts(drafts: Drafts, context: SequenceContext) -> tuple[Change | Non
     return flow.change if flow.change else None, layers
 
 
-def _unanswered(draft: CallFlow, ref: Reference) -> None:
+def _unanswered(call_flow: CallFlow, ref: Reference) -> None:
     """A reference that could not be mended: a missing call, or one whose producer lacks the
     field.
     """
-    meaning = draft.meant[ref]
+    meaning = call_flow.meant[ref]
     if meaning is None:
-        add_for_reference(draft, ref)
+        add_for_reference(call_flow, ref)
     elif meaning.call == ref.call:
-        draft.meant[ref] = None
-        draft.report(ref, f"'{ref.text}' refers to the result of its own call.")
+        call_flow.meant[ref] = None
+        call_flow.report(ref, f"'{ref.text}' refers to the result of its own call.")
     else:
-        producer = draft.calls[meaning.call].tool
-        draft.report(
+        producer = call_flow.calls[meaning.call].tool
+        call_flow.report(
             ref, f"'{ref.text}' takes a field that '{producer}' does not declare to return."
         )
 
 
-def _sort(draft: CallFlow, calls: tuple[ToolCall, ...], read_at: Sequence[int | None]) -> Layers:
+def _sort(
+    call_flow: CallFlow, calls: tuple[ToolCall, ...], read_at: Sequence[int | None]
+) -> Layers:
     """Finish the change: sorted, and references written anew."""
-    kept = [i for i in range(len(draft.calls)) if i not in draft.dropped]
-    needs = {i: {j for j in draft.needs()[i] if j in kept} for i in kept}
-    places = _topological(_counted(draft, kept, needs), needs, len(calls))
-    change = draft.change
+    kept = [i for i in range(len(call_flow.calls)) if i not in call_flow.dropped]
+    needs = {i: {j for j in call_flow.needs()[i] if j in kept} for i in kept}
+    places = _topological(_counted(call_flow, kept, needs), needs, len(calls))
+    change = call_flow.change
     if places is None:
         said = (
             "These calls wait for each other: "
-            + ", ".join(draft.calls[i].tool for i in _stuck(kept, needs))
+            + ", ".join(call_flow.calls[i].tool for i in _stuck(kept, needs))
             + "."
         )
         change.report("ungrounded", Location(REPLY), said, "cycle")
-        draft.abstain(said)
+        call_flow.abstain(said)
         places, needs = kept, {i: {j for j in needs[i] if j < i} for i in kept}
     if places == list(range(len(calls))) and not change.edits:
         return _layers(places, needs)
@@ -182,20 +184,22 @@ def _sort(draft: CallFlow, calls: tuple[ToolCall, ...], read_at: Sequence[int | 
     if moved != sorted(moved):
         before, after = ([read_at[i] for i in side] for side in (sorted(moved), moved))
         change.list_edit(Location(REPLY), before, after, "topological_order")
-    _renumber(draft, places)
-    change.calls = {draft.ids[i]: _finished(draft, i) for i in places}
-    change.order = [draft.ids[i] for i in places]
+    _renumber(call_flow, places)
+    change.calls = {call_flow.ids[i]: _finished(call_flow, i) for i in places}
+    change.order = [call_flow.ids[i] for i in places]
     return _layers(places, needs)
 
 
-def _counted(draft: CallFlow, kept: list[int], needs: dict[int, set[int]]) -> list[int]:
+def _counted(call_flow: CallFlow, kept: list[int], needs: dict[int, set[int]]) -> list[int]:
     """The calls as given, or by their labels' numbers where they must move and all bear such
     labels, each once.
     """
     if all(j < i for i in kept for j in needs[i]):
         return kept
-    used = {stem(r.label) for r in draft.references if draft.labels.explicit(r)}
-    numbers = {i: [label_number(x) for x in draft.labels.given[i] if stem(x) in used] for i in kept}
+    used = {stem(r.label) for r in call_flow.references if call_flow.labels.explicit(r)}
+    numbers = {
+        i: [label_number(x) for x in call_flow.labels.given[i] if stem(x) in used] for i in kept
+    }
     firsts = [own[0] for own in numbers.values() if own]
     if len(used) != 1 or len(set(firsts)) < len(kept):
         return kept
@@ -242,38 +246,40 @@ def _layers(places: list[int], needs: dict[int, set[int]]) -> Layers:
     return tuple(tuple(row) for row in rows)
 
 
-def _finished(draft: CallFlow, call: int) -> ToolCall:
-    return rewritten(draft.calls[call], [(r, t) for r, t in draft.texts.items() if r.call == call])
+def _finished(call_flow: CallFlow, call: int) -> ToolCall:
+    return rewritten(
+        call_flow.calls[call], [(r, t) for r, t in call_flow.texts.items() if r.call == call]
+    )
 
 
-def _renumber(draft: CallFlow, places: list[int]) -> None:
+def _renumber(call_flow: CallFlow, places: list[int]) -> None:
     """References that count calls ($1) follow the calls they mean to their new places."""
     at = {call: n for n, call in enumerate(places)}
-    for ref in draft.references:
-        meaning = draft.meant.get(ref)
-        if meaning is None or meaning.call not in at or draft.labels.explicit(ref):
+    for ref in call_flow.references:
+        meaning = call_flow.meant.get(ref)
+        if meaning is None or meaning.call not in at or call_flow.labels.explicit(ref):
             continue
         if ref.notation not in ("variable", "numbered", "response"):
             continue
         number = (
             at[meaning.call] + 1
             if ref.notation != "response"
-            else _output_number(draft, places, ref)
+            else _output_number(call_flow, places, ref)
         )
-        before = draft.texts.get(ref, ref.text)
+        before = call_flow.texts.get(ref, ref.text)
         after = re.sub(r"\d+", str(number), before, count=1)
         if after != before:
-            draft.texts[ref] = after
-            draft.change.list_edit(draft.place(ref), before, after, "reference_renumbered")
+            call_flow.texts[ref] = after
+            call_flow.change.list_edit(call_flow.place(ref), before, after, "reference_renumbered")
 
 
-def _output_number(draft: CallFlow, places: list[int], ref: Reference) -> int:
+def _output_number(call_flow: CallFlow, places: list[int], ref: Reference) -> int:
     """The running number of an output (``API_call_k``) after the calls have moved."""
-    meaning = draft.meant[ref]
+    meaning = call_flow.meant[ref]
     assert meaning is not None
     count = 0
     for call in places:
-        tool = draft.tool(call)
+        tool = call_flow.tool(call)
         outputs = named_outputs(tool) if tool else ()
         if call == meaning.call:
             return count + (outputs.index(meaning.output) if meaning.output in outputs else 0)

@@ -126,7 +126,7 @@ def ground(
         return None
     work = _ValueCheck(draft.id, tool, sources, accepts, arguments, Change())
     for key, found in doubtful.items():
-        _mend(key, found, work)
+        _judge_argument(key, found, work)
     change = work.change
     if not any(d.severity == "error" for d in change.diagnostics):
         mixture = mixed_records(work.arguments, sources, draft.id)
@@ -196,7 +196,9 @@ def _judged(
     return found if found.keys() - {"held"} else {}
 
 
-def _mend(key: str, found: Mapping[ValueOrigin, tuple[Pointer, Json]], work: _ValueCheck) -> None:
+def _judge_argument(
+    key: str, found: Mapping[ValueOrigin, tuple[Pointer, Json]], work: _ValueCheck
+) -> None:
     """Drop, fill or flag an argument of which not every scalar is held."""
     value = work.arguments[key]
     optional = key not in work.tool.required

@@ -16,14 +16,10 @@ from callwright.repair.location import in_arguments
 from callwright.repair.provenance.grounding import is_identifier, judge
 from callwright.repair.rule import Rule, When, call_rule
 from callwright.repair.rules import (
-    extracted as stated,
-)
-from callwright.repair.rules import (
+    extracted,
     formats,
     parameters,
-)
-from callwright.repair.rules import (
-    schema_echo as echoes,
+    schema_echo,
 )
 from callwright.repair.rules.extracted_siblings import partners
 from callwright.repair.rules.reply_context import ReplyContext
@@ -102,12 +98,12 @@ class ArgumentRepair:
             return False
         if isinstance(value, dict | list):
             return (
-                echoes.is_echo(value, part)
-                or echoes.lists_every_option(value, part)
+                schema_echo.is_echo(value, part)
+                or schema_echo.lists_every_option(value, part)
                 or self._inner(key, value)
             )
         if isinstance(value, str) and (
-            echoes.is_echo(value, part) or self._placeholder(key, value, part)
+            schema_echo.is_echo(value, part) or self._placeholder(key, value, part)
         ):
             return True
         if isinstance(value, str) and formats.documented(value, part) is not NONE:
@@ -123,14 +119,16 @@ class ArgumentRepair:
         )
 
     def _placeholder(self, key: str, value: Json, part: Any) -> bool:
-        if not echoes.may_be_placeholder(value, part):
+        if not schema_echo.may_be_placeholder(value, part):
             return False
-        return echoes.is_placeholder(key, value, part, self.situation.sources, self.situation.low)
+        return schema_echo.is_placeholder(
+            key, value, part, self.situation.sources, self.situation.low
+        )
 
     # ------------------------------------------------------------ steps
 
     def unwrap(self) -> None:
-        inner = echoes.unwrapped(self.arguments, self.tool)
+        inner = schema_echo.unwrapped(self.arguments, self.tool)
         if inner is not None:
             place = in_arguments(self.draft.id)
             self.change.list_edit(place, self.arguments, inner, UNWRAP, UNWRAPPED)
@@ -139,10 +137,10 @@ class ArgumentRepair:
     def replace_echoes(self) -> None:
         for key in list(self.arguments):
             part, value = self.tool.properties.get(key), self.arguments[key]
-            if echoes.lists_every_option(value, part) and not self._accepts(key, value):
+            if schema_echo.lists_every_option(value, part) and not self._accepts(key, value):
                 self._take_back(key, ECHO)
             elif self._is_echo(key, value):
-                inner = echoes.value_inside(value, part)
+                inner = schema_echo.value_inside(value, part)
                 if inner is not NONE:
                     self._edit(key, inner, ECHO, ECHO_VALUE)
                 else:
@@ -170,7 +168,7 @@ class ArgumentRepair:
         is meant.
         """
         value = self.arguments[key]
-        if self.needs(key) and echoes.is_marked(value) and self._stated(key) is None:
+        if self.needs(key) and schema_echo.is_marked(value) and self._stated(key) is None:
             self._report_unknown(key, PLACEHOLDER)
         else:
             self._abstain(
@@ -182,9 +180,9 @@ class ArgumentRepair:
         the schema refuses what stands there.
         """
         part = self.tool.properties.get(key)
-        if not echoes.is_echo(value, part):
+        if not schema_echo.is_echo(value, part):
             return False
-        return echoes.repeats_schema(value, part) or not self._accepts(key, value)
+        return schema_echo.repeats_schema(value, part) or not self._accepts(key, value)
 
     def _take_back(self, key: str, rule: str) -> None:
         """What is no value gives way to what the conversation states; an optional one without that
@@ -403,7 +401,7 @@ class ArgumentRepair:
         sources = self.situation.sources
         return sources.holds(value) and (not isinstance(value, str) or sources.holds_whole(value))
 
-    def _stated(self, key: str) -> stated.Candidate | None:
+    def _stated(self, key: str) -> extracted.Candidate | None:
         """What the conversation says for a parameter, if its schema takes it and it is sure
         enough.
         """
@@ -413,13 +411,13 @@ class ArgumentRepair:
         used = [v for k, v in self.arguments.items() if k != key]
         used += [v for other in self.others for v in other.values()]
         alike = [s[key] for s in self.siblings if key in s]
-        found = stated.fill(
+        found = extracted.fill(
             key, part, self.situation.talk, used, alike, partners(key, self.arguments)
         )
         if found is None or not self._accepts(key, found.value):
             return None
         spelled = formats.documented(found.value, part)
-        found = stated.Candidate(found.value if spelled is NONE else spelled, found.kind)
+        found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
         if sure < self.situation.settings.least:
             said = (
@@ -429,7 +427,7 @@ class ArgumentRepair:
             return None
         return found
 
-    def _take(self, key: str, found: stated.Candidate) -> None:
+    def _take(self, key: str, found: extracted.Candidate) -> None:
         """Fill in what was said, and say that it was taken from there: one in ten such values may
         be another's.
         """

@@ -23,8 +23,7 @@ from callwright.repair.pipeline import order_rules
 from callwright.repair.provenance.doubts import doubts
 from callwright.repair.result import shown
 from callwright.repair.rule import Rule, call_rule, reply_rule
-from callwright.repair.rules import argument_matching as takers
-from callwright.repair.rules import names, split
+from callwright.repair.rules import argument_matching, names, split
 from callwright.repair.rules.argument_repair import ARGUMENT_RULES
 from callwright.repair.rules.duplicate_calls import WAIT, find_duplicate_calls
 from callwright.repair.rules.lossless import read_arguments
@@ -80,16 +79,18 @@ def find_tool_by_arguments(draft: Draft, context: ReplyContext) -> Change | None
     report it.
     """
     situation, call = context.situation, draft.call
-    other = takers.meant_for(draft.arguments, situation.by_name[call.tool], situation)
+    other = argument_matching.meant_for(draft.arguments, situation.by_name[call.tool], situation)
     if other is None:
         return None
     place, change = Location(draft.id, NAME), Change()
-    if not other.effects.may_write and situation.settings.least <= takers.CONFIDENCE:
-        change.list_edit(place, call.tool, other.name, takers.RULE, takers.CONFIDENCE)
+    if not other.effects.may_write and situation.settings.least <= argument_matching.CONFIDENCE:
+        change.list_edit(
+            place, call.tool, other.name, argument_matching.RULE, argument_matching.CONFIDENCE
+        )
         change.calls[draft.id] = replace(call, tool=other.name)
         return change
     said = f"These arguments are those of '{other.name}', not of '{call.tool}'."
-    change.hint(place, said, takers.CONFIDENCE, other.name)
+    change.hint(place, said, argument_matching.CONFIDENCE, other.name)
     as_read = context.asides[draft.id].call
     change.diagnostics += situation.gate.repair(as_read, id=draft.id).errors
     change.closed.add(draft.id)
@@ -104,8 +105,8 @@ def doubt_values(draft: Draft, context: ReplyContext) -> Change | None:
     reported = {d.location.argument for d in shown}
     known = frozenset(k for k in arguments if (k,) in reported) | context.referring(draft)
     doubtful = doubts(arguments, tool, situation, known)
-    renamed = any(e.rule == takers.RULE for e in draft.edits)
-    better = None if renamed else takers.asked_more(arguments, tool, situation)
+    renamed = any(e.rule == argument_matching.RULE for e in draft.edits)
+    better = None if renamed else argument_matching.asked_more(arguments, tool, situation)
     if not doubtful and better is None:
         return None
     change = Change()
@@ -302,7 +303,7 @@ def name_tools_passed_over(drafts: Drafts, context: ReplyContext) -> Change | No
         if d.severity == "hint" and d.location.pointer == NAME
     }
     for draft in drafts:
-        other = takers.passed_over(draft.call, calls, context.situation)
+        other = argument_matching.passed_over(draft.call, calls, context.situation)
         if other is not None and draft.origin not in named:
             why = (
                 f"The request speaks of '{other.name}', which takes these arguments too and is not"

@@ -12,7 +12,7 @@ from callwright.dataflow import flow
 from callwright.nouns.types import Json, Tool, ToolCall, canonical, scalars
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import references
-from callwright.repair.rules import schema_echo as echoes
+from callwright.repair.rules import schema_echo
 from callwright.repair.rules.names import asked_for
 from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
@@ -63,7 +63,7 @@ def find_duplicate_calls(
     seen: dict[str, int] = {}
     again = len(calls) > 1 and bool(_AGAIN.search(situation.query))
     for i, call in enumerate(calls):
-        if not known[i] and echoes.no_tool(call.tool):
+        if not known[i] and schema_echo.no_tool(call.tool):
             drops[i] = _sure(NO_CALL)
             continue
         if len(calls) == 1:
