@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
-from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic, Severity
+from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic
 from callwright.repair.location import REPLY, Location, in_arguments
 from callwright.schema.value_edits import ValueEdit, render_pointer
 
@@ -71,10 +71,6 @@ class Draft:
     def has_tool(self) -> bool:
         """Whether its tool is one of those in view."""
         return not any(d.rule == "unknown_tool" for d in self.errors)
-
-    def refused_as(self, keyword: str) -> bool:
-        """Whether one of its errors is of this keyword."""
-        return any(d.keyword == keyword for d in self.errors)
 
 
 @dataclass(slots=True)
@@ -260,9 +256,9 @@ class Drafts:
             for e in sorted(listed, key=lambda e: e.turn)
         )
 
-    def render_violations(self, severity: Severity = "error") -> tuple[Violation, ...]:
-        """What is still wrong, or what warnings there are."""
-        found = (d for d in self._said() if d.severity == severity)
+    def render_violations(self) -> tuple[Violation, ...]:
+        """What is still wrong."""
+        found = (d for d in self._said() if d.severity == "error")
         return tuple(d.to_violation(self._path(d.location)) for d in found)
 
     def render_abstentions(self) -> tuple[Abstention, ...]:

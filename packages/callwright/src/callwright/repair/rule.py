@@ -91,10 +91,16 @@ def call_rule(
     return Rule(id, cost, _without_question(find_all), needs, when, find=find_all)
 
 
-def reply_rule(id: str, cost: int, find: Find[C], turn: int = CALL_BY_CALL) -> Rule[C]:
+def reply_rule(
+    id: str,
+    cost: int,
+    find: Find[C],
+    turn: int = CALL_BY_CALL,
+    needs: frozenset[Need] = frozenset({"schema"}),
+) -> Rule[C]:
     """A rule that looks at the calls together and asks nobody."""
 
-    return Rule(id, cost, _without_question(find), turn=turn, find=find)
+    return Rule(id, cost, _without_question(find), needs, turn=turn, find=find)
 
 
 def _without_question(find: Find[C]) -> Apply[C]:

@@ -28,7 +28,7 @@ from callwright.repair.rules.argument_repair import ARGUMENT_RULES
 from callwright.repair.rules.duplicate_calls import WAIT, find_duplicate_calls
 from callwright.repair.rules.lossless import read_arguments
 from callwright.repair.rules.reference_placeholders import replace_references
-from callwright.repair.rules.reply_context import ReplyContext, SetAside
+from callwright.repair.rules.reply_context import INFORMED, ReplyContext, SetAside
 
 FRESH_ID = "fresh_id"
 
@@ -323,14 +323,14 @@ CALL_RULES: tuple[Rule[ReplyContext], ...] = order_rules(
         call_rule("references_aside", 30, set_references_aside),
         call_rule("tool_by_arguments", 40, find_tool_by_arguments),
         *ARGUMENT_RULES,
-        call_rule("unsaid_value", 200, doubt_values),
+        call_rule("unsaid_value", 200, doubt_values, needs=INFORMED),
         reply_rule("references_back", 210, put_references_back),
         call_rule("value_left", 220, warn_of_values),
         reply_rule("needless_call", 300, drop_calls),
         reply_rule("split_call", 310, split_calls),
         reply_rule("fresh_id", 320, tell_calls_apart, AFTER_CALLS),
         reply_rule("repeated_call", 330, name_repeated_calls, AFTER_CALLS),
-        reply_rule("tool_passed_over", 340, name_tools_passed_over, AFTER_CALLS),
+        reply_rule("tool_passed_over", 340, name_tools_passed_over, AFTER_CALLS, INFORMED),
     )
 )
 """The rules of ``refine`` without those of the sequence."""
