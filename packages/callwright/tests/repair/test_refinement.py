@@ -354,3 +354,12 @@ def test_calls_that_cannot_be_read_are_left_as_they_are_for_others_too() -> None
 def test_a_configuration_runs_its_rules_by_cost_and_names_each_once(rules: Any) -> None:
     assert [rule.cost for rule in rules] == sorted(rule.cost for rule in rules)
     assert len({rule.id for rule in rules}) == len(rules)
+
+
+def test_a_right_call_stays_beside_one_of_a_tool_that_does_not_exist_amid_text() -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    calls = '[{"name": "get_weather", "arguments": {"city": "Oslo"}}, {"name": "nope", "arguments": {}}]'
+    tools = [Tool("get_weather", "", schema)]
+    found = refine(f"Both.\n```json\n{calls}\n```", tools, query="Weather in Oslo?")
+    assert [call.tool for call in found.calls] == ["get_weather"]
+    assert [edit.rule for edit in found.edits] == ["ghost_call"]

@@ -203,8 +203,9 @@ def _reads_as_prose(reading: Reading, drafts: Drafts) -> bool:
     """Whether unmarked JSON or code amid other text names only tools that do not exist: an example,
     not a call.
     """
-    unknown = sum(not draft.has_tool for draft in drafts.every)
-    nobody = unknown == len(drafts)  # whatever else the rules made of its arguments
+    read = (draft for draft in drafts.every if draft.origin is not None)
+    # whatever else the rules made of its arguments, and whichever calls they dropped
+    nobody = len(drafts) > 0 and not any(draft.has_tool for draft in read)
     return (
         nobody
         and bool(reading.calls)
