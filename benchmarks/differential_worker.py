@@ -29,6 +29,7 @@ PLACES: Mapping[str, tuple[str, ...]] = {
     "Gate": ("callwright.repair.gate:Gate", "callwright.gate:Gate"),
     "refine": (
         "callwright.repair.refine:refine",
+        "callwright.repair.refinement:refine",
         "callwright.repair.pipeline:refine",
         "callwright.refine.ladder:refine",
     ),

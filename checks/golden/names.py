@@ -90,8 +90,8 @@ from callwright.proxy.session.settings import Settings as _ProxySettings
 from callwright.repair.gate import Gate
 from callwright.repair.ordering.notations import reference_notations
 from callwright.repair.ordering.sequence import order as _order
-from callwright.repair.pipeline import RUNGS, refine
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.refinement import RUNGS, refine
 from callwright.repair.result import Settings
 from callwright.retrieval import MODES
 from callwright.retrieval.candidates import DIGEST as _CANDIDATES
@@ -453,8 +453,8 @@ def ordered(case: Mapping[str, Any]) -> dict[str, Json]:
         k: [tuple(v) for v in said] if k == "unknown" else said for k, said in case["more"].items()
     }
     found = _order([*calls], [*tools], query=case["query"], labels=labels, **more)
-    made: dict[str, Json] = to_json(found)
-    return made
+    shown = ("calls", "edits", "problems", "abstained", "layers")
+    return {name: to_json(getattr(found, name)) for name in shown}
 
 
 # Names on the wire

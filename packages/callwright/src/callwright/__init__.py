@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from callwright.nouns.protocols import NOT_DONE, call_key
     from callwright.planning import open_planner
     from callwright.repair.gate import Gate, Refusal
-    from callwright.repair.pipeline import refine
+    from callwright.repair.refinement import refine
     from callwright.repair.result import Refinement
     from callwright.tools.catalog import Catalog, open_catalog
     from callwright.tools.python.functions import tool
@@ -84,7 +84,7 @@ _LATER = {
     "open_catalog": "callwright.tools.catalog",
     "open_model": "callwright.models",
     "open_planner": "callwright.planning",
-    "refine": "callwright.repair.pipeline",
+    "refine": "callwright.repair.refinement",
     "tool": "callwright.tools.python.functions",
 }
 

@@ -12,8 +12,8 @@ import pytest
 from callwright.grounding import check_answer
 from callwright.nouns.types import Tool, ToolCall, ToolResult
 from callwright.repair.gate import Gate
-from callwright.repair.pipeline import refine
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.refinement import refine
 from callwright.repair.rules.several import left_over, several
 
 LONG = 60_000

@@ -1,329 +1,80 @@
-"""From a reply to calls: what is right passes as it is, every change is listed, nothing is made
-up.
-"""
+"""Rules run by cost, with what they need, and what a change touched is checked again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import callwright
-from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import READ, Message, Tool, ToolCall, scalars
-from callwright.repair.pipeline import refine
-from callwright.repair.result import Settings
-from callwright.tools.lists.tools import tools_from_wire
-
-WEATHER = Tool(
-    "get_weather",
-    "Weather of a city.",
-    {
-        "type": "object",
-        "properties": {
-            "city": {"type": "string", "description": "The city."},
-            "days": {"type": "integer"},
-            "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
-        },
-        "required": ["city"],
-    },
-)
-DELETE = Tool(
-    "delete_file", "Delete a file.", {"type": "object", "properties": {"path": {"type": "string"}}}
-)
-TOOLS = [WEATHER, DELETE]
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Reply, ToolCall
+from callwright.repair.draft import Change, Draft, Drafts
+from callwright.repair.location import in_arguments
+from callwright.repair.pipeline import order_rules, run_rules, run_without_questions
+from callwright.repair.rule import Need, Rule, Steps, call_rule
 
 
-def edited(
-    arguments: object, query: str = "", name: str = "get_weather"
-) -> tuple[object, list[str]]:
-    found = refine([{"name": name, "arguments": arguments}], TOOLS, query=query)
-    return (found.calls[0].arguments if found.calls else None, [e.rule for e in found.edits])
+class Counting:
+    """A context whose check accepts n >= 2 and counts how often it is asked."""
+
+    has: frozenset[Need] = frozenset({"schema"})
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def is_right(self, draft: Draft) -> bool:
+        self.asked += 1
+        return bool(draft.arguments["n"] >= 2)
+
+    def is_open(self, draft: Draft) -> bool:
+        return True
 
 
-def test_a_right_call_is_the_same_object_afterwards() -> None:
-    call = ToolCall("1", "get_weather", {"city": "Oslo", "days": 3})
-    found = refine([call], TOOLS, query="Weather in Oslo for 3 days")
-    assert found.calls[0] is call
-    assert found.edits == () == found.violations
-    assert found.confidence == 1.0
+def adding(amount: int) -> Callable[[Draft, Counting], Change]:
+    def find(draft: Draft, _: Counting) -> Change:
+        before = draft.arguments["n"]
+        change = Change(calls={draft.id: ToolCall("", "t", {"n": before + amount})})
+        change.list_edit(in_arguments(draft.id, "n"), before, before + amount, "added")
+        return change
+
+    return find
 
 
-def test_one_line_from_text() -> None:
-    text = (
-        '```json\n{"name": "getWeather", "arguments": {"City": "Oslo", "days": "3", "unit":'
-        ' "C"}}\n```'
-    )
-    found = callwright.refine(text, TOOLS, query="Weather in Oslo")
-    assert [(c.tool, c.arguments) for c in found.calls] == [
-        ("get_weather", {"city": "Oslo", "days": 3, "unit": "celsius"})
-    ]
-    assert [(e.path, e.rule) for e in found.edits] == [
-        ("/0/name", "tool_spelling"),
-        ("/0/arguments/days", "text_to_number"),
-        ("/0/arguments/City", "rename_key"),
-        ("/0/arguments/unit", "option_meaning"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("given_", "query", "wanted", "rules"),
-    [
-        ({"arguments": {"city": "Oslo"}}, "", {"city": "Oslo"}, ["unwrap_arguments"]),
-        ({"city": {"type": "string", "value": "Oslo"}}, "", {"city": "Oslo"}, ["echoed_schema"]),
-        ({"city": {"type": "string"}}, "My city is Oslo.", {"city": "Oslo"}, ["stated_value"]),
-        ({"city": "Oslo", "days": "<number>"}, "Weather in Oslo", {"city": "Oslo"}, ["placeholder"]),
-        ({"city": "Oslo", "days": "<n>"}, "Oslo for 3 days", {"city": "Oslo", "days": 3}, ["stated_value"]),
-        ({"place": "Oslo"}, "Weather in Oslo", {"city": "Oslo"}, ["assign_key"]),
-        ('{"city": "Oslo"}', "", {"city": "Oslo"}, []),
-        ('"{\\"city\\": \\"Oslo\\"}"', "", {"city": "Oslo"}, ["unwrap_json"]),
-        ({"city": "Oslo", "verbose": True}, "Weather in Oslo", {"city": "Oslo"}, ["drop_unknown"]),
-    ],
-)  # fmt: skip
-def test_arguments_are_mended(given_: object, query: str, wanted: object, rules: list[str]) -> None:
-    assert edited(given_, query) == (wanted, rules)
-
-
-def test_what_nobody_said_is_reported_and_not_made_up() -> None:
-    found = refine(
-        [{"name": "get_weather", "arguments": {"city": "<city>"}}],
-        TOOLS,
-        query="How is the weather?",
-    )
-    assert found.edits == ()
-    assert found.calls[0].arguments == {"city": "<city>"}
-    assert [(v.path, v.keyword) for v in found.violations] == [("/0/arguments/city", "placeholder")]
-
-
-def test_a_key_that_holds_what_was_asked_for_is_kept_with_a_warning() -> None:
-    found = refine(
-        [{"name": "get_weather", "arguments": {"city": "Oslo", "station": "Blindern"}}],
-        TOOLS,
-        query="Weather in Oslo at Blindern",
-    )
-    assert found.edits == ()
-    assert [v.path for v in found.violations] == ["/0/arguments/station"]
-
-
-def test_an_optional_null_stays_with_a_warning() -> None:
-    call = ToolCall("1", "get_weather", {"city": "Oslo", "days": None})
-    found = refine([call], TOOLS, query="Weather in Oslo")
-    assert found.calls[0] is call
-    assert [v.keyword for v in found.violations] == ["null"]
-
-
-def test_an_unknown_name_never_becomes_a_tool_that_may_write() -> None:
-    found = refine(
-        [{"name": "erase_document", "arguments": {"path": "/tmp/a"}}], TOOLS, query="delete /tmp/a"
-    )
-    assert found.calls[0].tool == "erase_document"
-    assert found.edits == ()
-    assert [v.kind for v in found.violations] == ["unknown_tool"]
-
-
-def test_arguments_that_stop_in_the_middle_are_never_completed() -> None:
-    found = refine(
-        [{"name": "delete_file", "arguments": '{"path": "/tmp/a'}], TOOLS, query="delete /tmp/abc"
-    )
-    assert found.edits == ()
-    assert found.calls[0].arguments == '{"path": "/tmp/a'
-    assert [v.kind for v in found.violations] == ["truncated"]
-
-
-def test_positions_are_those_of_the_calls_as_read() -> None:
-    right = {"name": "get_weather", "arguments": {"city": "Oslo"}}
-    found = refine(
-        [right, right, {"name": "getWeather", "arguments": {"city": "Rome"}}],
-        TOOLS,
-        query="Oslo, Rome",
-    )
-    assert [(e.path, e.rule) for e in found.edits] == [
-        ("/1", "duplicate_call"),
-        ("/2/name", "tool_spelling"),
-    ]
-    assert [c.arguments for c in found.calls] == [{"city": "Oslo"}, {"city": "Rome"}]
-
-
-def test_leave_out_takes_away_what_nothing_supports() -> None:
-    call = {"name": "get_weather", "arguments": {"city": "Oslo", "days": 7}}
-    kept = refine([call], TOOLS, query="Weather in Oslo")
-    assert kept.edits == ()
-    left = refine([call], TOOLS, query="Weather in Oslo", settings=Settings(leave_out=True))
-    assert left.calls[0].arguments == {"city": "Oslo"}
-    assert [e.rule for e in left.edits] == ["drop_unsourced"]
-    said = refine(
-        [call], TOOLS, query="Weather in Oslo for 7 days", settings=Settings(leave_out=True)
-    )
-    assert said.calls[0].arguments == {"city": "Oslo", "days": 7}
-
-
-def test_values_come_from_earlier_messages_too() -> None:
-    messages = [Message("user", "My city is Oslo."), Message("user", "Now the weather.")]
-    found = refine([{"name": "get_weather", "arguments": {}}], TOOLS, messages=messages)
-    assert found.calls[0].arguments == {"city": "Oslo"}
-
-
-def test_prose_has_no_calls_and_keeps_its_text() -> None:
-    found = refine("The weather is fine.", TOOLS)
-    assert found.calls == ()
-    assert found.text == "The weather is fine."
-
-
-def test_an_example_that_names_no_tool_stays_in_the_text() -> None:
-    text = 'An entry looks like {"name": "Ann", "parameters": {"age": 30}} in our address book.'
-    found = refine(text, TOOLS)
-    assert found.calls == ()
-    assert found.text == text
-    assert found.abstained
-
-
-def test_rungs_are_optional_and_known() -> None:
-    call = ToolCall("1", "getWeather", {"city": "Oslo"})
-    assert refine([call], TOOLS, rungs=()).calls == (call,)
-    with pytest.raises(ConfigError, match="rung"):
-        refine([call], TOOLS, rungs=("magic",))
-
-
-def test_a_tool_known_to_read_may_be_found_by_meaning() -> None:
-    reads = Tool(WEATHER.name, WEATHER.description, WEATHER.input_schema, effects=READ)
-    found = refine(
-        [{"name": "fetch_city_weather", "arguments": {"city": "Oslo"}}],
-        [reads, DELETE],
-        query="weather",
-    )
-    assert found.calls[0].tool == "get_weather"
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@settings(max_examples=120, deadline=None)
-@given(
-    st.sampled_from(["get_weather", "delete_file", "getweather", "x", ""]),
-    st.dictionaries(
-        st.sampled_from(["city", "days", "unit", "path", "q", ""]), json_values, max_size=4
-    )
-    | st.text(),
-)
-def test_nothing_a_model_writes_raises_and_a_second_pass_changes_nothing(
-    name: str, arguments: object
-) -> None:
-    first = refine(
-        [{"name": name, "arguments": arguments}], TOOLS, query="Weather in Oslo for 3 days"
-    )
-    second = refine(list(first.calls), TOOLS, query="Weather in Oslo for 3 days")
-    assert second.calls == first.calls
-    assert second.edits == ()
-
-
-def test_labels_of_a_list_stay_with_their_calls_whatever_its_order() -> None:
-    """A shuffled NESTFUL list: only the order changes, no reference is renumbered to another
-    call.
-    """
-
-    def tool(name: str, takes: str, gives: str) -> Tool:
-        schema = {"type": "object", "properties": {k: {"type": "string"} for k in takes.split()}}
-        out = {"type": "object", "properties": {gives: {"type": "string"}}}
-        return Tool(name, name, {**schema, "required": takes.split()}, out, READ)
-
-    tools = [
-        tool("airport", "city", "skyId"),
-        tool("flights", "a b", "price"),
-        tool("hotels", "geoId", "name"),
-    ]
-    tools.append(tool("location", "q", "geoId"))
-    text = """[
-      {"name": "flights", "arguments": {"a": "$var1.skyId$", "b": "$var2.skyId$"}, "label": "$var3"},
-      {"name": "location", "arguments": {"q": "London"}, "label": "$var4"},
-      {"name": "hotels", "arguments": {"geoId": "$var4.geoId$"}, "label": "$var5"},
-      {"name": "airport", "arguments": {"city": "New York"}, "label": "$var1"},
-      {"name": "airport", "arguments": {"city": "London"}, "label": "$var2"}]"""
-    done = refine(text, tools, query="Flights from New York to London, hotels in London.")
-    assert [e.rule for e in done.edits] == ["topological_order"]
-    by_label = {call.slot: call.arguments for call in done.calls}
-    assert by_label["$var3"] == {"a": "$var1.skyId$", "b": "$var2.skyId$"}
-    assert by_label["$var5"] == {"geoId": "$var4.geoId$"}
-    assert [c.slot for c in done.calls].index("$var3") > [c.slot for c in done.calls].index("$var2")
-
-
-def test_an_added_call_bears_its_label_as_the_others_do() -> None:
-    def tool(name: str, takes: str, gives: str) -> Tool:
-        schema = {"type": "object", "properties": {takes: {"type": "string"}}, "required": [takes]}
-        out = {"type": "object", "properties": {gives: {"type": "string"}}}
-        return Tool(name, name, schema, out, READ)
-
-    text = '[{"name": "hotels", "arguments": {"geo_id": "$var1.geo_id$"}, "label": "$var2"}]'
-    done = refine(
-        text,
-        [tool("location", "query", "geo_id"), tool("hotels", "geo_id", "name")],
-        query="in 'Lisbon'",
-    )
-    assert [(c.tool, c.slot) for c in done.calls] == [("location", "$var1"), ("hotels", "$var2")]
-
-
-def test_a_prompt_that_shows_the_notation_hides_no_reference() -> None:
-    """Bamboogle*: the system prompt lists every output name; the producer still comes first."""
-    person, content = (
-        {"celebrity_name": {"type": "string"}},
-        {"information_content": {"type": "string"}},
-    )
-    born = {"name": "find_birthplace", "parameters": person, "output_name": "output_birthplace"}
-    capital = {"name": "find_capital", "parameters": content, "output_name": "output_capital"}
-    text = (
-        "[find_capital(information_content='output_birthplace'),"
-        " find_birthplace(celebrity_name='Ada Lovelace')]"
-    )
-    said = [
-        Message("system", "Tools: output_name: output_birthplace …"),
-        Message("user", "The capital of …?"),
-    ]
-    done = refine(text, tools_from_wire([born, capital]), messages=said)
-    assert [c.tool for c in done.calls] == ["find_birthplace", "find_capital"]
-    assert [e.rule for e in done.edits] == ["topological_order"]
-
-
-_WORDS = st.text("abcdefghij ", min_size=4, max_size=20).map(str.strip).filter(lambda s: len(s) > 3)
-_PARTS = st.sampled_from(
-    [{"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"type": "string"}}]
-)
-
-
-@st.composite
-def _lawful(draw: st.DrawFn) -> tuple[list[ToolCall], list[Tool], str]:
-    """Calls that their schemas accept, with a request that says each of their values in these
-    words.
-    """
-    tools, calls, said = [], [], ["Please do this:"]
-    for number in range(draw(st.integers(1, 3))):
-        parts = draw(
-            st.dictionaries(
-                st.sampled_from(["city", "note", "amount", "tags", "from_place"]), _PARTS
-            )
+def test_rules_run_by_cost_and_stop_at_what_is_right() -> None:
+    rules: tuple[Rule[Counting], ...] = order_rules(
+        (
+            call_rule("late", 9, adding(100), "wrong"),
+            call_rule("first", 1, adding(1), "wrong"),
+            call_rule("second", 2, adding(1), "wrong"),
         )
-        tools.append(Tool(f"tool_{'abc'[number]}", "", {"type": "object", "properties": parts}))
-        kinds = {
-            "string": _WORDS,
-            "integer": st.integers(20, 9_999),
-            "array": st.lists(_WORDS, min_size=2, max_size=3),
-        }
-        arguments = {key: draw(kinds[str(part["type"])]) for key, part in parts.items()}
-        calls.append(ToolCall(f"call_{number}", tools[-1].name, arguments))
-        said += [str(leaf) for leaf in scalars(arguments)]
-    return calls, tools, "; ".join(said)
+    )
+    assert [rule.id for rule in rules] == ["first", "second", "late"]
+    drafts, context = Drafts([ToolCall("", "t", {"n": 0}), ToolCall("", "t", {"n": 5})]), Counting()
+    run_without_questions(run_rules(rules, drafts, context))
+    assert [call.arguments for call in drafts.calls] == [{"n": 2}, {"n": 5}]
+    assert [edit.path for edit in drafts.render_edits()] == ["/0/arguments/n"] * 2
+    assert context.asked == 4, "what did not change is not checked again"
 
 
-@given(_lawful())
-def test_lawful_calls_with_values_that_were_said_come_back_as_the_same_objects(
-    case: tuple[list[ToolCall], list[Tool], str],
-) -> None:
-    calls, tools, query = case
-    found = callwright.refine(calls, tools, query=query)
-    assert found.edits == ()
-    assert found.violations == ()
-    assert all(after is before for after, before in zip(found.calls, calls, strict=True))
+def test_a_rule_without_what_it_needs_is_left_out() -> None:
+    rule: Rule[Counting] = call_rule("r", 1, adding(1), needs=frozenset({"schema", "results"}))
+    drafts = Drafts([ToolCall("", "t", {"n": 0})])
+    run_without_questions(run_rules((rule,), drafts, Counting()))
+    assert drafts.render_edits() == ()
+
+
+def test_a_rule_may_ask_a_model() -> None:
+    request = ChatRequest((), purpose="refine")
+
+    def ask(drafts: Drafts, _: Counting) -> Steps:
+        reply = yield request
+        return Change(calls={0: ToolCall("", "t", {"n": len(reply.text)})})
+
+    drafts = Drafts([ToolCall("", "t", {"n": 0})])
+    steps = run_rules((Rule("asks", 1, ask),), drafts, Counting())
+    assert next(steps) is request
+    with pytest.raises(StopIteration):
+        steps.send(Reply("four"))
+    assert drafts.calls[0].arguments == {"n": 4}
+    with pytest.raises(RuntimeError, match="asked"):
+        run_without_questions(run_rules((Rule("asks", 1, ask),), drafts, Counting()))

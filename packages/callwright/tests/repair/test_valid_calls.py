@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall
 from callwright.repair.gate import Gate
-from callwright.repair.pipeline import refine
+from callwright.repair.refinement import refine
 from callwright.schema.compiled import compile_schema
 
 COLUMN = Tool(

@@ -37,7 +37,14 @@ from callwright.nouns.types import (
     canonical,
     members,
 )
-from callwright.repair.by_model.question import PLAIN, Asks, Repair, repair_failure, repair_refusal
+from callwright.repair.by_model.question import (
+    PLAIN,
+    Asks,
+    Repair,
+    repair_failure,
+    repair_in_ways,
+    repair_refusal,
+)
 from callwright.repair.by_model.reflection import Reflecting, Tried
 from callwright.repair.diagnose import Diagnosis, diagnose
 from callwright.repair.gate import Gate, Refusal
@@ -235,7 +242,7 @@ class CallRunner:
                 "call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits
             )
             verdict = (
-                await self._mend_refusal(verdict)
+                await self._repair_refusal(verdict)
                 if ask and self.shared.mends and not frozen
                 else verdict
             )
@@ -278,33 +285,47 @@ class CallRunner:
         )
         return None
 
-    async def _mend_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
+    async def _repair_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
         key = canonical(
             [refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]]
         )
         if key in self.shared.unmended:
             return refusal  # the model was asked this very thing in this run and knew no better
         grant = partial(self._granted, "tier2")
-        mended = await self._mended(
+        repaired = await self._repair(
             refusal, lambda asks: repair_refusal(refusal, self.gate, self.sources, grant, asks=asks)
         )
-        if isinstance(mended, Refusal):
+        if isinstance(repaired, Refusal):
             self.unmended = key
         self.tried.append(Tried(refusal.call.arguments, refusal.message))
-        return mended
+        return repaired
 
-    async def _mended(
+    async def _repair(
         self, last: Refusal, dialogue: Callable[[Asks], Repair]
     ) -> CheckedCall | Refusal:
-        """The repaired call, or the last refusal, asked for in the run's way."""
-        outcome: CheckedCall | Refusal = last
-        for asks in self._ways():
-            outcome = await self._repair(last, dialogue(asks))
-            for said in asks.said if isinstance(asks, Reflecting) else ():
+        """Drive the repair of one call in the run's ways. What was changed and at which tier goes
+        into the trace; a way that a limit ends is followed by the next one.
+        """
+        ways, asked = iter(self._ways()), self.shared.repairs["tier2"]
+        asking: Asks = PLAIN
+
+        def begin(asks: Asks) -> Repair:
+            nonlocal asking, asked
+            asking, asked = asks, self.shared.repairs["tier2"]
+            return dialogue(asks)
+
+        def end(outcome: CheckedCall | Refusal) -> None:
+            if isinstance(outcome, CheckedCall):
+                self._trace_repair(last, outcome, asked)
+            for said in asking.said if isinstance(asking, Reflecting) else ():
                 self.shared.trace.add("reflection", id=self.id, tool=self.tool, **members(said))
-            if isinstance(outcome, CheckedCall) and outcome.arguments != last.arguments:
-                break
-        return outcome
+
+        while True:
+            try:
+                steps = repair_in_ways(last, begin, ways, end)
+                return await self.shared.questions.converse(steps, self.id)
+            except LimitReached:
+                end(last)
 
     def _ways(self) -> tuple[Asks, ...]:
         how = self.shared.repairing
@@ -313,23 +334,15 @@ class CallRunner:
         reflecting = Reflecting(tuple(self.tried))
         return (PLAIN, reflecting) if how == "reflect-after" and not self.tried else (reflecting,)
 
-    async def _repair(self, refusal: Refusal, dialogue: Repair) -> CheckedCall | Refusal:
-        """Drive one repair. What was changed and at which tier goes into the trace."""
-        asked = self.shared.repairs["tier2"]
-        try:
-            outcome = await self.shared.questions.converse(dialogue, self.id)
-        except LimitReached:
-            return refusal
-        if isinstance(outcome, CheckedCall):
-            self.shared.trace.add(
-                "call.repair",
-                id=outcome.id,
-                tier=2 if self.shared.repairs["tier2"] > asked else 1,
-                before=refusal.call.arguments,
-                after=outcome.arguments,
-                edits=outcome.edits,
-            )
-        return outcome
+    def _trace_repair(self, last: Refusal, made: CheckedCall, asked: int) -> None:
+        self.shared.trace.add(
+            "call.repair",
+            id=made.id,
+            tier=2 if self.shared.repairs["tier2"] > asked else 1,
+            before=last.call.arguments,
+            after=made.arguments,
+            edits=made.edits,
+        )
 
     def _granted(self, tier: str) -> bool:
         """One tier-2 question, or one repeated execution, from the run's budget B."""
@@ -565,7 +578,7 @@ class CallRunner:
             return None
         grant = partial(self._granted, "tier2")
         raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
-        mended = await self._mended(
+        mended = await self._repair(
             Refusal(raw, call.tool, call.arguments, ()),
             lambda asks: repair_failure(
                 call, result, diagnosis, self.gate, self.sources, grant, asks=asks

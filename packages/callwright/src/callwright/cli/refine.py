@@ -16,7 +16,7 @@ from callwright.jsontext import JsonError, parse
 from callwright.models import open_model
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import JsonObject, Message, Tool, ToolCall, to_json
-from callwright.repair.pipeline import refine
+from callwright.repair.refinement import refine
 from callwright.repair.result import Settings
 from callwright.tools.lists.tools import tool_to_openai, tools_from_wire
 

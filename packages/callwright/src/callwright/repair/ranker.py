@@ -27,12 +27,13 @@ from callwright.repair.provenance.grounding import judge
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.names import Match, likeness, squashed
 from callwright.repair.rules.parameters import name_likeness
+from callwright.repair.thresholds import threshold
 
 FORMAT = 1
 SHIPPED = "data/ranker.json"
 RULE = "tool_ranked"
 _WRITING = frozenset({"make", "change", "act", "remove"})
-CONFIDENCE = 0.95  # lower bound (19 of 20) on tools the trees never saw; see docs/lab-calls.md
+CONFIDENCE = threshold("ranker", "confidence")
 
 TOOL = (
     "likeness", "letters", "sorted_words", "partial", "name_in_own", "own_in_name", "name_in_description",

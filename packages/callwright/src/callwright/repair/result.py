@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from callwright.nouns.errors import Violation
-from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
+from callwright.nouns.types import Edit, JsonObject, ToolCall
+from callwright.repair.diagnostics import Abstention
+from callwright.repair.thresholds import threshold
+
+__all__ = ["Abstention", "Refinement", "Settings", "shown"]
+
+LEAST = threshold("settings", "least")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,24 +28,12 @@ class Settings:
 
     leave_out: bool = False
     drop_unasked: bool = False
-    least: float = 0.88
+    least: float = LEAST
 
 
 def shown(call: ToolCall) -> JsonObject:
     """A call as an edit of the rules shows it, and the model rung's prompt."""
     return {"name": call.tool, "arguments": call.arguments}
-
-
-@dataclass(frozen=True, slots=True)
-class Abstention:
-    """Something that looks wrong and was left alone. ``path`` as in edits; ``confidence`` of what
-    was not done.
-    """
-
-    path: str
-    reason: str
-    confidence: float = 0.0
-    candidate: Json = None
 
 
 @dataclass(frozen=True, slots=True)

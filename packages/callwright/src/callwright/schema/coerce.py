@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from callwright.jsontext import JsonError, parse, parse_lenient
-from callwright.nouns.types import Edit, Json, canonical
+from callwright.nouns.types import Json, canonical
 from callwright.schema import value_spellings as spellings
 from callwright.schema.compiled import Compiled, Node
+from callwright.schema.value_edits import Pointer, ValueEdit
 from callwright.schema.value_spellings import NONE
 
 MAX_STEPS = 50_000  # subschemas that values are held against: a second of work
@@ -42,7 +43,7 @@ _DAY_STYLES = (
 )
 
 
-def coerce(value: Json, schema: Compiled) -> tuple[Json, tuple[Edit, ...]]:
+def coerce(value: Json, schema: Compiled) -> tuple[Json, tuple[ValueEdit, ...]]:
     """The value with every lossless conversion its schema asks for, and what was changed.
 
     Each edit made the place it names acceptable to the schema of that place (an unwrapped object or
@@ -51,9 +52,9 @@ def coerce(value: Json, schema: Compiled) -> tuple[Json, tuple[Edit, ...]]:
     """
     if schema.accepts(value):
         return value, ()
-    edits: list[Edit] = []
+    edits: list[ValueEdit] = []
     steps = _Steps()
-    made = _Walk(edits, steps).at(value, schema.root, "", 0)
+    made = _Walk(edits, steps).at(value, schema.root, (), 0)
     return (value, ()) if steps.left < 0 else (made, tuple(edits))
 
 
@@ -98,11 +99,11 @@ class _Steps:
 class _Walk:
     """One descent through value and schema at once, collecting edits."""
 
-    def __init__(self, edits: list[Edit], steps: _Steps) -> None:
+    def __init__(self, edits: list[ValueEdit], steps: _Steps) -> None:
         self.edits = edits
         self.steps = steps
 
-    def at(self, value: Json, node: Node, path: str, depth: int) -> Json:
+    def at(self, value: Json, node: Node, path: Pointer, depth: int) -> Json:
         """The value as this subschema wants it; unchanged where nothing, or more than one thing,
         fits.
         """
@@ -115,7 +116,7 @@ class _Walk:
             self.steps.hopeless[node.pointer, id(value)] = value
         return made
 
-    def _tried(self, value: Json, node: Node, path: str, depth: int) -> Json:
+    def _tried(self, value: Json, node: Node, path: Pointer, depth: int) -> Json:
         target = node.target()
         if target is not None:
             value = self.at(value, target, path, depth + 1)
@@ -128,12 +129,12 @@ class _Walk:
             return value
         return self._inside(self._itself(value, node, path, depth), node, path, depth)
 
-    def _choose(self, value: Json, node: Node, keyword: str, path: str, depth: int) -> Json:
+    def _choose(self, value: Json, node: Node, keyword: str, path: Pointer, depth: int) -> Json:
         """What exactly one branch makes of the value (branches that agree count as one)."""
-        found: dict[str, tuple[Json, list[Edit]]] = {}
+        found: dict[str, tuple[Json, list[ValueEdit]]] = {}
         for branch in node.branches(keyword):
             self.steps.left -= _BRANCH
-            edits: list[Edit] = []
+            edits: list[ValueEdit] = []
             candidate = _Walk(edits, self.steps).at(value, branch, path, depth + 1)
             if self.steps.accepts(branch, candidate):
                 found.setdefault(canonical(candidate), (candidate, edits))
@@ -143,12 +144,12 @@ class _Walk:
         self.edits += edits
         return candidate
 
-    def _itself(self, value: Json, node: Node, path: str, depth: int) -> Json:
+    def _itself(self, value: Json, node: Node, path: Pointer, depth: int) -> Json:
         """The value replaced as a whole. The first reading wins: readings are ordered from surest
         to least sure.
         """
         for rule, candidate in _readings(value, node.schema):
-            edits: list[Edit] = []
+            edits: list[ValueEdit] = []
             finished = candidate
             if isinstance(candidate, dict | list) and not self.steps.accepts(node, candidate):
                 finished = _Walk(edits, self.steps).at(candidate, node, path, depth + 1)
@@ -156,12 +157,12 @@ class _Walk:
             if unwrapped or self.steps.accepts(
                 node, finished
             ):  # text where no text may stand is opened even if more is wrong
-                self.edits.append(Edit(path, value, candidate, rule))
+                self.edits.append(ValueEdit(path, value, candidate, rule))
                 self.edits += edits
                 return finished
         return value
 
-    def _inside(self, value: Json, node: Node, path: str, depth: int) -> Json:
+    def _inside(self, value: Json, node: Node, path: Pointer, depth: int) -> Json:
         """The value with its members converted, each on its own merits; itself where none is."""
         if isinstance(value, dict):
             return self._members(value, node, path, depth)
@@ -172,26 +173,26 @@ class _Walk:
             )
         return value
 
-    def _members(self, value: dict[str, Json], node: Node, path: str, depth: int) -> Json:
+    def _members(self, value: dict[str, Json], node: Node, path: Pointer, depth: int) -> Json:
         required = node.get("required")
         made: dict[str, Json] = {}
         for key, member in value.items():
             child = node.member(key)
-            here = pointer_join(path, key)
+            here = (*path, key)
             if child is None:
                 made[key] = member
                 continue
             new = self.at(member, child, here, depth + 1)
             if new is None and not child.accepts(None) and key not in (required or ()):
-                self.edits.append(Edit(here, None, None, "drop_null"))
+                self.edits.append(ValueEdit(here, None, None, "drop_null"))
                 continue
             made[key] = new
         same = len(made) == len(value) and all(made[key] is member for key, member in value.items())
         return value if same else made
 
-    def _item(self, item: Json, i: int, node: Node, path: str, depth: int) -> Json:
+    def _item(self, item: Json, i: int, node: Node, path: Pointer, depth: int) -> Json:
         child = node.item(i)
-        return item if child is None else self.at(item, child, pointer_join(path, i), depth + 1)
+        return item if child is None else self.at(item, child, (*path, i), depth + 1)
 
 
 def types_of(schema: Json) -> frozenset[str]:
@@ -401,4 +402,4 @@ def _matches(pattern: Json, text: str) -> bool:
 
 def coerce_at(value: Json, node: Node) -> Json:
     """The value as one subschema wants it, for asking whether it would fit there."""
-    return _Walk([], _Steps()).at(value, node, "", 0)
+    return _Walk([], _Steps()).at(value, node, (), 0)

@@ -10,12 +10,11 @@ difference carries meaning (min/max, start/end, 1/2).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from callwright.nouns.memo import remembered
-from callwright.nouns.types import Edit, Json, JsonObject, required_keys
-from callwright.schema.coerce import pointer_join
+from callwright.nouns.types import Json, JsonObject, required_keys
 from callwright.schema.compiled import Node
+from callwright.schema.value_edits import Pointer, ValueEdit
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NEUTRAL = frozenset(
@@ -69,12 +68,6 @@ _BESIDE = (
 _MAX_DEPTH = 32
 
 
-@dataclass(frozen=True, slots=True)
-class RenamedKeys:
-    value: Json
-    edits: tuple[Edit, ...]
-
-
 def declared_keys(schema: Json) -> frozenset[str] | None:
     """The only keys a call may have; None where the schema provides for others (or where it cannot
     be told).
@@ -98,29 +91,27 @@ def declared_keys(schema: Json) -> frozenset[str] | None:
 
 
 def rename(
-    value: Json, node: Node, path: str = "", depth: int = 0
-) -> tuple[Json, tuple[Edit, ...]]:
+    value: Json, node: Node, path: Pointer = (), depth: int = 0
+) -> tuple[Json, tuple[ValueEdit, ...]]:
     """Unknown keys renamed to missing ones, at every level where it is certain which is meant."""
-    edits: list[Edit] = []
+    edits: list[ValueEdit] = []
     return _renamed(value, node.resolved(), path, edits, depth), tuple(edits)
 
 
-def drop(value: Json, node: Node, path: str = "") -> tuple[Json, tuple[Edit, ...]]:
+def drop(value: Json, node: Node, path: Pointer = ()) -> tuple[Json, tuple[ValueEdit, ...]]:
     """Keys that the schema forbids (or, at the top, does not declare) left out, at every level."""
-    edits: list[Edit] = []
+    edits: list[ValueEdit] = []
     return _dropped(value, node.resolved(), path, edits, 0), tuple(edits)
 
 
-def _renamed(value: Json, node: Node, path: str, edits: list[Edit], depth: int) -> Json:
+def _renamed(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int) -> Json:
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):
         child = node.child("items").resolved() if isinstance(node.get("items"), dict) else None
         if child is None:
             return value
-        return [
-            _renamed(v, child, pointer_join(path, i), edits, depth + 1) for i, v in enumerate(value)
-        ]
+        return [_renamed(v, child, (*path, i), edits, depth + 1) for i, v in enumerate(value)]
     properties = node.get("properties")
     if not isinstance(value, dict) or not isinstance(properties, dict):
         return value
@@ -129,10 +120,10 @@ def _renamed(value: Json, node: Node, path: str, edits: list[Edit], depth: int) 
     for key, member in value.items():
         name = str(pairs.get(key, key))
         if name != key:
-            edits.append(Edit(pointer_join(path, key), key, name, "rename_key"))
+            edits.append(ValueEdit((*path, key), key, name, "rename_key"))
         child = node.property(name)
         if child is not None:
-            member = _renamed(member, child.resolved(), pointer_join(path, name), edits, depth + 1)
+            member = _renamed(member, child.resolved(), (*path, name), edits, depth + 1)
         made[name] = member
     return made
 
@@ -231,26 +222,24 @@ def _generic(one: str, other: str) -> bool:
     )
 
 
-def _dropped(value: Json, node: Node, path: str, edits: list[Edit], depth: int) -> Json:
+def _dropped(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int) -> Json:
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list) and isinstance(node.get("items"), dict):
         item = node.child("items").resolved()
-        return [
-            _dropped(v, item, pointer_join(path, i), edits, depth + 1) for i, v in enumerate(value)
-        ]
+        return [_dropped(v, item, (*path, i), edits, depth + 1) for i, v in enumerate(value)]
     if not isinstance(value, dict) or not isinstance(node.schema, dict):
         return value
     declared = (
         declared_keys(node.schema)
-        if path == "" or node.get("additionalProperties") is False
+        if not path or node.get("additionalProperties") is False
         else None
     )
     kept: JsonObject = {}
     for key, member in value.items():
-        here = pointer_join(path, key)
+        here = (*path, key)
         if declared is not None and key not in declared:
-            edits.append(Edit(here, member, None, "drop_unknown"))
+            edits.append(ValueEdit(here, member, None, "drop_unknown"))
             continue
         child = node.property(key)
         kept[key] = (

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json, canonical
 from callwright.schema.compiled import Compiled, Node
+from callwright.schema.value_edits import Pointer, render_pointer
+
+Located: TypeAlias = tuple[Pointer, Violation]
+"""A violation, and where in the value it is."""
 
 _ORDER = {
     word: rank
@@ -36,19 +40,24 @@ def from_errors(schema: Compiled, value: Json) -> tuple[Violation, ...]:
     """What the schema has against the value, at most a hundred errors of it; never empty for a
     value it refuses.
     """
-    found = list(islice(_found(schema.root, value, []), _MOST))
+    return tuple(violation for _, violation in located_errors(schema, value))
+
+
+def located_errors(schema: Compiled, value: Json) -> tuple[Located, ...]:
+    """The violations of :func:`from_errors`, each with the keys that lead to its place."""
+    found = list(islice(_found(schema.root, value, ()), _MOST))
     if not found and not schema.accepts(value):
         message = "the arguments hold what JSON cannot say"
-        found.append(Violation("schema", message, "", "", None, None))
+        found.append(((), Violation("schema", message, "", "", None, None)))
     options = {
-        v.path for v in found if v.keyword in ("enum", "const")
+        v.path for _, v in found if v.keyword in ("enum", "const")
     }  # say the type too, by saying the values
-    found = [v for v in found if v.keyword != "type" or v.path not in options]
-    unique = {(v.path, v.keyword, v.message): v for v in found}
+    found = [(at, v) for at, v in found if v.keyword != "type" or v.path not in options]
+    unique = {(v.path, v.keyword, v.message): (at, v) for at, v in found}
     return tuple(sorted(unique.values(), key=_relevance))
 
 
-def _found(node: Node, value: Json, path: list[str | int]) -> Iterator[Violation]:
+def _found(node: Node, value: Json, path: Pointer) -> Iterator[Located]:
     """All errors where they can be listed at a bounded cost; else what the subschema says of the
     value by itself and what is wrong with its members, and if that is nothing, that it does not
     fit.
@@ -63,19 +72,18 @@ def _found(node: Node, value: Json, path: list[str | int]) -> Iterator[Violation
         return
     for key, child, member in _members(node, value):
         if child is not None and not child.accepts(member):
-            yield from _found(child, member, [*path, key])
+            yield from _found(child, member, (*path, key))
             count += 1
     if not count and not node.accepts(value):
-        at = _pointer(path)
+        at = render_pointer(path)
         branches = next((k for k in ("anyOf", "oneOf") if node.get(k)), "")
         many = (
             f"fits none of the {len(node.get(branches))} alternatives of"
             if branches
             else "does not fit"
         )
-        yield Violation(
-            "schema", f"{_where(at)} {many} its schema.", at, branches, node.schema, value
-        )
+        said = f"{_where(at)} {many} its schema."
+        yield path, Violation("schema", said, at, branches, node.schema, value)
 
 
 def _members(node: Node, value: Json) -> Iterator[tuple[str | int, Node | None, Json]]:
@@ -114,37 +122,41 @@ def nearest(name: str, known: Iterable[str], least: float = 70) -> str:
     return hit[0] if hit else ""
 
 
-def _relevance(violation: Violation) -> tuple[int, int, str]:
+def _relevance(located: Located) -> tuple[int, int, str]:
+    violation = located[1]
     return (_ORDER.get(violation.keyword, 9), violation.path.count("/"), violation.path)
 
 
-def _from_error(error: Any, base: Node, above: list[str | int]) -> list[Violation]:
+def _from_error(error: Any, base: Node, above: Pointer) -> list[Located]:
     """The violations of one error of a subschema, ``above`` being the path of its value."""
     kind = error.kind
     keyword = str(kind.name)
-    path = _pointer([*above, *error.instance_path])
+    pointer = (*above, *error.instance_path)
+    path = render_pointer(pointer)
     if keyword in ("anyOf", "oneOf") and hasattr(kind, "context"):
         best = _best_branch(kind.context, len(error.instance_path))
         if best:
             return [v for inner in best for v in _from_error(inner, base, above)]
     node = _schema_at(base, error.schema_path)
     if keyword == "required":
-        return [_missing(kind.value, path, node, error.instance)]
+        return [_missing(kind.value, pointer, node, error.instance)]
     if keyword in ("additionalProperties", "unevaluatedProperties"):
-        return [_unknown(key, path, node, error.instance) for key in kind.value[:_SHOWN]]
+        return [_unknown(key, pointer, node, error.instance) for key in kind.value[:_SHOWN]]
     expected = _expected(keyword, kind, node)
     message = _MESSAGES.get(keyword, _other)(_where(path), expected, error)
-    return [Violation("schema", message + _hint(node), path, keyword, expected, error.instance)]
+    said = message + _hint(node)
+    return [(pointer, Violation("schema", said, path, keyword, expected, error.instance))]
 
 
 def _where(path: str) -> str:
     return f"'{path[1:].replace('/', '.')}'" if path else "the arguments"
 
 
-def _missing(key: str, path: str, node: Any, got: Any) -> Violation:
+def _missing(key: str, above: Pointer, node: Any, got: Any) -> Located:
     part = _property(node, key)
     about = part.get("description") if isinstance(part, dict) else None
     wanted = _describe(part)
+    path = render_pointer(above)
     inside = f" in '{path[1:].replace('/', '.')}'" if path else ""
     message = f"Missing required key '{key}'{inside}{f' ({wanted})' if wanted else ''}."
     if isinstance(about, str) and about.strip():
@@ -155,18 +167,18 @@ def _missing(key: str, path: str, node: Any, got: Any) -> Violation:
     near = nearest(key, unknown) if unknown else ""
     if near:
         message += f" You gave '{near}', which is no key of this tool."
-    return Violation("schema", message, f"{path}/{_escaped(key)}", "required", part, None)
+    at = (*above, key)
+    return at, Violation("schema", message, render_pointer(at), "required", part, None)
 
 
-def _unknown(key: str, path: str, node: Any, got: Any) -> Violation:
+def _unknown(key: str, above: Pointer, node: Any, got: Any) -> Located:
     known = list(node.get("properties") or {}) if isinstance(node, dict) else []
     near = nearest(key, [k for k in known if not isinstance(got, dict) or k not in got] or known)
     said = f" Did you mean '{near}'?" if near else ""
     message = f"Unknown key '{key}'.{said} Known keys: {_listed(known)}."
     given = got.get(key) if isinstance(got, dict) else None
-    return Violation(
-        "schema", message, f"{path}/{_escaped(key)}", "additionalProperties", known, given
-    )
+    at, keyword = (*above, key), "additionalProperties"
+    return at, Violation("schema", message, render_pointer(at), keyword, known, given)
 
 
 def _expected(keyword: str, kind: Any, node: Any) -> Any:
@@ -304,11 +316,3 @@ def _shown(value: Any) -> str:
 def _short(text: str, most: int = 200) -> str:
     text = re.sub(r"\s+", " ", text[: 4 * most]).strip()
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _pointer(path: list[str | int]) -> str:
-    return "".join("/" + _escaped(str(key)) for key in path)
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

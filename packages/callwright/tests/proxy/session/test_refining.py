@@ -5,7 +5,7 @@ import sys
 
 from callwright.nouns.types import ToolCall
 from callwright.proxy.session.context import Toolsets, read
-from callwright.proxy.session.refining import UNASKED, refined
+from callwright.proxy.session.refining import UNASKED, repair_answer
 from callwright.proxy.session.settings import Settings
 from callwright.repair.rules import duplicate_calls as surplus
 from tests.proxy.playbook import body
@@ -17,19 +17,19 @@ assert CONTEXT is not None
 def test_each_call_is_traced_to_the_one_it_came_from() -> None:
     assert CONTEXT is not None
     right = ToolCall("x", "get_weather", {"city": "Paris"})
-    made = refined(
+    made = repair_answer(
         [right, right, ToolCall("y", "Get_Weather", {"city": "Paris", "days": 2})], CONTEXT
     )
-    assert [(c.tool, o) for c, o in zip(made.calls, made.origin, strict=True)] == [
+    assert [(draft.call.tool, draft.origin) for draft in made] == [
         ("get_weather", 0),
         ("get_weather", 2),
     ]
-    assert len(made.edits) >= 2
+    assert len(made.render_edits()) >= 2
 
 
 def test_no_calls_stay_no_calls() -> None:
     assert CONTEXT is not None
-    assert refined([], CONTEXT).calls == ()
+    assert repair_answer([], CONTEXT).calls == ()
 
 
 def test_the_rule_of_unasked_calls_is_the_refiners() -> None:
@@ -39,13 +39,13 @@ def test_the_rule_of_unasked_calls_is_the_refiners() -> None:
 def test_a_call_that_is_plainly_right_loads_no_refiner() -> None:
     code = (
         "import sys\nfrom callwright.cli.proxy import serve\nfrom callwright.proxy.session.refining"
-        " import refined\nfrom callwright.proxy.session.context import Toolsets, read\nfrom"
+        " import repair_answer\nfrom callwright.proxy.session.context import Toolsets, read\nfrom"
         " callwright.proxy.session.settings import Settings\nfrom callwright.nouns.types import"
         " ToolCall\ntool = {'type': 'function', 'function': {'name': 'f', 'parameters':"
         " {'properties': {'a': {}}}}}\nasked = {'messages': [{'role': 'user', 'content': 'call f of"
-        " 3'}], 'tools': [tool]}\nmade = refined([ToolCall('c', 'f', {'a': 3})], read(asked, b'x',"
+        " 3'}], 'tools': [tool]}\nmade = repair_answer([ToolCall('c', 'f', {'a': 3})], read(asked, b'x',"
         " Toolsets(), Settings()))\nassert made.calls\nheavy = ('rapidfuzz', 'numpy',"
-        " 'callwright.repair.pipeline', 'callwright.dataflow.flow', 'typer', 'pydantic',"
+        " 'callwright.repair.refinement', 'callwright.dataflow.flow', 'typer', 'pydantic',"
         " 'starlette')\nprint([m for m in heavy if m in sys.modules])\n"
     )
     said = subprocess.run(

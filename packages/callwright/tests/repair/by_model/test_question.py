@@ -8,9 +8,19 @@ from callwright.nouns.errors import Failure
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, CheckedCall, Json, Reply, Tool, ToolCall, ToolResult
-from callwright.repair.by_model.question import Repair, repair_failure, repair_refusal
+from callwright.repair.by_model.question import (
+    PLAIN,
+    QUESTION_RULES,
+    QuestionContext,
+    Repair,
+    repair_failure,
+    repair_in_ways,
+    repair_refusal,
+)
 from callwright.repair.diagnose import diagnose
+from callwright.repair.draft import Drafts
 from callwright.repair.gate import Gate, Refusal
+from callwright.repair.pipeline import run_rules
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 TOOL = Tool(
@@ -284,3 +294,52 @@ def test_a_value_that_only_the_errors_example_says_is_put_back_once() -> None:
     assert isinstance(stubborn, Refusal)
     assert len(asked) == 2
     assert stubborn.violations[-1].keyword == "example"
+
+
+RIGHT = {"genre": "comedy", "year": "2000-2019"}
+
+
+def test_the_rule_asks_about_refused_calls_only_and_lists_what_was_changed() -> None:
+    right = ToolCall("c1", TOOL.name, RIGHT)
+    drafts = Drafts([right, ToolCall("c2", TOOL.name, {"Genre": "comedy"})])
+    context = QuestionContext(GATE, SOURCES, always)
+    steps = run_rules(QUESTION_RULES, drafts, context)
+    request = next(steps)
+    assert request.purpose == "repair"
+    with pytest.raises(StopIteration):
+        steps.send(Reply('{"genre": "comedy", "Year": "2000-2019"}'))
+    assert drafts.calls[0] is right
+    assert drafts.calls[1].arguments == RIGHT
+    found = [(edit.path, edit.rule) for edit in drafts.render_edits()]
+    assert found == [
+        ("/1/arguments/Genre", "rename_key"),
+        ("/1/arguments", "repair_model"),
+        ("/1/arguments/Year", "rename_key"),
+    ]
+
+
+def test_without_a_budget_the_rule_changes_nothing() -> None:
+    drafts = Drafts([ToolCall("c2", TOOL.name, {"genre": "comedy"})])
+    context = QuestionContext(GATE, SOURCES, lambda: False)
+    with pytest.raises(StopIteration):
+        next(run_rules(QUESTION_RULES, drafts, context))
+    assert drafts.render_edits() == ()
+
+
+@pytest.mark.parametrize(("replies", "ways", "asked"), [(1, 2, 1), (2, 2, 2), (1, 1, 1)])
+def test_ways_of_asking_follow_each_other_until_one_gives_another_call(
+    replies: int, ways: int, asked: int
+) -> None:
+    script = ["{}"] * (replies - 1) + ['{"genre": "comedy", "year": "2000-2019"}']
+    last, told = refused({"genre": "comedy"}), list[CheckedCall | Refusal]()
+    left = iter([PLAIN] * ways)
+    steps = repair_in_ways(
+        last,
+        lambda asks: repair_refusal(last, GATE, SOURCES, always, asks=asks),
+        left,
+        told.append,
+    )
+    outcome, requests = play(steps, *script)
+    assert isinstance(outcome, CheckedCall)
+    assert len(requests) == len(told) == asked
+    assert len(list(left)) == ways - asked

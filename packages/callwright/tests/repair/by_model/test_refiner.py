@@ -7,7 +7,8 @@ import asyncio
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import READ, Reply, Tool, ToolCall
 from callwright.repair.by_model.guard import Upstream
-from callwright.repair.by_model.refiner import Asking, ask, changes, question, signature
+from callwright.repair.by_model.refiner import Asking, ask, compare_calls, question, signature
+from callwright.repair.draft import AFTER_CALLS, Drafts
 from callwright.repair.result import Refinement
 from callwright.testing import ScriptedModel
 
@@ -232,8 +233,13 @@ def test_chained_calls_are_asked_for_with_labels_and_sorted() -> None:
 def test_changes_lead_from_one_list_to_the_other() -> None:
     before = [ToolCall("1", "a", {"x": 1}), ToolCall("2", "b", {})]
     after = [ToolCall("1", "b", {}), ToolCall("2", "a", {"x": 2, "y~/": 0}), ToolCall("3", "c", {})]
-    found = [(e.path, e.before, e.after) for e in changes(before, after)]
+    drafts = Drafts(before, turn=AFTER_CALLS)
+    change = compare_calls(drafts, after)
+    assert change is not None
+    drafts.apply(change)
+    assert drafts.calls == tuple(after)
+    found = [(e.path, e.before, e.after) for e in drafts.render_edits()]
     assert found[:2] == [("/0/arguments/x", 1, 2), ("/0/arguments/y~0~1", None, 0)]
     assert found[2][:2] == ("/2", None)
     assert found[3] == ("", [0, 1], [1, 0])
-    assert changes(before, before) == ()
+    assert compare_calls(Drafts(before), before) is None

@@ -7,7 +7,7 @@ import pytest
 from callwright.nouns.types import Json, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.doubts import doubts
-from callwright.repair.rules.calls import apply_rules
+from tests.repair.ruled_calls import apply_rules
 
 BOOK = Tool(
     "book",
@@ -38,7 +38,7 @@ SAID = "Two seats for the Treaty of Tordesillas show, a Theater event in France,
 )
 def test_what_was_not_said_is_named(key: str, value: Json, about: str) -> None:
     (found,) = doubts({key: value}, BOOK, RepairContext([BOOK], SAID), frozenset())
-    assert found.path == f"/{key}"
+    assert found.key == key
     assert about in found.reason
 
 

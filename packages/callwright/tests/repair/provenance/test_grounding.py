@@ -2,18 +2,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult
+from callwright.repair.draft import Draft, Drafts
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.provenance.grounding import copies_example, ground, is_identifier, judge
 from callwright.repair.provenance.sources import ProvenanceIndex
 from tests.places import DATA
 
 TEXT = {"type": "string"}
+
+
+def grounded(
+    arguments: JsonObject,
+    tool: Tool,
+    sources: ProvenanceIndex,
+    accepts: Callable[[JsonObject], bool],
+) -> Draft:
+    """The draft of a call after its values were judged."""
+    drafts = Drafts([ToolCall("", tool.name, arguments)])
+    change = ground(drafts[0], tool, sources, accepts)
+    if change is not None:
+        drafts.apply(change)
+    return drafts[0]
 
 
 def check(
@@ -210,9 +225,9 @@ def test_a_value_is_judged_by_itself() -> None:
 
 def test_no_edit_breaks_the_schema() -> None:
     tool = Tool("t", input_schema={"properties": {"b": TEXT}, "minProperties": 1})
-    verdict = ground({"b": ""}, tool, ProvenanceIndex("x"), lambda arguments: bool(arguments))
+    verdict = grounded({"b": ""}, tool, ProvenanceIndex("x"), lambda arguments: bool(arguments))
     assert verdict.arguments == {"b": ""}
-    assert [w.kind for w in verdict.warnings] == ["unsourced"]
+    assert [w.rule for w in verdict.diagnostics if w.severity == "warning"] == ["unsourced"]
 
 
 TYPES = {
@@ -249,9 +264,9 @@ def gold_calls() -> Iterator[tuple[str, Tool, JsonObject]]:
 def test_gold_calls_are_almost_never_refused_or_edited() -> None:
     seen = harmed = 0
     for said, tool, arguments in gold_calls():
-        verdict = ground(arguments, tool, ProvenanceIndex(said), lambda _: True)
+        verdict = grounded(arguments, tool, ProvenanceIndex(said), lambda _: True)
         seen += 1
-        harmed += bool(verdict.edits or verdict.violations)
+        harmed += bool(verdict.edits or verdict.errors)
     assert seen > 2_000
     assert harmed / seen < 0.002
 
@@ -269,9 +284,9 @@ def test_invented_identifiers_in_gold_calls_are_caught() -> None:
                 and not value.startswith("API_call")
             ):
                 made_up = {**arguments, key: f"zq-{90_000 + seen}"}
-                verdict = ground(made_up, tool, ProvenanceIndex(said), lambda _: True)
+                verdict = grounded(made_up, tool, ProvenanceIndex(said), lambda _: True)
                 seen += 1
-                caught += bool(verdict.violations) or key not in verdict.arguments
+                caught += bool(verdict.errors) or key not in verdict.arguments
     assert seen > 40
     assert caught / seen > 0.99
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from callwright.nouns.types import READ, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.rules.argument_matching import asked_more, meant_for, passed_over
-from callwright.repair.rules.calls import apply_rules
+from tests.repair.ruled_calls import apply_rules
 
 
 def tool(name: str, about: str, *keys: str) -> Tool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from callwright.nouns.types import JsonObject, Tool
+from callwright.nouns.types import JsonObject, Tool, ToolCall
 from callwright.repair.context import RepairContext
+from callwright.repair.draft import Draft, Drafts
+from callwright.repair.pipeline import run_rules, run_without_questions
 from callwright.repair.result import Settings
-from callwright.repair.rules.argument_repair import ArgumentRepair
+from callwright.repair.rules.argument_repair import ARGUMENT_RULES, is_triggered
+from callwright.repair.rules.reply_context import ReplyContext
 
 TOOL = Tool(
     "book",
@@ -22,12 +25,17 @@ TOOL = Tool(
 )
 
 
-def mended(
-    arguments: dict[str, object], query: str = "", settings: Settings | None = None
-) -> ArgumentRepair:
-    made = ArgumentRepair(arguments, TOOL, RepairContext([TOOL], query, settings=settings))
-    made.mend()
-    return made
+def repaired(arguments: JsonObject, situation: RepairContext, tool: Tool = TOOL) -> Draft:
+    """The draft of one call after the rules for arguments."""
+    calls = [ToolCall("", tool.name, arguments)]
+    drafts = Drafts(calls)
+    context = ReplyContext(situation, calls, is_triggered)
+    run_without_questions(run_rules(ARGUMENT_RULES, drafts, context))
+    return drafts[0]
+
+
+def mended(arguments: JsonObject, query: str = "", settings: Settings | None = None) -> Draft:
+    return repaired(arguments, RepairContext([TOOL], query, settings=settings))
 
 
 def test_all_options_become_the_one_that_was_said() -> None:
@@ -38,7 +46,7 @@ def test_all_options_become_the_one_that_was_said() -> None:
 def test_an_identifier_from_nowhere_is_reported() -> None:
     made = mended({"nights": 2, "guest_id": "ZX-99812"}, "2 nights please")
     assert made.arguments["guest_id"] == "ZX-99812"
-    assert [v.keyword for v in made.violations] == ["identifier"]
+    assert [v.keyword for v in made.errors] == ["identifier"]
 
 
 def test_a_missing_value_that_was_said_is_filled_in() -> None:
@@ -50,9 +58,9 @@ def test_a_missing_value_that_was_said_is_filled_in() -> None:
 def test_a_guess_below_the_bar_is_an_abstention() -> None:
     made = mended({}, "a room for 3 nights", Settings(least=0.99))
     assert made.arguments == {}
-    assert made.abstained[0].candidate == 3
-    assert [v.keyword for v in made.violations] == ["required"]
-    assert made.unknown == ["nights"]
+    assert next(d for d in made.diagnostics if d.severity == "hint").candidate == 3
+    assert [v.keyword for v in made.errors] == ["required"]
+    assert made.missing == ["nights"]
 
 
 def test_an_optional_unit_stays_where_the_same_unit_was_said_in_another_word() -> None:
@@ -63,13 +71,8 @@ def test_an_optional_unit_stays_where_the_same_unit_was_said_in_another_word() -
     tool = Tool("area", "Area of a square.", {**schema, "required": ["base"]})
 
     def left(query: str) -> JsonObject:
-        made = ArgumentRepair(
-            {"base": 12, "unit": "m"},
-            tool,
-            RepairContext([tool], query, settings=Settings(leave_out=True)),
-        )
-        made.mend()
-        return made.arguments
+        situation = RepairContext([tool], query, settings=Settings(leave_out=True))
+        return repaired({"base": 12, "unit": "m"}, situation, tool).arguments
 
     assert left("The area of a square with a base of 12 meters") == {"base": 12, "unit": "m"}
     assert left("The area of a square with a base of 12") == {"base": 12}

@@ -6,7 +6,7 @@ import pytest
 
 from callwright.nouns.types import WRITE, Tool, ToolCall
 from callwright.repair.context import RepairContext
-from callwright.repair.rules.calls import apply_rules
+from tests.repair.ruled_calls import apply_rules
 
 TOKEN = Tool(
     "GetUserToken",

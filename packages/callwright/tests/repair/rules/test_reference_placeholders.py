@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from callwright.nouns.types import Edit, Tool, ToolCall
+from callwright.nouns.types import Tool, ToolCall
+from callwright.repair.draft import LocatedEdit
+from callwright.repair.location import in_arguments
 from callwright.repair.ordering.references import references
 from callwright.repair.rules.reference_placeholders import replace_references, sample
 
@@ -33,9 +35,8 @@ def test_references_of_any_type_are_set_aside_and_restored() -> None:
 def test_a_renamed_key_keeps_its_reference() -> None:
     arguments = {"N": "$1"}
     aside = replace_references(arguments, TOOL, references([ToolCall("", "t", arguments)], [TOOL]))
-    assert aside.restored({"n": aside.arguments["N"]}, [Edit("/N", "N", "n", "rename_key")]) == {
-        "n": "$1"
-    }
+    renamed = LocatedEdit(in_arguments(0, "N"), "N", "n", "rename_key")
+    assert aside.restored({"n": aside.arguments["N"]}, [renamed]) == {"n": "$1"}
 
 
 def test_samples_fit_simple_schemas() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from callwright.nouns.types import READ, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.gate import Gate
-from callwright.repair.rules.calls import apply_rules
 from callwright.repair.rules.split import several
+from tests.repair.ruled_calls import apply_rules
 
 WEATHER = Tool(
     "weather",

@@ -25,8 +25,8 @@ from callwright.nouns.types import Json, ToolCall, canonical
 from callwright.parsing import DIALECTS, write_calls
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.ordering.references import references
-from callwright.repair.pipeline import refine
 from callwright.repair.reading import read
+from callwright.repair.refinement import refine
 from callwright.repair.result import Refinement
 from callwright.repair.rules.reference_placeholders import replace_references
 from callwright_lab.benchmarks.harm.gold import GoldCase, all_cases

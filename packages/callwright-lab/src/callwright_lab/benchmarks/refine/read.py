@@ -100,7 +100,7 @@ def rungs(*names: str) -> Reader:
     """The refiner with these rungs, without a model."""
 
     def read(reply: Recorded, task: Task) -> Found:
-        from callwright.repair.pipeline import refine
+        from callwright.repair.refinement import refine
         from callwright.repair.result import Settings
 
         source: str | Mapping[str, Any] | tuple[ToolCall, ...]

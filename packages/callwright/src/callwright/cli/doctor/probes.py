@@ -10,7 +10,7 @@ from callwright.cli.doctor.endpoint import MAX_TOKENS, Answered, Ask, tool
 from callwright.nouns.types import JsonObject, ToolCall
 from callwright.parsing import parse_calls, write_calls
 from callwright.proxy.session.sse import json_object
-from callwright.repair.pipeline import refine
+from callwright.repair.refinement import refine
 from callwright.tools.lists import chat_messages as chat
 
 Verdict = Literal["good", "mended", "setting", "unclear", "bad"]

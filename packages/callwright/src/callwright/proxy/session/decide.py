@@ -17,20 +17,21 @@ from typing import Literal
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.parsing import parse_calls
-from callwright.proxy.session import followup as again
-from callwright.proxy.session import guard, guided, history, ids
+from callwright.proxy.session import followup, guard, guided, history, ids
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.refining import (
     LEFT_OUT,
     UNASKED,
     left_open,
     read_twice,
-    refined,
+    repair_answer,
     wants_more,
 )
 from callwright.proxy.session.sse import json_bytes
-from callwright.repair.by_model.question import repair_refusal
+from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
+from callwright.repair.draft import Drafts
 from callwright.repair.gate import Refusal
+from callwright.repair.pipeline import run_rules
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 
@@ -130,10 +131,11 @@ def decide(found: Sequence[Found], text: str, finish: str, context: Context) -> 
     finish_reason.
     """
     made = Decision(dialect=next((f.dialect for f in found if f.dialect), ""))
-    mended = _without_ghosts(_mend(_whole(found, made), made, context), text, made, context)
-    mended = yield from _read_again(mended, finish, made, context)
-    asked = yield from _repair(mended, made, context)
-    work: list[_AnswerCalls] = _allowed(asked, made, context)
+    repaired = _repair_calls(_whole(found, made), made, context)
+    repaired = _without_hallucinated_calls(repaired, text, made, context)
+    repaired = yield from _read_again(repaired, finish, made, context)
+    asked = yield from _ask_about_refused(repaired, made, context)
+    work: list[AnswerCall] = _allowed(asked, made, context)
     work = _without_loops(work, made, context)
     work, problem = _without_withheld(work, made, context)
     if not work and problem:
@@ -150,8 +152,8 @@ def decide(found: Sequence[Found], text: str, finish: str, context: Context) -> 
 
 
 @dataclass(slots=True)
-class _AnswerCalls:
-    """A call on its way: what the upstream delivered, what became of it, what the gate says of
+class AnswerCall:
+    """A call of the answer: what the upstream delivered, what became of it, what the gate says of
     it.
     """
 
@@ -177,39 +179,38 @@ def _whole(found: Sequence[Found], made: Decision) -> list[Found]:
     return kept
 
 
-def _mend(found: Sequence[Found], made: Decision, context: Context) -> list[_AnswerCalls]:
-    """Refined and checked. The refiner's edits and warnings are kept."""
-    result = refined([f.call for f in found], context, leave_out=context.leave_out)
-    made.edits += result.edits
-    made.violations += result.violations
-    made.notes += result.notes
-    work: list[_AnswerCalls] = []
-    for place, call in zip(result.origin, result.calls, strict=True):
-        before = found[place] if place >= 0 else Found(call)
+def _repair_calls(found: Sequence[Found], made: Decision, context: Context) -> list[AnswerCall]:
+    """The calls after the pipeline. What it did and said is kept."""
+    drafts = repair_answer([f.call for f in found], context, leave_out=context.leave_out)
+    made.edits += drafts.render_edits()
+    made.violations += drafts.render_violations()
+    made.notes += [f"left alone: {a.reason}" for a in drafts.render_abstentions()]
+    work: list[AnswerCall] = []
+    for draft in drafts:
+        call = draft.call
+        # one that was split off, or added, is of our own making
+        origin = draft.origin if draft.id == draft.origin else None
+        before = Found(call) if origin is None else found[origin]
         verdict = context.toolset.gate.check(call)
-        arguments = verdict.arguments if isinstance(verdict, CheckedCall) else call.arguments
-        if isinstance(verdict, CheckedCall) and verdict.edits:
-            made.edits += [
-                replace(e, path=f"/{len(work)}/arguments{e.path}") for e in verdict.edits
-            ]
         changed = (
-            place < 0 or call.tool != before.call.tool or _differs(arguments, before.call.arguments)
+            origin is None
+            or call.tool != before.call.tool
+            or _differs(call.arguments, before.call.arguments)
         )
-        call = call if arguments is call.arguments else replace(call, arguments=arguments)
-        work.append(_AnswerCalls(before, call, verdict, changed))
+        work.append(AnswerCall(before, call, verdict, changed))
     return work
 
 
-def _without_ghosts(
-    work: list[_AnswerCalls], text: str, made: Decision, context: Context
-) -> list[_AnswerCalls]:
+def _without_hallucinated_calls(
+    work: list[AnswerCall], text: str, made: Decision, context: Context
+) -> list[AnswerCall]:
     """Without calls of tools that nobody offered, where there is nothing else and a better answer
     can be had.
     """
-    ghosts = all(isinstance(w.verdict, Refusal) and w.verdict.tool is None for w in work)
+    hallucinated = all(isinstance(w.verdict, Refusal) and w.verdict.tool is None for w in work)
     if (
         not work
-        or not ghosts
+        or not hallucinated
         or text.strip()
         or context.native
         or context.demanded
@@ -224,8 +225,8 @@ def _without_ghosts(
 
 
 def _read_again(
-    work: list[_AnswerCalls], finish: str, made: Decision, context: Context
-) -> Generator[Question, Reply, list[_AnswerCalls]]:
+    work: list[AnswerCall], finish: str, made: Decision, context: Context
+) -> Generator[Question, Reply, list[AnswerCall]]:
     """The calls with what a second reading by schema adds, where the first was refused, cannot be
     made yet, or seems too short. Not counted against the budget: at most one, and how such an
     upstream is asked rather than asked again.
@@ -245,8 +246,8 @@ def _read_again(
 
 
 def _by_schema(
-    good: list[_AnswerCalls], context: Context
-) -> Generator[Question, Reply, list[_AnswerCalls]]:
+    good: list[AnswerCall], context: Context
+) -> Generator[Question, Reply, list[AnswerCall]]:
     """The usable calls of a reading by schema. Where numbers or quotations of the request are still
     in no call, it is asked for one call more, because a small model stops too early; that is taken
     only if fewer are left then.
@@ -263,27 +264,27 @@ def _by_schema(
     return more if more and _open(good, more, context) < left else new
 
 
-def _open(good: list[_AnswerCalls], new: list[_AnswerCalls], context: Context) -> int:
+def _open(good: list[AnswerCall], new: list[AnswerCall], context: Context) -> int:
     """How much of the request stays open once these readings are joined."""
     joints = read_twice([w.call for w in good], [w.call for w in new], context)
     return left_open([j.call for j in joints], context)
 
 
-def _usable(reply: Reply, context: Context) -> list[_AnswerCalls]:
+def _usable(reply: Reply, context: Context) -> list[AnswerCall]:
     """The calls of a reply by schema, without what nobody asked for, that the gate takes."""
     calls = guided.calls_of(reply.text, context.toolset.names)
     found = [Found(c, dialect="guided") for c in calls or ()]
-    work = _mend(found, Decision(), replace(context, leave_out=True))
+    work = _repair_calls(found, Decision(), replace(context, leave_out=True))
     return [w for w in work if isinstance(w.verdict, CheckedCall)]
 
 
 def _joined(
-    work: list[_AnswerCalls],
-    good: list[_AnswerCalls],
-    new: list[_AnswerCalls],
+    work: list[AnswerCall],
+    good: list[AnswerCall],
+    new: list[AnswerCall],
     made: Decision,
     context: Context,
-) -> list[_AnswerCalls]:
+) -> list[AnswerCall]:
     """What was good, what the second reading adds, and what was refused if nothing took its
     place.
     """
@@ -311,7 +312,7 @@ def _joined(
     return both + kept
 
 
-def _agreed(one: _AnswerCalls, call: ToolCall, place: int, made: Decision) -> _AnswerCalls:
+def _agreed(one: AnswerCall, call: ToolCall, place: int, made: Decision) -> AnswerCall:
     """A call of the first reading without the optional values that neither the second nor anybody
     else has.
     """
@@ -345,7 +346,7 @@ def _in_words(
         )
 
 
-def _as_refused(one: _AnswerCalls) -> tuple[ToolCall, str] | None:
+def _as_refused(one: AnswerCall) -> tuple[ToolCall, str] | None:
     return (one.found.call, one.verdict.message) if isinstance(one.verdict, Refusal) else None
 
 
@@ -355,38 +356,35 @@ def _differs(after: JsonObject | str, before: JsonObject | str) -> bool:
     return after != before
 
 
-def _repair(
-    work: list[_AnswerCalls], made: Decision, context: Context
-) -> Generator[Question, Reply, list[_AnswerCalls]]:
-    """One question about the arguments of the first call that was refused and can be asked
-    about.
+def _ask_about_refused(
+    work: list[AnswerCall], made: Decision, context: Context
+) -> Generator[Question, Reply, list[AnswerCall]]:
+    """The calls after the pipeline's question about those that are refused: each question goes to
+    the upstream.
     """
-    for one in work:
-        if not isinstance(one.verdict, Refusal):
-            continue
-        sources = ProvenanceIndex(context.query, context.messages)
-        questions = repair_refusal(one.verdict, context.toolset.gate, sources, context.grant)
-        try:
-            request = next(questions)
-            while True:
-                made.asked += 1
-                reply = yield Question("repair", again.body_of(request, context))
-                request = questions.send(reply)
-        except StopIteration as end:
-            if isinstance(end.value, CheckedCall):
-                one.refused = _as_refused(one)
-                one.verdict, one.changed = end.value, True
-                place = work.index(one)
-                made.edits += [
-                    replace(e, path=f"/{place}/arguments{e.path}") for e in end.value.edits
-                ]
-                one.call = replace(one.call, arguments=end.value.arguments)
+    if all(isinstance(one.verdict, CheckedCall) for one in work):
+        return work
+    drafts, gate = Drafts(one.call for one in work), context.toolset.gate
+    sources = ProvenanceIndex(context.query, context.messages)
+    steps = run_rules(QUESTION_RULES, drafts, QuestionContext(gate, sources, context.grant))
+    try:
+        request = next(steps)
+        while True:
+            made.asked += 1
+            reply = yield Question("repair", followup.body_of(request, context))
+            request = steps.send(reply)
+    except StopIteration:
+        made.edits += drafts.render_edits()
+    for one, draft in zip(work, drafts, strict=True):
+        if draft.call is not one.call:
+            one.refused = _as_refused(one)
+            one.call, one.verdict, one.changed = draft.call, gate.check(draft.call), True
     return work
 
 
-def _allowed(work: list[_AnswerCalls], made: Decision, context: Context) -> list[_AnswerCalls]:
+def _allowed(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
     """What the client's ``tool_choice`` and ``parallel_tool_calls`` allow."""
-    kept: list[_AnswerCalls] = []
+    kept: list[AnswerCall] = []
     for place, one in enumerate(work):
         if context.choice == "none":
             rule = "tool_choice_none"
@@ -401,9 +399,7 @@ def _allowed(work: list[_AnswerCalls], made: Decision, context: Context) -> list
     return kept
 
 
-def _without_loops(
-    work: list[_AnswerCalls], made: Decision, context: Context
-) -> list[_AnswerCalls]:
+def _without_loops(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
     """Without calls that were made before with the same arguments and failed every time."""
     stuck = {loop.call: loop for loop in context.loops}
     if not stuck:
@@ -425,8 +421,8 @@ def _without_loops(
 
 
 def _without_withheld(
-    work: list[_AnswerCalls], made: Decision, context: Context
-) -> tuple[list[_AnswerCalls], str]:
+    work: list[AnswerCall], made: Decision, context: Context
+) -> tuple[list[AnswerCall], str]:
     """Without the writes that must not be made, and why they are not."""
     kept, problems = [], []
     for place, (one, why) in enumerate(
@@ -443,7 +439,7 @@ def _without_withheld(
 
 def _instead(
     problem: str, text: str, made: Decision, context: Context
-) -> Generator[Question, Reply, list[_AnswerCalls]]:
+) -> Generator[Question, Reply, list[AnswerCall]]:
     """Another call where the client insists on one, else an answer in words; where neither comes,
     the reason.
     """
@@ -456,8 +452,8 @@ def _instead(
             reply = yield Question("guided", guided.body(context, problem=problem))
             work = _usable(reply, context)
         else:
-            reply = yield Question("again", again.question(problem, text, context))
-            work = _taken(again.calls_of(reply, context), Decision(), context)
+            reply = yield Question("again", followup.question(problem, text, context))
+            work = _taken(followup.calls_of(reply, context), Decision(), context)
         work, _ = _without_withheld(_allowed(work, Decision(), context), Decision(), context)
         made.edits += [
             Edit(f"/{n}", None, _shown(w.call), "asked_again") for n, w in enumerate(work)
@@ -486,7 +482,7 @@ def _wanting(text: str, made: Decision, context: Context) -> str:
 
 def _ask_again(
     why: str, text: str, finish: str, made: Decision, context: Context
-) -> Generator[Question, Reply, list[_AnswerCalls]]:
+) -> Generator[Question, Reply, list[AnswerCall]]:
     """One question in the conversation itself; its calls are taken only if the gate lets them
     through.
     """
@@ -494,12 +490,12 @@ def _ask_again(
         made.notes.append(f"not asked again, no budget: {why}")
         return []
     made.asked += 1
-    reply = yield Question("again", again.question(why, text, context))
+    reply = yield Question("again", followup.question(why, text, context))
     if context.choice == "none":
         made.text.append(reply.text)
         return []
     trial = Decision()
-    work = _allowed(_taken(again.calls_of(reply, context), trial, context), trial, context)
+    work = _allowed(_taken(followup.calls_of(reply, context), trial, context), trial, context)
     work, _ = _without_withheld(_without_loops(work, trial, context), trial, context)
     if not work:
         made.notes.append("asked again, without a usable call")
@@ -510,13 +506,13 @@ def _ask_again(
     return work
 
 
-def _taken(calls: Sequence[ToolCall], made: Decision, context: Context) -> list[_AnswerCalls]:
+def _taken(calls: Sequence[ToolCall], made: Decision, context: Context) -> list[AnswerCall]:
     """The calls of a second answer that the gate takes."""
-    work = _mend([Found(c) for c in calls], made, context)
+    work = _repair_calls([Found(c) for c in calls], made, context)
     return [w for w in work if isinstance(w.verdict, CheckedCall)]
 
 
-def _send(work: list[_AnswerCalls], made: Decision, context: Context) -> None:
+def _send(work: list[AnswerCall], made: Decision, context: Context) -> None:
     """Calls as the client gets them; what is no call of an offered tool, or no JSON object, is said
     in words.
     """
@@ -538,7 +534,7 @@ def _send(work: list[_AnswerCalls], made: Decision, context: Context) -> None:
             made.repaired.append(Repaired(called, *one.refused))
 
 
-def _refuse(one: _AnswerCalls, made: Decision, context: Context) -> bool:
+def _refuse(one: AnswerCall, made: Decision, context: Context) -> bool:
     """Whether a call does not go out. One that only its schema forbids goes out with a warning
     unless told otherwise: its schema may be wrong, and the client's own check answers the model.
     """

@@ -16,7 +16,7 @@ from callwright.jsontext import JsonError, parse_lenient
 from callwright.models.chat import messages_out
 from callwright.models.grammar import guidance
 from callwright.nouns.types import Json, JsonObject, ToolCall
-from callwright.proxy.session import followup as again
+from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.sse import json_bytes
 from callwright.schema.normalize import closed_object, required_first
@@ -54,7 +54,7 @@ def body(context: Context, *, least: int = 1, problem: str = "") -> JsonObject:
     if context.local:
         made["grammar"] = guidance(wanted)
     else:
-        made["response_format"] = again.response_format(wanted)
+        made["response_format"] = followup.response_format(wanted)
     return made
 
 

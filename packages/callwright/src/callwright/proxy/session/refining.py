@@ -1,17 +1,17 @@
-"""The refiner as the proxy uses it: which of the calls it returns came from which. It is loaded
-with the first call that is not plainly right.
+"""The repair pipeline as the proxy uses it. Its rules are loaded with the first call that is not
+plainly right.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from callwright.nouns.errors import Violation
-from callwright.nouns.types import Edit, ToolCall, scalars
+from callwright.nouns.types import ToolCall, scalars
 from callwright.proxy.session.context import Context
+from callwright.repair.draft import Drafts
 from callwright.repair.gate import Refusal
 
 if TYPE_CHECKING:
@@ -21,19 +21,6 @@ UNASKED, LEFT_OUT = "unasked_call", "drop_unsourced"  # the refiner's rules of t
 _MARKS = re.compile(
     r"[$<>{}\[\]]|API_call|\bvar_?\d", re.I
 )  # what references and placeholders are made of
-
-
-@dataclass(frozen=True, slots=True)
-class Refined:
-    """Calls in order; ``origin`` is the place of each among the calls given, -1 where it was
-    added.
-    """
-
-    calls: tuple[ToolCall, ...]
-    origin: tuple[int, ...]
-    edits: tuple[Edit, ...] = ()
-    violations: tuple[Violation, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
@@ -86,34 +73,25 @@ def read_twice(
     return joined(first, second, situation)
 
 
-def refined(calls: Sequence[ToolCall], context: Context, *, leave_out: bool = False) -> Refined:
-    """The calls as the rules would have them, given the tools and the conversation.
+def repair_answer(
+    calls: Sequence[ToolCall], context: Context, *, leave_out: bool = False
+) -> Drafts:
+    """The calls as the pipeline would have them, given the tools and the conversation.
 
     ``leave_out``: values that nothing supports and calls that add nothing are left out (guided
     mode). Where the upstream's own calls do not work and the client does not insist on one, calls
     that nobody asked for go as well.
     """
-    if not calls:
-        return Refined((), ())
     doubt = not context.native and not context.demanded
-    if (
+    if not calls or (
         not leave_out
         and plainly_right(calls, context)
         and not (doubt and any(not c.arguments for c in calls))
     ):
-        return Refined(tuple(calls), tuple(range(len(calls))))
-    from callwright.repair.pipeline import refine
+        return Drafts(calls)
+    from callwright.repair.refinement import repair_calls
     from callwright.repair.result import Settings
 
     marked = [replace(call, id=f"at{place}") for place, call in enumerate(calls)]
-    found = refine(
-        marked,
-        context.toolset.tools,
-        query=context.query,
-        messages=context.messages,
-        settings=Settings(leave_out=leave_out, drop_unasked=doubt),
-    )
-    places = {call.id: place for place, call in enumerate(marked)}
-    origin = tuple(places.get(call.id, -1) for call in found.calls)
-    notes = tuple(f"left alone: {a.reason}" for a in found.abstained)
-    return Refined(found.calls, origin, found.edits, found.violations, notes)
+    settings = Settings(leave_out=leave_out, drop_unasked=doubt)
+    return repair_calls(marked, context.toolset.tools, context.query, context.messages, settings)

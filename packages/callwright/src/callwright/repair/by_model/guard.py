@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall, canonical
 from callwright.repair.gate import Gate
+from callwright.repair.location import REPLY
 from callwright.repair.ordering.references import Reference, references
 from callwright.repair.ordering.sequence import order
 from callwright.repair.provenance.grounding import judge
@@ -92,12 +93,12 @@ def _lost(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[str]:
     """
     kept = Counter(_fixed_parts(made, up))
     done = order(up.calls, up.tools, query=up.query)
-    broken = {v.path.split("/")[1] for v in done.problems if v.path}
+    broken = {draft.origin for draft in done.drafts.every if draft.errors and draft.id != REPLY}
     sources = ProvenanceIndex(up.query, [up.system, up.reasoning]) if up.query else None
     found = references(up.calls, up.tools, up.query)
     for n, (call, part) in enumerate(zip(up.calls, _fixed_parts(up.calls, up), strict=True)):
         refs = [r for r in found if r.call == n]
-        right = str(n) not in broken and not check_chained(call, refs, gate)
+        right = n not in broken and not check_chained(call, refs, gate)
         if not right or (not refs and not isinstance(gate.check(call, sources), CheckedCall)):
             continue
         if kept[part] == 0:

@@ -10,7 +10,7 @@ a missing value cannot be found in the error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
@@ -30,14 +30,20 @@ from callwright.nouns.types import (
 )
 from callwright.parsing import parse_calls
 from callwright.repair.diagnose import Diagnosis
+from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
 from callwright.repair.gate import Gate, Refusal
+from callwright.repair.location import in_arguments
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.rule import Need, Rule, Steps, select_drafts
 from callwright.schema.summary import reply_schema, schema_summary
 
 Grant: TypeAlias = Callable[[], bool]
 Repair: TypeAlias = Generator[ChatRequest, Reply, CheckedCall | Refusal]
+Answer: TypeAlias = tuple[CheckedCall | Refusal, JsonObject | str | None]
+"""What the gate says of a repaired call, and the arguments as the model gave them."""
 
+REPAIR_MODEL = "repair_model"  # the rule of what a model gave
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
 _MENDABLE = frozenset(
@@ -100,12 +106,18 @@ def repair_refusal(
     refused only for identifiers that nothing contains, since the answer could only be another
     invention.
     """
-    if refusal.tool is None or not _askable(refusal.violations):
+    case = _case_of(refusal)
+    if case is None:
         return refusal
-    tool = refusal.tool
+    return (yield from _ask(case, gate, sources, grant, questions, asks))[0]
+
+
+def _case_of(refusal: Refusal) -> Case | None:
+    """What a model can be asked about a refusal; None where it could not mend it."""
+    if refusal.tool is None or not _askable(refusal.violations):
+        return None
     given = refusal.call.arguments if refusal.arguments is None else refusal.arguments
-    case = Case(refusal.call, tool, given, refusal.message, refusal)
-    return (yield from _ask(case, gate, sources, grant, questions, asks))
+    return Case(refusal.call, refusal.tool, given, refusal.message, refusal)
 
 
 def repair_failure(
@@ -141,7 +153,25 @@ def repair_failure(
     if isinstance(verdict, Refusal) and verdict.violations:
         text = f"{text}\n{verdict.message}"
     case = Case(again, tool, call.arguments, text, last)
-    return (yield from _ask(case, overlaid, sources, grant, questions, asks))
+    return (yield from _ask(case, overlaid, sources, grant, questions, asks))[0]
+
+
+def repair_in_ways(
+    last: Refusal,
+    dialogue: Callable[[Asks], Repair],
+    ways: Iterable[Asks],
+    answered: Callable[[CheckedCall | Refusal], object],
+) -> Repair:
+    """Ask in one way after the other until one gives another call; returns what the last one gave.
+    ``answered`` is told what came of each. Takes from an iterator only the ways that it needs.
+    """
+    outcome: CheckedCall | Refusal = last
+    for asks in ways:
+        outcome = yield from dialogue(asks)
+        answered(outcome)
+        if isinstance(outcome, CheckedCall) and outcome.arguments != last.arguments:
+            break
+    return outcome
 
 
 def _ask(
@@ -151,17 +181,17 @@ def _ask(
     grant: Grant,
     questions: int,
     asks: Asks,
-) -> Repair:
+) -> Generator[ChatRequest, Reply, Answer]:
     last = case.last
     left = questions
     while left:
         left -= 1
         if not grant():
-            return last
+            return last, None
         reply = yield asks.question(case, sources)
         arguments = asks.read(reply, case.tool)
         if isinstance(arguments, Violation):
-            return replace(last, violations=(*last.violations, arguments))
+            return replace(last, violations=(*last.violations, arguments)), None
         copied = _copied_example(case, arguments, sources)
         if copied is not None:
             last = replace(last, violations=(*last.violations, copied))
@@ -172,15 +202,15 @@ def _ask(
                 )
             continue
         changed = arguments != case.arguments
-        marks = (Edit("", case.arguments, arguments, "repair_model"),) if changed else ()
+        marks = (Edit("", case.arguments, arguments, REPAIR_MODEL),) if changed else ()
         verdict = gate.check(replace(case.call, arguments=arguments), sources)
         edits = (*case.last.edits, *marks, *verdict.edits)
         if isinstance(verdict, CheckedCall):
-            return replace(verdict, edits=edits)
+            return replace(verdict, edits=edits), arguments
         last = replace(verdict, edits=edits)
         given = arguments if last.arguments is None else last.arguments
         case = replace(case, arguments=given, error=last.message)
-    return last
+    return last, None
 
 
 def _copied_example(
@@ -268,3 +298,61 @@ def _askable(violations: tuple[Violation, ...]) -> bool:
 def _failed(diagnosis: Diagnosis) -> Violation:
     """A failed execution, said as a violation so that it can be shown and logged like any other."""
     return Violation("schema", diagnosis.message, diagnosis.path, "execution", None, None)
+
+
+# ---------------------------------------------------------------- the rule
+
+NEEDS_MODEL: frozenset[Need] = frozenset({"schema", "model"})
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionContext:
+    """Whom to ask about refused calls, and within what. The check is the gate's, of the schema
+    alone; what a model gives must also come from somewhere (``sources``).
+    """
+
+    gate: Gate
+    sources: ProvenanceIndex | None
+    grant: Grant
+
+    @property
+    def has(self) -> frozenset[Need]:
+        """The schemas and a model."""
+        return NEEDS_MODEL
+
+    def is_right(self, draft: Draft) -> bool:
+        """Whether the gate lets the call through."""
+        return isinstance(self.gate.check(draft.call), CheckedCall)
+
+    def is_open(self, _: Draft) -> bool:
+        """Every draft: what matters is whether it is right."""
+        return True
+
+
+def ask_about_refused(drafts: Drafts, context: QuestionContext) -> Steps:
+    """Ask about the arguments of each call that the gate refuses, in order, as long as the budget
+    grants it.
+    """
+    change = Change()
+    for draft in select_drafts(drafts, context, "wrong"):
+        refusal = context.gate.check(draft.call)
+        case = _case_of(refusal) if isinstance(refusal, Refusal) else None
+        if case is None:
+            continue
+        steps = _ask(case, context.gate, context.sources, context.grant, 1, PLAIN)
+        verdict, given = yield from steps
+        if isinstance(verdict, CheckedCall) and given is not None:
+            change.edits += context.gate.repair(draft.call, id=draft.id).edits
+            if given != case.arguments:
+                place = in_arguments(draft.id)
+                change.list_edit(place, case.arguments, given, REPAIR_MODEL)
+            answered = replace(draft.call, arguments=given)
+            change.edits += context.gate.repair(answered, context.sources, draft.id).edits
+            change.calls[draft.id] = replace(draft.call, arguments=verdict.arguments)
+    return change if change else None
+
+
+QUESTION_RULES: tuple[Rule[QuestionContext], ...] = (
+    Rule("repair_question", 600, ask_about_refused, NEEDS_MODEL, "wrong", AFTER_CALLS),
+)
+"""One question about what is still refused."""

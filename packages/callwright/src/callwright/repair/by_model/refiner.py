@@ -11,17 +11,21 @@ Appendix F), so measure it on yours first.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from callwright import prompts
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Edit, JsonObject, Reply, Tool, ToolCall, canonical, to_json
+from callwright.nouns.types import Json, JsonObject, Reply, Tool, ToolCall, canonical, to_json
 from callwright.repair.by_model.guard import Upstream, reasons_against
 from callwright.repair.by_model.reply import RefinerReply, read_reply
+from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
+from callwright.repair.location import NAME, REPLY, Location, in_arguments
 from callwright.repair.ordering.references import references
 from callwright.repair.ordering.sequence import order
-from callwright.repair.result import Abstention, Refinement, shown
+from callwright.repair.pipeline import run_rules
+from callwright.repair.result import Refinement, shown
+from callwright.repair.rule import Need, Rule, Steps
 
 Asking: TypeAlias = Generator[ChatRequest, Reply, Refinement]
 Prompt: TypeAlias = Literal["paper", "short"]
@@ -29,6 +33,8 @@ Prompt: TypeAlias = Literal["paper", "short"]
 """
 
 MAX_TOKENS = 768
+RULE = "model"
+NEEDS_MODEL: frozenset[Need] = frozenset({"schema", "conversation", "model"})
 CONFIDENCE = 0.5  # of what a model changed: never as sure as a rule
 _UPSTREAM_CHARS = 8_000
 
@@ -75,9 +81,49 @@ def ask(
     ``<func_call>``), the "minor modification during inference" of Appendix A; whatever it asks for
     is read. ``prompt``: the one the model was trained with.
     """
-    up = Upstream(source_text, tuple(calls), tuple(tools), query, reasoning, system)
-    reply = yield briefly(up, max_tokens) if prompt == "short" else question(up, max_tokens, form)
-    return judged(up, reply)
+    drafts = Drafts(calls, turn=AFTER_CALLS)
+    up = Upstream(source_text, drafts.calls, tuple(tools), query, reasoning, system)
+    context = RefinerContext(up, form, max_tokens, prompt)
+    yield from run_rules(MODEL_RULES, drafts, context)
+    return Refinement(
+        drafts.calls,
+        edits=drafts.render_edits(),
+        confidence=drafts.confidence,
+        abstained=drafts.render_abstentions(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RefinerContext:
+    """What a refiner is asked about, and how: see :func:`ask`. Every call is put to it."""
+
+    upstream: Upstream
+    form: str = ""
+    max_tokens: int = MAX_TOKENS
+    prompt: Prompt = "paper"
+
+    @property
+    def has(self) -> frozenset[Need]:
+        """The schemas, the conversation and a model."""
+        return NEEDS_MODEL
+
+    def is_right(self, _: Draft) -> bool:
+        """No: the model looks at right calls as well."""
+        return False
+
+    def is_open(self, _: Draft) -> bool:
+        """Yes, always."""
+        return True
+
+
+def ask_refiner(drafts: Drafts, context: RefinerContext) -> Steps:
+    """Ask a model once, and take its answer where nothing speaks against it."""
+    up, most = context.upstream, context.max_tokens
+    if context.prompt == "short":
+        reply = yield briefly(up, most)
+    else:
+        reply = yield question(up, most, context.form)
+    return judge_reply(drafts, up, reply)
 
 
 def question(up: Upstream, max_tokens: int = MAX_TOKENS, form: str = "") -> ChatRequest:
@@ -156,28 +202,24 @@ def _shown(call: ToolCall, chained: bool) -> JsonObject:
     return {**shown(call), "label": call.id} if chained else shown(call)
 
 
-def judged(up: Upstream, reply: Reply) -> Refinement:
+def judge_reply(drafts: Drafts, up: Upstream, reply: Reply) -> Change | None:
     """What becomes of the upstream's calls after a model's reply."""
     read = RefinerReply(reply.tool_calls) if reply.tool_calls else read_reply(reply.text, up.tools)
     if read.truncated or reply.finish_reason == "length":
-        return _kept(up, ["The model's answer stops in the middle."])
+        return _keep(["The model's answer stops in the middle."])
     against = reasons_against(up, read.calls)
     if against:
-        return _kept(up, against)
+        return _keep(against)
     made = order(read.calls, up.tools, query=up.query).calls
-    edits = changes(up.calls, made)
-    if not edits:
-        return Refinement(up.calls)
     chained = bool(references(made, up.tools, up.query))
-    return Refinement(
-        made if chained else _named(up.calls, made), edits=edits, confidence=CONFIDENCE
-    )
+    return compare_calls(drafts, made, made if chained else _named(up.calls, made))
 
 
-def _kept(up: Upstream, reasons: Sequence[str]) -> Refinement:
-    return Refinement(
-        up.calls, abstained=tuple(Abstention("", f"model: {r}") for r in dict.fromkeys(reasons))
-    )
+def _keep(reasons: Sequence[str]) -> Change:
+    change = Change()
+    for reason in dict.fromkeys(reasons):
+        change.hint(Location(REPLY), f"model: {reason}")
+    return change
 
 
 def _named(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
@@ -199,29 +241,41 @@ def _named(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[ToolCa
     return tuple(found)
 
 
-def changes(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> tuple[Edit, ...]:
-    """The edits (rule ``model``) that lead from one list of calls to another; paths point into the
-    list before.
+def compare_calls(
+    drafts: Drafts, after: Sequence[ToolCall], named: Sequence[ToolCall] = ()
+) -> Change | None:
+    """The change (rule ``model``) that leads from the drafts to other calls; None where they are
+    the same. ``named`` are those calls under the ids that they are to have.
 
     Calls are paired: equal ones first, then those of one tool in order, then the rest by place.
     """
-    pairs = _paired(before, after)
-    edits: list[Edit] = []
+    before, ids, named = drafts.calls, drafts.order, named or after
+    pairs, change = _paired(before, after), Change()
     for i, call in enumerate(before):
         at = pairs.get(i)
         if at is None:
-            edits.append(Edit(f"/{i}", to_json(call), None, "model"))
+            _list(change, Location(ids[i]), to_json(call), None)
         else:
-            edits += _differences(i, call, after[at])
-    edits += [
-        Edit(f"/{n}", None, to_json(call), "model")
-        for n, call in enumerate(after)
-        if n not in pairs.values()
-    ]
+            _list_differences(change, ids[i], call, after[at])
+    places = {at: ids[i] for i, at in pairs.items()}
+    for n, call in enumerate(after):
+        if n not in places:
+            places[n] = drafts.new_id()
+            _list(change, Location(places[n]), None, to_json(call))
     moved = sorted(pairs, key=lambda i: pairs[i])
     if moved != sorted(moved):
-        edits.append(Edit("", sorted(moved), moved, "model"))
-    return tuple(edits)
+        read_at = [drafts[id].origin for id in ids]
+        was, now = ([read_at[i] for i in side] for side in (sorted(moved), moved))
+        _list(change, Location(REPLY), was, now)
+    if not change.edits:
+        return None
+    change.order = [places[n] for n in range(len(after))]
+    change.calls = {places[n]: call for n, call in enumerate(named)}
+    return change
+
+
+def _list(change: Change, place: Location, before: Json, after: Json) -> None:
+    change.list_edit(place, before, after, RULE, CONFIDENCE)
 
 
 def _paired(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[int, int]:
@@ -256,15 +310,20 @@ def _place(_: ToolCall) -> str:
     return ""
 
 
-def _differences(number: int, a: ToolCall, b: ToolCall) -> list[Edit]:
-    found = [Edit(f"/{number}/name", a.tool, b.tool, "model")] if a.tool != b.tool else []
+def _list_differences(change: Change, draft: int, a: ToolCall, b: ToolCall) -> None:
+    if a.tool != b.tool:
+        _list(change, Location(draft, NAME), a.tool, b.tool)
     if not isinstance(a.arguments, dict) or not isinstance(b.arguments, dict):
         if a.arguments != b.arguments:
-            found.append(Edit(f"/{number}/arguments", a.arguments, b.arguments, "model"))
-        return found
+            _list(change, in_arguments(draft), a.arguments, b.arguments)
+        return
     for key in dict.fromkeys([*a.arguments, *b.arguments]):
         old, new = a.arguments.get(key), b.arguments.get(key)
         if canonical(old) != canonical(new) or (key in a.arguments) != (key in b.arguments):
-            path = f"/{number}/arguments/{key.replace('~', '~0').replace('/', '~1')}"
-            found.append(Edit(path, old, new, "model"))
-    return found
+            _list(change, in_arguments(draft, key), old, new)
+
+
+MODEL_RULES: tuple[Rule[RefinerContext], ...] = (
+    Rule("model", 500, ask_refiner, NEEDS_MODEL, turn=AFTER_CALLS),
+)
+"""The model rung."""

@@ -55,14 +55,14 @@ def read_reply(text: str, tools: Sequence[Tool] = ()) -> RefinerReply:
         read = _other(body, tools)
         return RefinerReply(read.calls, (), tag, read.truncated or not closed, read.none)
     try:
-        mended = parse_lenient(body)
+        parsed = parse_lenient(body)
     except JsonError:
         read = _other(body, tools)
         return RefinerReply(read.calls, (), tag, read.truncated or not closed)
-    cut = mended.truncated or not closed
+    cut = parsed.truncated or not closed
     if tag == "order_func":
-        return RefinerReply((), _steps(mended.value), tag, cut)
-    items = mended.value if isinstance(mended.value, list) else [mended.value]
+        return RefinerReply((), _steps(parsed.value), tag, cut)
+    items = parsed.value if isinstance(parsed.value, list) else [parsed.value]
     calls = tuple(c for n, item in enumerate(items) if (c := _call(item, n)) is not None)
     return (
         RefinerReply(calls, (), tag, cut, not items)

@@ -12,17 +12,18 @@ from collections.abc import Iterator, Sequence
 
 from callwright.dataflow import flow
 from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
-from callwright.repair.ordering.draft import Draft, best_feeder
+from callwright.repair.ordering.call_flow import CallFlow, best_feeder
 from callwright.repair.ordering.references import plain
-from callwright.repair.rules import extracted as stated
+from callwright.repair.rules import extracted
+from callwright.repair.thresholds import threshold
 
 SURE = (
     "labelled",
     "address",
 )  # kinds of stated values that are the gold one in 92 % of replies with several calls
 FIGURES = frozenset({"id", "number", "code", "account", "phone", "password", "pin"})
-FEED_FLOOR = 0.9
-FEED_MARGIN = 0.3
+FEED_FLOOR = threshold("sequence", "argument_floor")
+FEED_MARGIN = threshold("sequence", "argument_margin")
 
 _QUOTED = re.compile(
     r"'([^'\n]{1,120})'(?!\w)|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|‘([^’\n]{1,120})’"
@@ -50,7 +51,7 @@ class Unfilled(Exception):
     """A required argument that nothing plainly holds; its name is the only argument."""
 
 
-def fill(draft: Draft, tool: Tool, before: int, referred: str) -> JsonObject:
+def fill(call_flow: CallFlow, tool: Tool, before: int, referred: str) -> JsonObject:
     """The required arguments of a call to ``tool`` that must come before call ``before``. Raises
     :class:`Unfilled`.
 
@@ -60,7 +61,9 @@ def fill(draft: Draft, tool: Tool, before: int, referred: str) -> JsonObject:
     found: JsonObject = {}
     for key in tool.required:
         part = tool.properties.get(key)
-        value = _value(draft, tool, key, part if isinstance(part, dict) else {}, before, referred)
+        value = _value(
+            call_flow, tool, key, part if isinstance(part, dict) else {}, before, referred
+        )
         if value is None or any(
             canonical(value) == canonical(v) and not isinstance(v, bool) for v in found.values()
         ):
@@ -70,38 +73,38 @@ def fill(draft: Draft, tool: Tool, before: int, referred: str) -> JsonObject:
 
 
 def _value(
-    draft: Draft, tool: Tool, key: str, part: JsonObject, before: int, referred: str
+    call_flow: CallFlow, tool: Tool, key: str, part: JsonObject, before: int, referred: str
 ) -> Json:
     if "const" in part:
         return part["const"]
     options = part.get("enum")
     if isinstance(options, list) and options:
-        named = [o for o in options if draft.sources.holds(o)]
+        named = [o for o in options if call_flow.sources.holds(o)]
         return named[0] if len(named) == 1 else None
-    shared = _shared(draft, key, part)
+    shared = _shared(call_flow, key, part)
     if shared is not None:
         return shared
-    fed = _fed(draft, tool, key, before, referred)
+    fed = _fed(call_flow, tool, key, before, referred)
     if fed is not None:
         return fed
-    said = _said(draft, key, part)
-    return _stated(draft, key, part) if said is None else said
+    said = _said(call_flow, key, part)
+    return _stated(call_flow, key, part) if said is None else said
 
 
-def _shared(draft: Draft, key: str, part: JsonObject) -> Json:
+def _shared(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
     """The one value that other calls have under this name, if the request holds it."""
     values = {
         canonical(v): v
-        for call in draft.calls
+        for call in call_flow.calls
         if isinstance(call.arguments, dict)
         for k, v in call.arguments.items()
         if plain(k) == plain(key) and not isinstance(v, dict | list) and _fits(v, part)
     }
-    kept = [v for v in values.values() if draft.sources.holds(v) and not isinstance(v, bool)]
+    kept = [v for v in values.values() if call_flow.sources.holds(v) and not isinstance(v, bool)]
     return kept[0] if len(values) == 1 and kept else None
 
 
-def _fed(draft: Draft, tool: Tool, key: str, before: int, referred: str) -> Json:
+def _fed(call_flow: CallFlow, tool: Tool, key: str, before: int, referred: str) -> Json:
     """A reference to the one output that plainly answers the argument, written as its neighbour
     is.
     """
@@ -109,71 +112,75 @@ def _fed(draft: Draft, tool: Tool, key: str, before: int, referred: str) -> Json
         return None
     makers = [
         (i, t)
-        for i in draft.independent(before)
-        if (t := draft.tool(i)) is not None and t.name != tool.name
+        for i in call_flow.independent(before)
+        if (t := call_flow.tool(i)) is not None and t.name != tool.name
     ]
     found = best_feeder(makers, tool, key, FEED_FLOOR, FEED_MARGIN)
-    return None if found is None else written_values(draft, found[0], found[1], referred)
+    return None if found is None else written_values(call_flow, found[0], found[1], referred)
 
 
-def written_values(draft: Draft, call: int, output: str, like: str) -> str | None:
+def written_values(call_flow: CallFlow, call: int, output: str, like: str) -> str | None:
     """A reference to an output of a call in the notation of another reference; None where there is
     no such name.
     """
-    own = draft.labels.given[call]
+    own = call_flow.labels.given[call]
     if like.startswith("output_"):
         return output if output.startswith("output_") else None
     if like.startswith("API_call_"):
-        tool = draft.tool(call)
+        tool = call_flow.tool(call)
         names = list((tool.output_schema or {}).get("properties", {})) if tool else []
         at = names.index(output) if output in names else 0
         return own[at] if at < len(own) and own[at].startswith("API_call_") else None
     if re.match(r"\$\{?\d", like):
         return f"${{{call + 1}}}" if "{" in like else f"${call + 1}"
-    label = (own[0] if own else draft.calls[call].id).strip("$")
+    label = (own[0] if own else call_flow.calls[call].id).strip("$")
     steps = f".{output}" if output else ""
     return (
         f"${label}{steps}$" if like.startswith("$") and "{" not in like else f"{{{label}{steps}}}"
     )
 
 
-def _stated(draft: Draft, key: str, part: JsonObject) -> Json:
+def _stated(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
     """The text that the request says the argument is ("my username is ann"), if no call has it yet;
     figures only for an argument that is called a number or an id.
     """
-    told = stated.fill(key, part, draft.talk) if part.get("type", "string") == "string" else None
+    told = (
+        extracted.fill(key, part, call_flow.talk)
+        if part.get("type", "string") == "string"
+        else None
+    )
     if (
         told is None
         or told.kind not in SURE
         or (str(told.value).isdigit() and not FIGURES & set(flow.words(key)[-1:]))
     ):
         return None
-    return told.value if _fresh([str(told.value)], _used(draft)) else None
+    return told.value if _fresh([str(told.value)], _used(call_flow)) else None
 
 
-def _used(draft: Draft) -> set[str]:
+def _used(call_flow: CallFlow) -> set[str]:
     """The values of all calls that stay."""
-    kept = (call for n, call in enumerate(draft.calls) if n not in draft.dropped)
+    kept = (call for n, call in enumerate(call_flow.calls) if n not in call_flow.dropped)
     return {plain(str(v)) for call in kept for v in scalars(call.arguments)}
 
 
-def _said(draft: Draft, key: str, part: JsonObject) -> Json:
+def _said(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
     """The only value of the argument's kind that the request holds and no call uses yet.
 
     A number must stand by the argument's name ("a term of 36 months"); so must a text, unless the
     argument is what names the thing (query, title, city …) and only one thing is named.
     """
-    used = _used(draft)
+    used = _used(call_flow)
     kind = part.get("type")
     if kind in ("integer", "number"):
-        near = (m for m in _NUMBER.finditer(draft.query) if _by_name(draft.query, m, key))
+        near = (m for m in _NUMBER.finditer(call_flow.query) if _by_name(call_flow.query, m, key))
         figures = _fresh((m[0] for m in near), used)
         if len(figures) != 1 or (kind == "integer" and "." in figures[0]):
             return None
         return int(figures[0]) if "." not in figures[0] else float(figures[0])
     if kind not in (None, "string"):
         return None
-    for candidates in _texts(draft.query, key, part):
+    for candidates in _texts(call_flow.query, key, part):
         fresh = _fresh(candidates, used)
         if fresh:
             return fresh[0] if len(fresh) == 1 else None

@@ -12,10 +12,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from callwright.dataflow import flow
-from callwright.nouns.types import CheckedCall, Edit, Json, Tool, ToolCall, to_json
+from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall, to_json
 from callwright.repair.gate import Gate
+from callwright.repair.location import Location
 from callwright.repair.ordering.arguments import Unfilled, fill
-from callwright.repair.ordering.draft import Draft, best_feeder, feeds, offers
+from callwright.repair.ordering.call_flow import CallFlow, best_feeder, feeds, offers
 from callwright.repair.ordering.references import (
     Labels,
     Meaning,
@@ -26,45 +27,51 @@ from callwright.repair.ordering.references import (
 from callwright.repair.provenance.grounding import is_identifier, judge
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.schema_echo import is_echo, is_marked, repeats_schema
+from callwright.repair.thresholds import threshold
 from callwright.schema.compiled import compiled_for
 
-TOOL_FLOOR = 0.85  # how well a tool must answer an argument to be the missing producer
-TOOL_MARGIN = 0.25
+TOOL_FLOOR = threshold("sequence", "tool_floor")
+TOOL_MARGIN = threshold("sequence", "tool_margin")
 MAX_ADDED = 4
+WAIT_FOR_RESULT = "wait_for_result"
 _NOTHING = ProvenanceIndex()
 
 
-def add_for_reference(draft: Draft, ref: Reference) -> bool:
+def add_for_reference(call_flow: CallFlow, ref: Reference) -> bool:
     """Add the call a reference takes its value from, under the label it names; else report what is
     missing.
     """
-    tool = _only_provider(draft, ref)
+    tool = _only_provider(call_flow, ref)
     if tool is None:
-        draft.report(ref, f"'{ref.text}' refers to a result that no call returns.")
+        call_flow.report(ref, f"'{ref.text}' refers to a result that no call returns.")
         return False
     made = _call(
-        draft, tool, ref.call, ref.label if ref.notation in ("variable", "braces") else "", ref.text
+        call_flow,
+        tool,
+        ref.call,
+        ref.label if ref.notation in ("variable", "braces") else "",
+        ref.text,
     )
     if isinstance(made, str):
-        draft.report(ref, f"'{ref.text}' refers to a result that no call returns; {made}")
+        call_flow.report(ref, f"'{ref.text}' refers to a result that no call returns; {made}")
         return False
-    if any(c.tool == made.tool and c.arguments == made.arguments for c in draft.calls):
-        draft.report(
+    if any(c.tool == made.tool and c.arguments == made.arguments for c in call_flow.calls):
+        call_flow.report(
             ref,
             f"'{ref.text}' refers to a result that no call returns; '{tool.name}' is called"
             " already.",
         )
         return False
-    _insert(draft, made, ref, tool)
+    _insert(call_flow, made, ref, tool)
     return True
 
 
-def _only_provider(draft: Draft, ref: Reference) -> Tool | None:
+def _only_provider(call_flow: CallFlow, ref: Reference) -> Tool | None:
     """The one offered tool that declares the field (or plainly answers the argument, where no field
     is named).
     """
-    consumer = draft.tool(ref.call)
-    others = [t for t in draft.tools.values() if consumer is None or t.name != consumer.name]
+    consumer = call_flow.tool(ref.call)
+    others = [t for t in call_flow.tools.values() if consumer is None or t.name != consumer.name]
     if ref.notation == "output":
         others = [t for t in others if ref.label in named_outputs(t)]
         return others[0] if len(others) == 1 else None
@@ -77,54 +84,49 @@ def _only_provider(draft: Draft, ref: Reference) -> Tool | None:
     return None if found is None else others[found[0]]
 
 
-def _call(draft: Draft, tool: Tool, before: int, label: str, referred: str) -> ToolCall | str:
+def _call(
+    call_flow: CallFlow, tool: Tool, before: int, label: str, referred: str
+) -> ToolCall | str:
     """The missing call, or why it is not made."""
     if tool.effects.may_write:
         return (
             f"'{tool.name}' would provide it, but may change something, so it is not called"
             " unasked."
         )
-    if len(draft.calls) - len(draft.references) > 64 or _added(draft) >= MAX_ADDED:
+    if len(call_flow.calls) - len(call_flow.references) > 64 or call_flow.added >= MAX_ADDED:
         return f"'{tool.name}' would provide it, but too many calls are missing."
     try:
-        arguments = fill(draft, tool, before, referred)
+        arguments = fill(call_flow, tool, before, referred)
     except Unfilled as missing:
         return f"'{tool.name}' would provide it, but its '{missing}' is not known."
-    call = ToolCall(label or f"call_{len(draft.calls) + 1}", tool.name, arguments)
-    if not references([call], draft.tools.values()) and not isinstance(
+    call = ToolCall(label or f"call_{len(call_flow.calls) + 1}", tool.name, arguments)
+    if not references([call], call_flow.tools.values()) and not isinstance(
         Gate([tool]).check(call), CheckedCall
     ):
         return f"'{tool.name}' would provide it, but what is known makes no valid call of it."
     return call
 
 
-def _added(draft: Draft) -> int:
-    return sum(e.rule == "producer_added" for e in draft.edits)
-
-
-def _insert(draft: Draft, call: ToolCall, ref: Reference, tool: Tool) -> None:
+def _insert(call_flow: CallFlow, call: ToolCall, ref: Reference, tool: Tool) -> None:
     """Append the call; the order is made later. References that bear its label now mean it."""
-    at = len(draft.calls)
-    draft.calls.append(call)
-    labels = _labels(draft, ref, tool)
-    draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, labels])
-    if ref.notation == "response":
-        draft.calls[at] = replace(call, id=" ".join(labels))
-    draft.edits.append(Edit(f"/{at}", None, to_json(draft.calls[at]), "producer_added"))
-    for other, meaning in draft.meant.items():
-        draft.meant[other] = meaning or draft.labels.meaning(other)
-    if draft.meant[ref] is None or ref.notation == "numbered":
-        draft.meant[ref] = Meaning(at)
-    for new in references(draft.calls, draft.tools.values(), draft.query):
+    at = len(call_flow.calls)
+    labels = _labels(call_flow, ref, tool)
+    call_flow.add_call(replace(call, id=" ".join(labels)) if ref.notation == "response" else call)
+    call_flow.labels = Labels(call_flow.calls, call_flow.tools, [*call_flow.labels.given, labels])
+    for other, meaning in call_flow.meant.items():
+        call_flow.meant[other] = meaning or call_flow.labels.meaning(other)
+    if call_flow.meant[ref] is None or ref.notation == "numbered":
+        call_flow.meant[ref] = Meaning(at)
+    for new in references(call_flow.calls, call_flow.tools.values(), call_flow.query):
         if new.call == at:
-            draft.references.append(new)
-            draft.meant[new] = draft.labels.meaning(new)
+            call_flow.references.append(new)
+            call_flow.meant[new] = call_flow.labels.meaning(new)
 
 
-def _labels(draft: Draft, ref: Reference, tool: Tool) -> tuple[str, ...]:
+def _labels(call_flow: CallFlow, ref: Reference, tool: Tool) -> tuple[str, ...]:
     if ref.notation != "response":
         return (ref.label,)
-    consumer = draft.tool(ref.call)
+    consumer = call_flow.tool(ref.call)
     output = feeds(tool, consumer, ref.parameter)[1] if consumer else ""
     names = named_outputs(tool)
     first = int(re.sub(r"\D", "", ref.label)) - (names.index(output) if output in names else 0)
@@ -132,7 +134,7 @@ def _labels(draft: Draft, ref: Reference, tool: Tool) -> tuple[str, ...]:
 
 
 def wait_for_results(
-    draft: Draft, seen: ProvenanceIndex | None, unknown: Collection[tuple[int, str]] = ()
+    call_flow: CallFlow, seen: ProvenanceIndex | None, unknown: Collection[tuple[int, str]] = ()
 ) -> None:
     """Calls whose value only another call can give, where calls cannot refer to each other.
 
@@ -143,39 +145,41 @@ def wait_for_results(
     its result is taken out for now (``wait_for_result``): it can be made once the result is there.
     """
     reads = any(
-        not tool.effects.may_write for tool in draft.tools.values()
+        not tool.effects.may_write for tool in call_flow.tools.values()
     )  # none else is ever added
-    for i in range(len(draft.calls)):
+    for i in range(len(call_flow.calls)):
         key = next((name for at, name in unknown if at == i), "")
         if not key and (
-            seen is not None or _looks_unfilled(draft, i)
+            seen is not None or _looks_unfilled(call_flow, i)
         ):  # else no index of the request is made for it
-            key = _unknown_value(draft, i, seen or draft.sources, identifiers=seen is not None)
-        key = key or (_mixed_up(draft, i) if reads and draft.query else "")
+            key = _unknown_value(
+                call_flow, i, seen or call_flow.sources, identifiers=seen is not None
+            )
+        key = key or (_mixed_up(call_flow, i) if reads and call_flow.query else "")
         if not key:
             continue
-        draft.dropped.add(i)
-        verdict = _provided(draft, i, key)
+        call_flow.dropped.add(i)
+        verdict = _provided(call_flow, i, key)
         if isinstance(verdict, str):
-            draft.dropped.remove(i)
+            call_flow.dropped.remove(i)
             if verdict:
-                draft.abstained.append(verdict)
+                call_flow.abstain(verdict)
             continue
-        gone = draft.calls[i]
-        draft.edits.append(Edit(f"/{i}", to_json(gone), None, "wait_for_result"))
+        gone = call_flow.calls[i]
+        place = Location(call_flow.ids[i])
+        call_flow.change.list_edit(place, to_json(gone), None, WAIT_FOR_RESULT)
         if verdict is not None:
-            draft.edits.append(
-                Edit(f"/{len(draft.calls)}", None, to_json(verdict), "producer_added")
+            call_flow.add_call(verdict)
+            call_flow.labels = Labels(
+                call_flow.calls, call_flow.tools, [*call_flow.labels.given, (verdict.id,)]
             )
-            draft.calls.append(verdict)
-            draft.labels = Labels(draft.calls, draft.tools, [*draft.labels.given, (verdict.id,)])
 
 
-def _looks_unfilled(draft: Draft, call: int) -> bool:
+def _looks_unfilled(call_flow: CallFlow, call: int) -> bool:
     """Whether a required argument is a placeholder to somebody who has heard and read nothing
     else.
     """
-    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    tool, arguments = call_flow.tool(call), call_flow.calls[call].arguments
     if tool is None or not isinstance(arguments, dict):
         return False
     values = [(k, arguments[k]) for k in tool.required if isinstance(arguments.get(k), str | dict)]
@@ -197,11 +201,13 @@ def _unfilled(key: str, value: Json, tool: Tool, sources: ProvenanceIndex) -> bo
     )
 
 
-def _unknown_value(draft: Draft, call: int, sources: ProvenanceIndex, identifiers: bool) -> str:
+def _unknown_value(
+    call_flow: CallFlow, call: int, sources: ProvenanceIndex, identifiers: bool
+) -> str:
     """The first required argument that is a placeholder, or (if asked) an identifier from nowhere;
     "" for none.
     """
-    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    tool, arguments = call_flow.tool(call), call_flow.calls[call].arguments
     if tool is None or not isinstance(arguments, dict):
         return ""
     for key in tool.required:
@@ -220,39 +226,39 @@ def _unknown_value(draft: Draft, call: int, sources: ProvenanceIndex, identifier
     return ""
 
 
-def _mixed_up(draft: Draft, call: int) -> str:
+def _mixed_up(call_flow: CallFlow, call: int) -> str:
     """The first required argument that holds what its own producer must be given under another
     name: the password where the token belongs that the password is exchanged for.
     """
-    tool, arguments = draft.tool(call), draft.calls[call].arguments
+    tool, arguments = call_flow.tool(call), call_flow.calls[call].arguments
     if tool is None or not isinstance(arguments, dict):
         return ""
     for key in tool.required:
         value: Json = arguments.get(key)
         maker = (
-            _maker(draft, tool, key)
+            _maker(call_flow, tool, key)
             if is_identifier(key, value, tool.properties.get(key))
             else None
         )
         if maker is None or maker.effects.may_write or key in maker.properties:
             continue
-        draft.dropped.add(call)
+        call_flow.dropped.add(call)
         try:
-            given = fill(draft, maker, call, "")
+            given = fill(call_flow, maker, call, "")
         except Unfilled:
             continue
         finally:
-            draft.dropped.remove(call)
+            call_flow.dropped.remove(call)
         if value in [v for k, v in given.items() if k not in arguments]:
             return key
     return ""
 
 
-def _maker(draft: Draft, consumer: Tool, key: str) -> Tool | None:
+def _maker(call_flow: CallFlow, consumer: Tool, key: str) -> Tool | None:
     """The one offered tool whose output plainly answers an argument; of tools that do not say what
     they return, the one that is called after it (``get_user_token`` for a ``token``).
     """
-    others = [t for t in draft.tools.values() if t.name != consumer.name]
+    others = [t for t in call_flow.tools.values() if t.name != consumer.name]
     found = best_feeder(list(enumerate(others)), consumer, key, TOOL_FLOOR, TOOL_MARGIN)
     if found is not None:
         return others[found[0]]
@@ -265,13 +271,15 @@ def _maker(draft: Draft, consumer: Tool, key: str) -> Tool | None:
     return named[0] if len(named) == 1 and flow.verb(flow.words(named[0].name)[0]) else None
 
 
-def _provided(draft: Draft, call: int, key: str) -> ToolCall | str | None:
+def _provided(call_flow: CallFlow, call: int, key: str) -> ToolCall | str | None:
     """The call to add, None where the producer is called already, or why nothing is done."""
-    consumer = draft.tool(call)
+    consumer = call_flow.tool(call)
     assert consumer is not None
-    tool = _maker(draft, consumer, key)
+    tool = _maker(call_flow, consumer, key)
     if tool is None:
         return ""
-    if any(c.tool == tool.name for n, c in enumerate(draft.calls) if n not in draft.dropped):
+    if any(
+        c.tool == tool.name for n, c in enumerate(call_flow.calls) if n not in call_flow.dropped
+    ):
         return None
-    return _call(draft, tool, call, "", "")
+    return _call(call_flow, tool, call, "", "")

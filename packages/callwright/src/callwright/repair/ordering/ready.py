@@ -11,9 +11,10 @@ from callwright.dataflow import flow
 from callwright.nouns.types import Tool
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import is_identifier
+from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
 
-_PROVIDES = 0.75  # how well an output must answer an argument
+_PROVIDES = threshold("ready", "provides")
 _KINDS = frozenset({"token", "id", "uuid", "guid"})
 _A = "(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{4,}"  # what an identifier looks like
 

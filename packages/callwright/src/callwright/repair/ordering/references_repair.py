@@ -12,8 +12,15 @@ import re
 from dataclasses import replace
 
 from callwright.dataflow import flow
-from callwright.nouns.types import Edit, Tool
-from callwright.repair.ordering.draft import Draft, best_feeder, known_keys, offers, respelled
+from callwright.nouns.types import Tool
+from callwright.repair.location import ID, Location
+from callwright.repair.ordering.call_flow import (
+    CallFlow,
+    best_feeder,
+    known_keys,
+    offers,
+    respelled,
+)
 from callwright.repair.ordering.references import (
     Labels,
     Meaning,
@@ -22,48 +29,50 @@ from callwright.repair.ordering.references import (
     plain,
     stem,
 )
+from callwright.repair.thresholds import threshold
 
-FEED_FLOOR = 0.75  # what an output must score to be taken for the meant one where the reference names no field
-FEED_MARGIN = 0.3  # and by how much it must beat the next
-WRONG_CEILING = 0.0  # what an output may score at most for its reference to be taken for a slip
-WRONG_FLOOR = 0.9  # and what the output must score that was meant instead
+FEED_FLOOR = threshold("sequence", "reference_floor")
+FEED_MARGIN = threshold("sequence", "reference_margin")
+WRONG_CEILING = threshold("sequence", "wrong_ceiling")
+WRONG_FLOOR = threshold("sequence", "wrong_floor")
 
 
-def label_unlabelled(draft: Draft) -> None:
+def label_unlabelled(call_flow: CallFlow) -> None:
     """Give a call without a label the one label that references name and nobody has (rule
     ``label_added``).
     """
-    missing = _missing_labels(draft)
+    missing = _missing_labels(call_flow)
     bare = [
         i
-        for i, own in enumerate(draft.labels.given)
+        for i, own in enumerate(call_flow.labels.given)
         if not _of_kinds(own, {stem(m) for m in missing})
     ]
     if not missing or not bare:
         return
-    groups = _groups(draft, missing, bare)
-    given = list(draft.labels.given)
+    groups = _groups(call_flow, missing, bare)
+    given = list(call_flow.labels.given)
     for i, labels in groups.items():
         text = " ".join(labels)
-        draft.edits.append(Edit(f"/{i}/id", draft.calls[i].id, text, "label_added"))
-        draft.calls[i] = replace(draft.calls[i], id=text)
+        place = Location(call_flow.ids[i], ID)
+        call_flow.change.list_edit(place, call_flow.calls[i].id, text, "label_added")
+        call_flow.calls[i] = replace(call_flow.calls[i], id=text)
         given[i] = labels
     if groups:
-        draft.labels = Labels(draft.calls, draft.tools, given)
-        for ref, meaning in draft.meant.items():
-            draft.meant[ref] = meaning or draft.labels.meaning(ref)
+        call_flow.labels = Labels(call_flow.calls, call_flow.tools, given)
+        for ref, meaning in call_flow.meant.items():
+            call_flow.meant[ref] = meaning or call_flow.labels.meaning(ref)
 
 
-def _missing_labels(draft: Draft) -> list[str]:
+def _missing_labels(call_flow: CallFlow) -> list[str]:
     """Labels that references name and no call has, where calls do have labels of that kind, once
     each.
     """
     found: dict[str, str] = {}
-    for ref, meaning in draft.meant.items():
+    for ref, meaning in call_flow.meant.items():
         if (
             meaning is None
             and ref.notation in ("variable", "response")
-            and draft.labels.explicit(ref)
+            and call_flow.labels.explicit(ref)
         ):
             found.setdefault(plain(ref.label), ref.label)
     return sorted(found.values(), key=label_number)
@@ -73,31 +82,31 @@ def _of_kinds(labels: tuple[str, ...], stems: set[str]) -> bool:
     return any(stem(label) in stems for label in labels)
 
 
-def _groups(draft: Draft, missing: list[str], bare: list[int]) -> dict[int, tuple[str, ...]]:
+def _groups(call_flow: CallFlow, missing: list[str], bare: list[int]) -> dict[int, tuple[str, ...]]:
     """Which bare call gets which missing labels: one bare call gets them all, several each the one
     at its place.
     """
     if all(label.startswith("API_call_") for label in missing):
-        run = _gap(draft, missing) if len(bare) == 1 else ()
+        run = _gap(call_flow, missing) if len(bare) == 1 else ()
         return {bare[0]: run} if run else {}
     if len(bare) == 1 and len(missing) == 1:
-        return {bare[0]: (missing[0],)} if _could_be(draft, bare[0], missing[0]) else {}
+        return {bare[0]: (missing[0],)} if _could_be(call_flow, bare[0], missing[0]) else {}
     placed: dict[int, tuple[str, ...]] = {
         i: (m,)
         for m in missing
         for i in bare
-        if label_number(m) == i + 1 and _could_be(draft, i, m)
+        if label_number(m) == i + 1 and _could_be(call_flow, i, m)
     }
     return placed if len(placed) == len(missing) else {}
 
 
-def _gap(draft: Draft, missing: list[str]) -> tuple[str, ...]:
+def _gap(call_flow: CallFlow, missing: list[str]) -> tuple[str, ...]:
     """The run of free numbers around the missing labels: what a call of several outputs must have
     been called.
     """
     used = {
         label_number(label)
-        for own in draft.labels.given
+        for own in call_flow.labels.given
         for label in own
         if label.startswith("API_call_")
     }
@@ -111,68 +120,68 @@ def _gap(draft: Draft, missing: list[str]) -> tuple[str, ...]:
     return run if set(missing) <= set(run) else ()
 
 
-def _could_be(draft: Draft, call: int, label: str) -> bool:
+def _could_be(call_flow: CallFlow, call: int, label: str) -> bool:
     """Whether a call may bear a label: it is not the one that refers to it, and returns the fields
     taken from it.
     """
-    tool = draft.tool(call)
-    taken = [r for r in draft.references if plain(r.label) == plain(label)]
+    tool = call_flow.tool(call)
+    taken = [r for r in call_flow.references if plain(r.label) == plain(label)]
     if any(r.call == call for r in taken) or any(
-        call not in draft.independent(r.call) for r in taken
+        call not in call_flow.independent(r.call) for r in taken
     ):
         return False
     keys = known_keys(tool) if tool else frozenset()
     return not keys or all(not r.field or r.field[-1] in keys for r in taken)
 
 
-def mend_reference(draft: Draft, ref: Reference) -> bool:
+def repair_reference(call_flow: CallFlow, ref: Reference) -> bool:
     """Mend one reference that names nothing, its own call, or a field that is not there. True where
     that worked.
     """
-    meaning = draft.meant[ref]
+    meaning = call_flow.meant[ref]
     if meaning is not None and meaning.call != ref.call:
-        tool = draft.tool(meaning.call)
+        tool = call_flow.tool(meaning.call)
         if tool is None or not ref.field or not known_keys(tool) or offers(tool, ref):
-            _point_away(draft, ref, meaning)
+            _point_away(call_flow, ref, meaning)
             return True
         spelled = respelled(tool, ref)
         if spelled:
-            draft.point(ref, meaning, ref.with_field(ref.field[-1], spelled), "field_respelled")
+            call_flow.point(ref, meaning, ref.with_field(ref.field[-1], spelled), "field_respelled")
             return True
-    target = _by_field(draft, ref) if ref.field else _by_flow(draft, ref)
+    target = _by_field(call_flow, ref) if ref.field else _by_flow(call_flow, ref)
     if target is None:
         return False
-    label = _label_for(draft, target, ref)
+    label = _label_for(call_flow, target, ref)
     if not label:
         return False
-    draft.point(ref, target, ref.renamed(label), "reference_relabelled")
+    call_flow.point(ref, target, ref.renamed(label), "reference_relabelled")
     return True
 
 
-def _point_away(draft: Draft, ref: Reference, meaning: Meaning) -> None:
+def _point_away(call_flow: CallFlow, ref: Reference, meaning: Meaning) -> None:
     """A reference without a field to a call that gives nothing of the kind, while another call
     plainly does.
 
     References to an earlier call are left alone unless their call declares outputs and none of them
     answers at all.
     """
-    producer, consumer = draft.tool(meaning.call), draft.tool(ref.call)
+    producer, consumer = call_flow.tool(meaning.call), call_flow.tool(ref.call)
     if ref.field or producer is None or consumer is None or not known_keys(producer):
         return
     if _score(producer, consumer, ref.parameter, meaning.output) > WRONG_CEILING:
         return
-    target = _by_flow(draft, ref, WRONG_FLOOR)
-    place = _numbers(draft) or range(len(draft.calls))
+    target = _by_flow(call_flow, ref, WRONG_FLOOR)
+    place = _numbers(call_flow) or range(len(call_flow.calls))
     label = (
-        _label_for(draft, target, ref)
+        _label_for(call_flow, target, ref)
         if target is not None and place[target.call] < place[ref.call]
         else ""
     )
     if target is not None and label and target.call != meaning.call:
-        draft.point(ref, target, ref.renamed(label), "reference_relabelled")
+        call_flow.point(ref, target, ref.renamed(label), "reference_relabelled")
 
 
-def doubt_forward(draft: Draft) -> None:
+def doubt_forward(call_flow: CallFlow) -> None:
     """References to a call numbered later, where one numbered earlier returns the same: either the
     order or the label is wrong and nobody can tell which, so they are left as they were written and
     reported.
@@ -180,31 +189,33 @@ def doubt_forward(draft: Draft) -> None:
     The numbers of the labels decide, not the places: a list gets the same doubts again once it has
     been sorted.
     """
-    numbers = _numbers(draft)
-    for ref, meaning in list(draft.meant.items()) if numbers else ():
+    numbers = _numbers(call_flow)
+    for ref, meaning in list(call_flow.meant.items()) if numbers else ():
         if (
             meaning is None
             or numbers[meaning.call] <= numbers[ref.call]
-            or not draft.labels.explicit(ref)
+            or not call_flow.labels.explicit(ref)
         ):
             continue
         earlier = (i for i, number in enumerate(numbers) if number < numbers[ref.call])
-        if any((t := draft.tool(i)) is not None and _answers(draft, t, ref) for i in earlier):
-            draft.leave(
+        if any(
+            (t := call_flow.tool(i)) is not None and _answers(call_flow, t, ref) for i in earlier
+        ):
+            call_flow.leave(
                 ref,
                 f"'{ref.text}' takes the result of a later call, and an earlier one returns the"
                 " same.",
             )
 
 
-def _numbers(draft: Draft) -> list[int]:
+def _numbers(call_flow: CallFlow) -> list[int]:
     """The number of each call's first label; empty where labels are missing, of several kinds or
     given twice.
     """
-    firsts = [own[0] for own in draft.labels.given if own]
+    firsts = [own[0] for own in call_flow.labels.given if own]
     numbers = [label_number(x) for x in firsts]
     if (
-        len(firsts) < len(draft.calls)
+        len(firsts) < len(call_flow.calls)
         or len({stem(x) for x in firsts}) > 1
         or len(set(numbers)) < len(numbers)
     ):
@@ -212,13 +223,13 @@ def _numbers(draft: Draft) -> list[int]:
     return numbers
 
 
-def _answers(draft: Draft, producer: Tool, ref: Reference) -> bool:
+def _answers(call_flow: CallFlow, producer: Tool, ref: Reference) -> bool:
     """Whether a tool returns what a reference takes: its field, or something that answers its
     argument.
     """
     if ref.field:
         return offers(producer, ref)
-    consumer = draft.tool(ref.call)
+    consumer = call_flow.tool(ref.call)
     return consumer is not None and _score(producer, consumer, ref.parameter, "") >= FEED_FLOOR
 
 
@@ -232,27 +243,27 @@ def _score(producer: Tool, consumer: Tool, parameter: str, output: str) -> float
     return max((flow.similarity(g, w, target) for g in given for w in wanted), default=0.0)
 
 
-def _by_field(draft: Draft, ref: Reference) -> Meaning | None:
+def _by_field(call_flow: CallFlow, ref: Reference) -> Meaning | None:
     """The one call that may come before and declares the field; not if a tool that was never called
     does as well.
     """
     makers = [
         i
-        for i in draft.independent(ref.call)
-        if (t := draft.tool(i)) is not None and offers(t, ref)
+        for i in call_flow.independent(ref.call)
+        if (t := call_flow.tool(i)) is not None and offers(t, ref)
     ]
-    if len(makers) != 1 or (draft.meant[ref] is None and _was_removed(draft, ref)):
+    if len(makers) != 1 or (call_flow.meant[ref] is None and _was_removed(call_flow, ref)):
         return None
     return Meaning(makers[0])
 
 
-def _was_removed(draft: Draft, ref: Reference) -> bool:
+def _was_removed(call_flow: CallFlow, ref: Reference) -> bool:
     """Whether the label is a gap between the labels in use: then the call is missing, the reference
     is right.
     """
     numbers = {
         label_number(label)
-        for own in draft.labels.given
+        for own in call_flow.labels.given
         for label in own
         if stem(label) == stem(ref.label)
     }
@@ -263,30 +274,37 @@ def _was_removed(draft: Draft, ref: Reference) -> bool:
     )
 
 
-def _by_flow(draft: Draft, ref: Reference, floor: float = FEED_FLOOR) -> Meaning | None:
+def _by_flow(call_flow: CallFlow, ref: Reference, floor: float = FEED_FLOOR) -> Meaning | None:
     """The one call whose output plainly answers the argument."""
-    consumer = draft.tool(ref.call)
-    if consumer is None or not ref.whole or ref.notation == "output" or _was_removed(draft, ref):
+    consumer = call_flow.tool(ref.call)
+    if (
+        consumer is None
+        or not ref.whole
+        or ref.notation == "output"
+        or _was_removed(call_flow, ref)
+    ):
         return None
-    makers = [(i, t) for i in draft.independent(ref.call) if (t := draft.tool(i)) is not None]
+    makers = [
+        (i, t) for i in call_flow.independent(ref.call) if (t := call_flow.tool(i)) is not None
+    ]
     found = best_feeder(makers, consumer, ref.parameter, floor, FEED_MARGIN)
     return None if found is None else Meaning(found[0], found[1])
 
 
-def _label_for(draft: Draft, target: Meaning, ref: Reference) -> str:
+def _label_for(call_flow: CallFlow, target: Meaning, ref: Reference) -> str:
     """How the reference's notation calls the target; "" where it has no such name."""
-    own = [x for x in draft.labels.given[target.call] if stem(x) == stem(ref.label)]
+    own = [x for x in call_flow.labels.given[target.call] if stem(x) == stem(ref.label)]
     if ref.notation == "response":
         outputs = [
             x
             for x in own
-            if (m := draft.labels.meaning(replace(ref, label=x))) and m.output == target.output
+            if (m := call_flow.labels.meaning(replace(ref, label=x))) and m.output == target.output
         ]
         return outputs[0] if outputs else ""
     if own:
         return own[0].strip("$")
     if ref.notation == "braces":
-        return draft.calls[target.call].id
-    if draft.labels.explicit(ref):
+        return call_flow.calls[target.call].id
+    if call_flow.labels.explicit(ref):
         return ""
     return re.sub(r"\d+", str(target.call + 1), ref.label)

@@ -1,4 +1,4 @@
-"""The order of calls and what flows between them: references mended, missing producers added,
+"""The order of calls and what flows between them: references repaired, missing producers added,
 sorted.
 
 What is right stays: a list of calls without a broken reference, a later reference or a value only
@@ -9,12 +9,15 @@ done, and that is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Tool, ToolCall
-from callwright.repair.ordering.draft import Draft
+from callwright.repair.draft import AFTER_CALLS, Change, Drafts
+from callwright.repair.location import REPLY, Location
+from callwright.repair.ordering.call_flow import CallFlow
 from callwright.repair.ordering.producer import add_for_reference, wait_for_results
 from callwright.repair.ordering.references import (
     Labels,
@@ -29,28 +32,60 @@ from callwright.repair.ordering.references import (
 from callwright.repair.ordering.references_repair import (
     doubt_forward,
     label_unlabelled,
-    mend_reference,
+    repair_reference,
 )
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 MAX_CALLS = 256  # a longer list is left as it is
+
+Layers: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OrderedCalls:
     """The calls in an order in which each comes after those it takes something from.
 
-    ``edits``: paths point into the list as given ("/2/arguments/id"; "/3" with ``before`` None: a
-    call added at this place of the result; "" the order itself, as positions). ``problems`` are
-    references nobody answers, ``abstained`` why nothing was done about something. ``layers`` are
-    positions in ``calls``: those of one layer do not need each other and may run at once.
+    ``layers`` are positions in ``calls``: those of one layer do not need each other and may run at
+    once.
     """
 
-    calls: tuple[ToolCall, ...]
-    edits: tuple[Edit, ...] = ()
-    problems: tuple[Violation, ...] = ()
-    abstained: tuple[str, ...] = ()
+    drafts: Drafts
     layers: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls in order."""
+        return self.drafts.calls
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was done. Paths point into the list as given ("/2/arguments/id"; "/3" with
+        ``before`` None: a call added at this place of the result; "" the order itself, as
+        positions).
+        """
+        return self.drafts.render_edits()
+
+    @property
+    def problems(self) -> tuple[Violation, ...]:
+        """References nobody answers."""
+        return self.drafts.render_violations()
+
+    @property
+    def abstained(self) -> tuple[str, ...]:
+        """Why nothing was done about something."""
+        return tuple(found.reason for found in self.drafts.render_abstentions())
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceContext:
+    """What orders calls: see :func:`order`. ``labels`` and ``unknown`` are by call_flow id."""
+
+    tools: Sequence[Tool]
+    query: str = ""
+    labels: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    chained: bool | None = None
+    seen: ProvenanceIndex | None = None
+    unknown: Collection[tuple[int, str]] = ()
 
 
 def order(
@@ -63,7 +98,7 @@ def order(
     seen: ProvenanceIndex | None = None,
     unknown: Collection[tuple[int, str]] = (),
 ) -> OrderedCalls:
-    """Mend the data flow between calls and sort them, moving as little as possible.
+    """Repair the data flow between calls and sort them, moving as little as possible.
 
     Where calls must move and bear the numbered labels that references use, calls that do not need
     each other follow their numbers: whoever wrote the labels counted in the order that was meant.
@@ -74,82 +109,97 @@ def order(
     one; ``unknown`` names arguments (call, name) that are known to be made up. Deterministic, no
     I/O, never raises for what a model wrote.
     """
-    calls = tuple(calls)
+    drafts = Drafts(calls, turn=AFTER_CALLS)
+    given = dict(enumerate(labels)) if len(labels) == len(calls) else {}
+    context = SequenceContext(tools, query, given, chained, seen, unknown)
+    change, layers = order_drafts(drafts, context)
+    if change is not None:
+        drafts.apply(change)
+    return OrderedCalls(drafts, layers)
+
+
+def order_drafts(drafts: Drafts, context: SequenceContext) -> tuple[Change | None, Layers]:
+    """The change that repairs the data flow between the drafts and sorts them, and the layers."""
+    calls, ids = drafts.calls, list(drafts.order)
     if not calls or len(calls) > MAX_CALLS:
-        return OrderedCalls(calls, layers=tuple((i,) for i in range(len(calls))))
-    by_name = {tool.name: tool for tool in tools}
-    found = references(calls, tools, query)
-    given = [tuple(x) for x in labels] if len(labels) == len(calls) else labels_of(calls, by_name)
+        return None, tuple((i,) for i in range(len(calls)))
+    by_name = {tool.name: tool for tool in context.tools}
+    found = references(calls, context.tools, context.query)
+    given = labels_of(calls, by_name)
+    if context.labels:
+        given = [tuple(context.labels[id]) for id in ids]
     names = Labels(calls, by_name, given)
-    draft = Draft(list(calls), by_name, query, names, found, {r: names.meaning(r) for r in found})
+    meant = {r: names.meaning(r) for r in found}
+    flow = CallFlow(list(calls), ids, drafts.new_id, by_name, context.query, names, found, meant)
     if found:
-        label_unlabelled(draft)
+        label_unlabelled(flow)
         for ref in tuple(found):
-            if not mend_reference(draft, ref):
-                _unanswered(draft, ref)
-        doubt_forward(draft)
-    if not (bool(found) if chained is None else chained):
-        wait_for_results(draft, seen, unknown)
-    return _sorted(draft, calls)
+            if not repair_reference(flow, ref):
+                _unanswered(flow, ref)
+        doubt_forward(flow)
+    if not (bool(found) if context.chained is None else context.chained):
+        unknown = [(ids.index(id), key) for id, key in context.unknown if id in ids]
+        wait_for_results(flow, context.seen, unknown)
+    layers = _sort(flow, calls, [drafts[id].origin for id in drafts.order])
+    return flow.change if flow.change else None, layers
 
 
-def _unanswered(draft: Draft, ref: Reference) -> None:
+def _unanswered(call_flow: CallFlow, ref: Reference) -> None:
     """A reference that could not be mended: a missing call, or one whose producer lacks the
     field.
     """
-    meaning = draft.meant[ref]
+    meaning = call_flow.meant[ref]
     if meaning is None:
-        add_for_reference(draft, ref)
+        add_for_reference(call_flow, ref)
     elif meaning.call == ref.call:
-        draft.meant[ref] = None
-        draft.report(ref, f"'{ref.text}' refers to the result of its own call.")
+        call_flow.meant[ref] = None
+        call_flow.report(ref, f"'{ref.text}' refers to the result of its own call.")
     else:
-        producer = draft.calls[meaning.call].tool
-        draft.report(
+        producer = call_flow.calls[meaning.call].tool
+        call_flow.report(
             ref, f"'{ref.text}' takes a field that '{producer}' does not declare to return."
         )
 
 
-def _sorted(draft: Draft, calls: tuple[ToolCall, ...]) -> OrderedCalls:
-    """The finished list: sorted, references written anew, edits at their final places."""
-    kept = [i for i in range(len(draft.calls)) if i not in draft.dropped]
-    needs = {i: {j for j in draft.needs()[i] if j in kept} for i in kept}
-    places = _topological(_counted(draft, kept, needs), needs, len(calls))
+def _sort(
+    call_flow: CallFlow, calls: tuple[ToolCall, ...], read_at: Sequence[int | None]
+) -> Layers:
+    """Finish the change: sorted, and references written anew."""
+    kept = [i for i in range(len(call_flow.calls)) if i not in call_flow.dropped]
+    needs = {i: {j for j in call_flow.needs()[i] if j in kept} for i in kept}
+    places = _topological(_counted(call_flow, kept, needs), needs, len(calls))
+    change = call_flow.change
     if places is None:
         said = (
             "These calls wait for each other: "
-            + ", ".join(draft.calls[i].tool for i in _stuck(kept, needs))
+            + ", ".join(call_flow.calls[i].tool for i in _stuck(kept, needs))
             + "."
         )
-        draft.problems.append(Violation("ungrounded", said, "", "cycle"))
-        draft.abstained.append(said)
+        change.report("ungrounded", Location(REPLY), said, "cycle")
+        call_flow.abstain(said)
         places, needs = kept, {i: {j for j in needs[i] if j < i} for i in kept}
-    if places == list(range(len(calls))) and not draft.edits:
-        return OrderedCalls(
-            calls, (), tuple(draft.problems), tuple(draft.abstained), _layers(places, needs)
-        )
+    if places == list(range(len(calls))) and not change.edits:
+        return _layers(places, needs)
     moved = [i for i in places if i < len(calls)]
     if moved != sorted(moved):
-        draft.edits.append(Edit("", sorted(moved), moved, "topological_order"))
-    _renumber(draft, places)
-    made = tuple(_finished(draft, i) for i in places)
-    return OrderedCalls(
-        made,
-        _placed(draft, places),
-        tuple(draft.problems),
-        tuple(draft.abstained),
-        _layers(places, needs),
-    )
+        before, after = ([read_at[i] for i in side] for side in (sorted(moved), moved))
+        change.list_edit(Location(REPLY), before, after, "topological_order")
+    _renumber(call_flow, places)
+    change.calls = {call_flow.ids[i]: _finished(call_flow, i) for i in places}
+    change.order = [call_flow.ids[i] for i in places]
+    return _layers(places, needs)
 
 
-def _counted(draft: Draft, kept: list[int], needs: dict[int, set[int]]) -> list[int]:
+def _counted(call_flow: CallFlow, kept: list[int], needs: dict[int, set[int]]) -> list[int]:
     """The calls as given, or by their labels' numbers where they must move and all bear such
     labels, each once.
     """
     if all(j < i for i in kept for j in needs[i]):
         return kept
-    used = {stem(r.label) for r in draft.references if draft.labels.explicit(r)}
-    numbers = {i: [label_number(x) for x in draft.labels.given[i] if stem(x) in used] for i in kept}
+    used = {stem(r.label) for r in call_flow.references if call_flow.labels.explicit(r)}
+    numbers = {
+        i: [label_number(x) for x in call_flow.labels.given[i] if stem(x) in used] for i in kept
+    }
     firsts = [own[0] for own in numbers.values() if own]
     if len(used) != 1 or len(set(firsts)) < len(kept):
         return kept
@@ -186,7 +236,7 @@ def _stuck(kept: list[int], needs: dict[int, set[int]]) -> list[int]:
         done |= free
 
 
-def _layers(places: list[int], needs: dict[int, set[int]]) -> tuple[tuple[int, ...], ...]:
+def _layers(places: list[int], needs: dict[int, set[int]]) -> Layers:
     depth: dict[int, int] = {}
     for i in places:
         depth[i] = 1 + max((depth[j] for j in needs[i] if j in depth), default=-1)
@@ -196,47 +246,40 @@ def _layers(places: list[int], needs: dict[int, set[int]]) -> tuple[tuple[int, .
     return tuple(tuple(row) for row in rows)
 
 
-def _finished(draft: Draft, call: int) -> ToolCall:
-    return rewritten(draft.calls[call], [(r, t) for r, t in draft.texts.items() if r.call == call])
-
-
-def _placed(draft: Draft, places: list[int]) -> tuple[Edit, ...]:
-    """Edits that add a call point to where it now stands."""
-    where = {f"/{i}": f"/{at}" for at, i in enumerate(places)}
-    return tuple(
-        replace(e, path=where.get(e.path, e.path)) if e.rule == "producer_added" else e
-        for e in draft.edits
+def _finished(call_flow: CallFlow, call: int) -> ToolCall:
+    return rewritten(
+        call_flow.calls[call], [(r, t) for r, t in call_flow.texts.items() if r.call == call]
     )
 
 
-def _renumber(draft: Draft, places: list[int]) -> None:
+def _renumber(call_flow: CallFlow, places: list[int]) -> None:
     """References that count calls ($1) follow the calls they mean to their new places."""
     at = {call: n for n, call in enumerate(places)}
-    for ref in draft.references:
-        meaning = draft.meant.get(ref)
-        if meaning is None or meaning.call not in at or draft.labels.explicit(ref):
+    for ref in call_flow.references:
+        meaning = call_flow.meant.get(ref)
+        if meaning is None or meaning.call not in at or call_flow.labels.explicit(ref):
             continue
         if ref.notation not in ("variable", "numbered", "response"):
             continue
         number = (
             at[meaning.call] + 1
             if ref.notation != "response"
-            else _output_number(draft, places, ref)
+            else _output_number(call_flow, places, ref)
         )
-        before = draft.texts.get(ref, ref.text)
+        before = call_flow.texts.get(ref, ref.text)
         after = re.sub(r"\d+", str(number), before, count=1)
         if after != before:
-            draft.texts[ref] = after
-            draft.edits.append(Edit(ref.pointer, before, after, "reference_renumbered"))
+            call_flow.texts[ref] = after
+            call_flow.change.list_edit(call_flow.place(ref), before, after, "reference_renumbered")
 
 
-def _output_number(draft: Draft, places: list[int], ref: Reference) -> int:
+def _output_number(call_flow: CallFlow, places: list[int], ref: Reference) -> int:
     """The running number of an output (``API_call_k``) after the calls have moved."""
-    meaning = draft.meant[ref]
+    meaning = call_flow.meant[ref]
     assert meaning is not None
     count = 0
     for call in places:
-        tool = draft.tool(call)
+        tool = call_flow.tool(call)
         outputs = named_outputs(tool) if tool else ()
         if call == meaning.call:
             return count + (outputs.index(meaning.output) if meaning.output in outputs else 0)

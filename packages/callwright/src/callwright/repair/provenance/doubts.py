@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, canonical
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import judge, leaves
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.result import Abstention
-from callwright.schema.coerce import pointer_join
 from callwright.schema.keys import words
 
 _GOES_ON = ENGLISH.pattern("conversation.name_goes_on")
@@ -28,9 +27,16 @@ _ASKING = ENGLISH.words("conversation.switch_words")
 _FUNCTION_WORDS = ENGLISH.words("conversation.last_words")
 
 
+class Doubt(NamedTuple):
+    """An argument, and what is odd about its value."""
+
+    key: str
+    reason: str
+
+
 def doubts(
     arguments: JsonObject, tool: Tool, situation: RepairContext, aside: frozenset[str]
-) -> list[Abstention]:
+) -> list[Doubt]:
     """One for each argument that holds something unsaid, or only a part of a name that was said.
     ``aside``: arguments that are references or were reported already.
     """
@@ -46,7 +52,7 @@ def doubts(
             )
             said = said or _doubt(key, value, tool.properties.get(key), situation)
             if said:
-                found.append(Abstention(pointer_join("", key), said))
+                found.append(Doubt(key, said))
     return found
 
 

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from callwright.language.tokens import squash
-from callwright.nouns.errors import Violation
-from callwright.nouns.types import Edit, Json, JsonObject, Tool, canonical
+from callwright.nouns.errors import ViolationKind
+from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.repair.diagnostics import Diagnostic, Severity
+from callwright.repair.draft import Change, Draft
+from callwright.repair.location import in_arguments
 from callwright.repair.provenance.records import mixed_records
 from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
-from callwright.schema.coerce import pointer_join
 from callwright.schema.keys import words
+from callwright.schema.value_edits import Pointer, render_pointer
 
 ValueOrigin = Literal["held", "identifier", "placeholder", "invented", "derived"]
 
@@ -80,53 +83,58 @@ _FILLERS = frozenset(
 )
 
 
-class JudgedValue(NamedTuple):
-    """What grounding made of a valid call: arguments, edits, what forbids it, what a reader should
-    know.
-    """
-
-    arguments: JsonObject
-    edits: tuple[Edit, ...] = ()
-    violations: tuple[Violation, ...] = ()
-    warnings: tuple[Violation, ...] = ()
-
-
 @dataclass(slots=True)
 class _ValueCheck:
+    """The arguments of one draft while they are grounded, and the change so far."""
+
+    draft: int
     tool: Tool
     sources: ProvenanceIndex
     accepts: Callable[[JsonObject], bool]
     arguments: JsonObject
-    edits: list[Edit] = field(default_factory=list)
-    violations: list[Violation] = field(default_factory=list)
-    warnings: list[Violation] = field(default_factory=list)
+    change: Change
+
+    def say(
+        self,
+        severity: Severity,
+        kind: ViolationKind,
+        pointer: Pointer,
+        message: str,
+        keyword: str,
+        got: Json,
+    ) -> None:
+        place = in_arguments(self.draft, *pointer)
+        self.change.diagnostics.append(
+            Diagnostic(severity, kind, place, message, keyword, None, got)
+        )
 
 
 def ground(
-    arguments: JsonObject,
+    draft: Draft,
     tool: Tool,
     sources: ProvenanceIndex,
     accepts: Callable[[JsonObject], bool],
-) -> JudgedValue:
+) -> Change | None:
     """Judge every argument by where it comes from. ``accepts`` is the schema's own check; no edit
-    may break it.
+    may break it. None where there is nothing to do or to say.
     """
-    properties = tool.properties
+    properties, arguments = tool.properties, draft.arguments
     judged = (
         (key, _judged(key, value, properties.get(key), sources)) for key, value in arguments.items()
     )
     doubtful = {key: found for key, found in judged if found}
-    if not doubtful:
-        mixture = mixed_records(arguments, sources)
-        return JudgedValue(arguments, violations=() if mixture is None else (mixture,))
-    work = _ValueCheck(tool, sources, accepts, arguments)
+    if not doubtful and mixed_records(arguments, sources) is None:
+        return None
+    work = _ValueCheck(draft.id, tool, sources, accepts, arguments, Change())
     for key, found in doubtful.items():
-        _mend(key, found, work)
-    if not work.violations and (mixture := mixed_records(work.arguments, sources)) is not None:
-        work.violations.append(mixture)
-    return JudgedValue(
-        work.arguments, tuple(work.edits), tuple(work.violations), tuple(work.warnings)
-    )
+        _judge_argument(key, found, work)
+    change = work.change
+    if not any(d.severity == "error" for d in change.diagnostics):
+        mixture = mixed_records(work.arguments, sources, draft.id)
+        change.diagnostics += [mixture] if mixture is not None else []
+    if work.arguments is not arguments:
+        change.calls[draft.id] = replace(draft.call, arguments=work.arguments)
+    return change if change else None
 
 
 def judge(key: str, value: Json, part: Json, sources: ProvenanceIndex) -> ValueOrigin:
@@ -175,25 +183,26 @@ def is_identifier(key: str, value: Json, part: Json = None) -> bool:
 
 def _judged(
     key: str, value: Json, part: Json, sources: ProvenanceIndex
-) -> dict[ValueOrigin, tuple[str, Json]]:
+) -> dict[ValueOrigin, tuple[Pointer, Json]]:
     """What the scalars of one argument are, and where one of each kind stands; nothing where all
     are held.
     """
     if not isinstance(value, dict | list):
         verdict = judge(key, value, part, sources)
-        return {} if verdict == "held" else {verdict: (pointer_join("", key), value)}
+        return {} if verdict == "held" else {verdict: ((key,), value)}
     found = {
         judge(name, leaf, schema, sources): (path, leaf)
-        for path, name, leaf, schema in leaves(key, value, part)
+        for path, name, leaf, schema in _within(value, part, key, (key,), 0)
     }
     return found if found.keys() - {"held"} else {}
 
 
-def _mend(key: str, found: Mapping[ValueOrigin, tuple[str, Json]], work: _ValueCheck) -> None:
+def _judge_argument(
+    key: str, found: Mapping[ValueOrigin, tuple[Pointer, Json]], work: _ValueCheck
+) -> None:
     """Drop, fill or flag an argument of which not every scalar is held."""
     value = work.arguments[key]
     optional = key not in work.tool.required
-    path = pointer_join("", key)
     if "placeholder" in found:
         if not (optional and _leave_out(key, work)):
             at, leaf = found["placeholder"]
@@ -201,7 +210,7 @@ def _mend(key: str, found: Mapping[ValueOrigin, tuple[str, Json]], work: _ValueC
                 f"'{key}' holds the placeholder {canonical(leaf)} instead of a value. Give the real"
                 " value."
             )
-            work.violations.append(Violation("ungrounded", said, at, "placeholder", None, leaf))
+            work.say("error", "ungrounded", at, said, "placeholder", leaf)
     elif "identifier" in found:
         at, leaf = found["identifier"]
         if not _fill(key, at, leaf, work) and not (optional and _leave_out(key, work)):
@@ -209,38 +218,39 @@ def _mend(key: str, found: Mapping[ValueOrigin, tuple[str, Json]], work: _ValueC
                 f"'{key}' is {canonical(leaf)}, an identifier that neither the request nor any"
                 " result contains."
             )
-            work.violations.append(Violation("ungrounded", said, at, "identifier", None, leaf))
+            work.say("error", "ungrounded", at, said, "identifier", leaf)
     elif optional and "invented" in found and "held" not in found and "derived" not in found:
         if not _leave_out(key, work):
-            work.warnings.append(_unsourced(key, path, value))
+            _say_unsourced(key, (key,), value, work)
     elif "derived" in found:
-        work.warnings.append(_unsourced(key, *found["derived"]))
+        _say_unsourced(key, *found["derived"], work)
 
 
-def _unsourced(key: str, path: str, value: Json) -> Violation:
+def _say_unsourced(key: str, pointer: Pointer, value: Json, work: _ValueCheck) -> None:
     said = (
         f"'{key}' is {canonical(value)[:80]}, which neither the request nor any result says in"
         " these words."
     )
-    return Violation("unsourced", said, path, "source", None, value)
+    work.say("warning", "unsourced", pointer, said, "source", value)
 
 
 def leaves(key: str, value: Json, part: Json) -> Iterator[tuple[str, str, Json, Any]]:
     """(pointer, nearest key, scalar, its schema) for everything inside one argument."""
-    return _within(value, part, key, pointer_join("", key), 0)
+    found = _within(value, part, key, (key,), 0)
+    return ((render_pointer(at), name, leaf, schema) for at, name, leaf, schema in found)
 
 
 def _within(
-    value: Json, part: Json, name: str, path: str, depth: int
-) -> Iterator[tuple[str, str, Json, Any]]:
+    value: Json, part: Json, name: str, path: Pointer, depth: int
+) -> Iterator[tuple[Pointer, str, Json, Any]]:
     part = part if isinstance(part, dict) else {}
     if depth < 20 and isinstance(value, dict):
         properties = part.get("properties") if isinstance(part.get("properties"), dict) else {}
         for k, v in value.items():
-            yield from _within(v, properties.get(k), k, pointer_join(path, k), depth + 1)
+            yield from _within(v, properties.get(k), k, (*path, k), depth + 1)
     elif depth < 20 and isinstance(value, list):
         for i, v in enumerate(value):
-            yield from _within(v, part.get("items"), name, pointer_join(path, i), depth + 1)
+            yield from _within(v, part.get("items"), name, (*path, i), depth + 1)
     else:
         yield path, name, value, part
 
@@ -328,16 +338,17 @@ def _leave_out(key: str, work: _ValueCheck) -> bool:
     kept = {k: v for k, v in work.arguments.items() if k != key}
     if not work.accepts(kept):
         return False
-    work.edits.append(Edit(pointer_join("", key), work.arguments[key], None, "drop_unsourced"))
+    place = in_arguments(work.draft, key)
+    work.change.list_edit(place, work.arguments[key], None, "drop_unsourced")
     work.arguments = kept
     return True
 
 
-def _fill(key: str, path: str, leaf: Json, work: _ValueCheck) -> bool:
+def _fill(key: str, path: Pointer, leaf: Json, work: _ValueCheck) -> bool:
     """Take the identifier from the results where exactly one value there fits the argument's name
     and schema.
     """
-    if path != pointer_join("", key):
+    if path != (key,):
         return False
     fitting: dict[str, Json] = {}
     for candidate in _candidates(key, work):
@@ -348,7 +359,7 @@ def _fill(key: str, path: str, leaf: Json, work: _ValueCheck) -> bool:
     if len(fitting) != 1:
         return False
     (value,) = fitting.values()
-    work.edits.append(Edit(path, leaf, value, "fill_from_result"))
+    work.change.list_edit(in_arguments(work.draft, key), leaf, value, "fill_from_result")
     work.arguments = {**work.arguments, key: value}
     return True
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json, JsonObject, ToolResult, canonical
+from callwright.repair.diagnostics import Diagnostic
+from callwright.repair.location import in_arguments
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.schema.coerce import pointer_join
 
 _MOST_RECORDS = 200
 _MOST_ARGUMENTS = 12
@@ -21,7 +21,9 @@ _DEPTH = 4
 _SHORTEST = 4  # characters of a value that can tell which record it is from
 
 
-def mixed_records(arguments: JsonObject, sources: ProvenanceIndex) -> Violation | None:
+def mixed_records(
+    arguments: JsonObject, sources: ProvenanceIndex, draft: int = 0
+) -> Diagnostic | None:
     """Two arguments taken from two records of one kind, where either record would have given both:
     records of one list, or the results of two calls of one tool.
 
@@ -50,7 +52,9 @@ def mixed_records(arguments: JsonObject, sources: ProvenanceIndex) -> Violation 
         for one, other in combinations(places, 2):
             (i, a), (j, b) = places[one], places[other]
             if i != j and a != b and b in records[i] and a in records[j]:
-                return _violation(one, other, arguments, records[i], records[j])
+                message = _say(one, other, arguments, records[i], records[j])
+                at, value = in_arguments(draft, other), arguments[other]
+                return Diagnostic("error", "ungrounded", at, message, "record", None, value)
     return None
 
 
@@ -90,15 +94,12 @@ def _place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None
     return found[0] if len(found) == 1 else None
 
 
-def _violation(
-    one: str, other: str, arguments: JsonObject, first: JsonObject, second: JsonObject
-) -> Violation:
-    said = (
+def _say(one: str, other: str, arguments: JsonObject, first: JsonObject, second: JsonObject) -> str:
+    return (
         f"'{one}' and '{other}' come from two different records: {canonical(arguments[one])} from"
         f" {_short(first)}, {canonical(arguments[other])} from {_short(second)}. Take both from the"
         " record that the request is about."
     )
-    return Violation("ungrounded", said, pointer_join("", other), "record", None, arguments[other])
 
 
 def _short(record: JsonObject) -> str:

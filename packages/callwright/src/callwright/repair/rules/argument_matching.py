@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from callwright.nouns.types import CheckedCall, JsonObject, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.rules.names import telling_words
+from callwright.repair.thresholds import threshold
 from callwright.schema.compiled import compiled_for
 
 RULE = "tool_by_arguments"
-CONFIDENCE = 0.93  # 853 of 861 that were given so, see docs/lab-calls.md
-_MUCH_MORE = 0.3  # of the request's words
+CONFIDENCE = threshold("argument_matching", "confidence")
+_MUCH_MORE = threshold("argument_matching", "much_more")
 
 
 def meant_for(arguments: JsonObject, tool: Tool, situation: RepairContext) -> Tool | None:

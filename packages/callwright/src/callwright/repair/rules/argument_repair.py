@@ -1,33 +1,33 @@
-"""One call's arguments mended step by step, surest steps first; what is left is reported."""
+"""One call's arguments repaired by rules, surest rules first; what is left is reported."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from callwright.dataflow.flow import GENERIC, words
-from callwright.nouns.errors import Violation
-from callwright.nouns.types import Edit, Json, JsonObject, Tool, ToolCall, canonical
-from callwright.repair.context import RepairContext
-from callwright.repair.gate import Refusal
+from callwright.nouns.errors import ViolationKind
+from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.repair.diagnostics import MISSING
+from callwright.repair.draft import Change, Draft, LocatedEdit
+from callwright.repair.location import in_arguments
 from callwright.repair.provenance.grounding import is_identifier, judge
-from callwright.repair.result import Abstention
+from callwright.repair.rule import Rule, When, call_rule
 from callwright.repair.rules import (
-    extracted as stated,
-)
-from callwright.repair.rules import (
+    extracted,
     formats,
     parameters,
-)
-from callwright.repair.rules import (
-    schema_echo as echoes,
+    schema_echo,
 )
 from callwright.repair.rules.extracted_siblings import partners
-from callwright.schema import keys as gate_keys
-from callwright.schema.coerce import coerce, pointer_join, types_of
+from callwright.repair.rules.reply_context import ReplyContext
+from callwright.repair.thresholds import threshold
+from callwright.schema import keys
+from callwright.schema.coerce import coerce, types_of
 from callwright.schema.compiled import Compiled, compiled_for
+from callwright.schema.value_edits import ValueEdit, render_pointer
 from callwright.schema.value_spellings import NONE
 
 ECHO, PLACEHOLDER, UNWRAP, STATED = (
@@ -37,32 +37,40 @@ ECHO, PLACEHOLDER, UNWRAP, STATED = (
     "stated_value",
 )
 LEFT_OUT = "drop_unsourced"
+UNWRAPPED = threshold("arguments", "unwrap_arguments")
+ECHO_VALUE = threshold("arguments", "echo_value")
+ECHO_DEFAULT = threshold("arguments", "echo_default")
+NO_VALUE = threshold("arguments", "echo_or_placeholder_left_out")
+UNSOURCED = threshold("arguments_left_out", "drop_unsourced")
 
 
 _DAY_OR_TIME = re.compile(r"\d[-/:]\d")
 _OPTIONAL = re.compile(r"optional|default|if any\b", re.I)
 
 
-@dataclass
 class ArgumentRepair:
-    """The arguments on their way, every change made so far, and what is still wrong with them.
+    """The arguments of one draft while a rule works on them, and the rule's change so far.
 
-    ``unknown`` are required parameters whose value nobody has said. ``others`` are the arguments of
-    the reply's other calls: their values are spoken for. ``referring`` are parameters that hold
-    references to other calls, ``siblings`` the arguments of the other calls of the same tool.
+    References to other calls are set aside. ``others`` are the arguments of the reply's other
+    calls: their values are spoken for. ``referring`` are parameters that hold references to other
+    calls, ``siblings`` the arguments of the other calls of the same tool.
     """
 
-    arguments: JsonObject
-    tool: Tool
-    situation: RepairContext
-    others: Sequence[JsonObject] = ()
-    referring: frozenset[str] = frozenset()
-    siblings: Sequence[JsonObject] = ()
-    edits: list[Edit] = field(default_factory=list)
-    violations: list[Violation] = field(default_factory=list)
-    abstained: list[Abstention] = field(default_factory=list)
-    confidence: float = 1.0
-    unknown: list[str] = field(default_factory=list)
+    def __init__(self, draft: Draft, context: ReplyContext) -> None:
+        self.draft = draft
+        self.situation = context.situation
+        self.tool = context.situation.by_name[draft.call.tool]
+        self.arguments = draft.arguments
+        self.others = context.other_arguments(draft)
+        self.siblings = context.sibling_arguments(draft)
+        self.referring = context.referring(draft)
+        self.change = Change()
+
+    def finished(self) -> Change | None:
+        """The change, if there is one."""
+        if self.arguments is not self.draft.arguments:
+            self.change.calls[self.draft.id] = replace(self.draft.call, arguments=self.arguments)
+        return self.change if self.change else None
 
     def needs(self, key: str) -> bool:
         """Whether a parameter must have a value. A schema that requires nothing at all says nothing
@@ -74,29 +82,15 @@ class ArgumentRepair:
         part = self._part(key)
         return "default" not in part and not _OPTIONAL.search(str(part.get("description") or ""))
 
-    def right(self) -> bool:
-        """Whether the gate lets the arguments through as they are."""
-        verdict = self.situation.gate.check(ToolCall("", self.tool.name, self.arguments))
-        return not isinstance(verdict, Refusal) and not verdict.edits
+    @property
+    def unknown(self) -> list[str]:
+        """The required parameters whose value nobody has said, as far as is known by now."""
+        found = [d.location.pointer for d in self.change.diagnostics if d.rule == MISSING]
+        return [*self.draft.missing, *(str(pointer[-1]) for pointer in found)]
 
     def triggered(self) -> bool:
         """Whether a value is an echo, a placeholder, or an identifier from nowhere."""
         return any(self._trigger(key, value) for key, value in self.arguments.items())
-
-    def mend(self) -> None:
-        """Do everything that may be done; ``violations`` then holds what is still wrong."""
-        if not self.right():
-            self._unwrap()
-        self._replace_echoes()
-        if not self.right():
-            self._convert()
-        self._replace_placeholders()
-        if not self.right():
-            self._assign()
-            self._respell()
-        self._fill_missing()
-        self._trace_identifiers()
-        self._finish()
 
     def _trigger(self, key: str, value: Json) -> bool:
         part = self.tool.properties.get(key)
@@ -104,12 +98,12 @@ class ArgumentRepair:
             return False
         if isinstance(value, dict | list):
             return (
-                echoes.is_echo(value, part)
-                or echoes.lists_every_option(value, part)
+                schema_echo.is_echo(value, part)
+                or schema_echo.lists_every_option(value, part)
                 or self._inner(key, value)
             )
         if isinstance(value, str) and (
-            echoes.is_echo(value, part) or self._placeholder(key, value, part)
+            schema_echo.is_echo(value, part) or self._placeholder(key, value, part)
         ):
             return True
         if isinstance(value, str) and formats.documented(value, part) is not NONE:
@@ -125,30 +119,34 @@ class ArgumentRepair:
         )
 
     def _placeholder(self, key: str, value: Json, part: Any) -> bool:
-        if not echoes.may_be_placeholder(value, part):
+        if not schema_echo.may_be_placeholder(value, part):
             return False
-        return echoes.is_placeholder(key, value, part, self.situation.sources, self.situation.low)
+        return schema_echo.is_placeholder(
+            key, value, part, self.situation.sources, self.situation.low
+        )
 
     # ------------------------------------------------------------ steps
 
-    def _unwrap(self) -> None:
-        inner = echoes.unwrapped(self.arguments, self.tool)
+    def unwrap(self) -> None:
+        inner = schema_echo.unwrapped(self.arguments, self.tool)
         if inner is not None:
-            self._edit("", inner, UNWRAP, 0.99)
+            place = in_arguments(self.draft.id)
+            self.change.list_edit(place, self.arguments, inner, UNWRAP, UNWRAPPED)
+            self.arguments = inner
 
-    def _replace_echoes(self) -> None:
+    def replace_echoes(self) -> None:
         for key in list(self.arguments):
             part, value = self.tool.properties.get(key), self.arguments[key]
-            if echoes.lists_every_option(value, part) and not self._accepts(key, value):
+            if schema_echo.lists_every_option(value, part) and not self._accepts(key, value):
                 self._take_back(key, ECHO)
             elif self._is_echo(key, value):
-                inner = echoes.value_inside(value, part)
+                inner = schema_echo.value_inside(value, part)
                 if inner is not NONE:
-                    self._edit(pointer_join("", key), inner, ECHO, 0.98)
+                    self._edit(key, inner, ECHO, ECHO_VALUE)
                 else:
                     self._take_back(key, ECHO)
 
-    def _replace_placeholders(self) -> None:
+    def replace_placeholders(self) -> None:
         for key, value in list(self.arguments.items()):
             part = self.tool.properties.get(key)
             if (
@@ -169,17 +167,12 @@ class ArgumentRepair:
         It is reported; a required one in marks (``<id>``) counts as unknown where nothing says what
         is meant.
         """
-        value, path = self.arguments[key], pointer_join("", key)
-        if self.needs(key) and echoes.is_marked(value) and self._stated(key) is None:
-            self.unknown.append(key)
-            said = (
-                f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives"
-                " the real one."
-            )
-            self.violations.append(Violation("ungrounded", said, path, PLACEHOLDER, None, value))
+        value = self.arguments[key]
+        if self.needs(key) and schema_echo.is_marked(value) and self._stated(key) is None:
+            self._report_unknown(key, PLACEHOLDER)
         else:
             self._abstain(
-                path, 0.0, None, f"'{key}' is {canonical(value)[:80]}, which may stand for a value"
+                key, 0.0, None, f"'{key}' is {canonical(value)[:80]}, which may stand for a value"
             )
 
     def _is_echo(self, key: str, value: Json) -> bool:
@@ -187,80 +180,81 @@ class ArgumentRepair:
         the schema refuses what stands there.
         """
         part = self.tool.properties.get(key)
-        if not echoes.is_echo(value, part):
+        if not schema_echo.is_echo(value, part):
             return False
-        return echoes.repeats_schema(value, part) or not self._accepts(key, value)
+        return schema_echo.repeats_schema(value, part) or not self._accepts(key, value)
 
     def _take_back(self, key: str, rule: str) -> None:
         """What is no value gives way to what the conversation states; an optional one without that
         is left out, a required one stays where it is and is reported.
         """
-        path, value = pointer_join("", key), self.arguments[key]
+        value = self.arguments[key]
         found = self._stated(key)
         if found is not None:
-            self._take(path, found)
+            self._take(key, found)
         elif (
             rule == ECHO
             and "default" in self._part(key)
             and self._accepts(key, self._part(key)["default"])
         ):
-            self._edit(path, self._part(key)["default"], rule, 0.9)
+            self._edit(key, self._part(key)["default"], rule, ECHO_DEFAULT)
             self._abstain(
-                path, 0.0, None, f"'{key}' held {canonical(value)[:80]}; it has its default now"
+                key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; it has its default now"
             )
         elif not self.needs(key):
-            self._edit(path, None, rule, 0.98, drop=True)
+            self._drop(key, rule, NO_VALUE)
             self._abstain(
-                path, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value"
+                key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value"
             )
         else:
-            self.unknown.append(key)
-            said = (
-                f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives"
-                " the real one."
-            )
-            self.violations.append(Violation("ungrounded", said, path, rule, None, value))
+            self._report_unknown(key, rule)
 
-    def _convert(self) -> None:
+    def _report_unknown(self, key: str, keyword: str) -> None:
+        """Report a required argument that holds no value, where nothing said gives one."""
+        value = self.arguments[key]
+        said = (
+            f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives"
+            " the real one."
+        )
+        self.change.note_missing(self.draft.id, key)
+        self._report("ungrounded", key, said, keyword, value)
+
+    def convert(self) -> None:
         """The gate's lossless conversions and renames."""
         schema = self._compiled()
         value, edits = coerce(self.arguments, schema)
-        value, renames = gate_keys.rename(value, schema.root)
-        more: tuple[Edit, ...] = ()
+        value, renames = keys.rename(value, schema.root)
+        more: tuple[ValueEdit, ...] = ()
         if renames:
             value, more = coerce(value, schema)
-        done = [*edits, *renames, *more]
-        if done:
+        if edits or renames or more:
             self.arguments = value
-            self.edits += done
+            self.change.list_values(self.draft.id, (*edits, *renames, *more))
 
-    def _assign(self) -> None:
+    def assign(self) -> None:
         """Unknown keys given to the parameters they stand for."""
         schema = self._compiled()
         sure, unsure = parameters.pairs(self.arguments, schema.root)
         least = self.situation.settings.least
         for pair in sure:
-            path = pointer_join("", pair.given)
             if pair.confidence < least:
                 self._abstain(
-                    path,
+                    pair.given,
                     pair.confidence,
                     pair.wanted,
                     f"'{pair.given}' may stand for '{pair.wanted}'",
                 )
                 continue
             renamed = {pair.wanted if k == pair.given else k: v for k, v in self.arguments.items()}
-            self.edits.append(Edit(path, pair.given, pair.wanted, parameters.RULE))
-            self.confidence = min(self.confidence, pair.confidence)
+            place = in_arguments(self.draft.id, pair.given)
+            self.change.list_edit(place, pair.given, pair.wanted, parameters.RULE, pair.confidence)
             self.arguments, more = coerce(renamed, schema)
-            self.edits += more
+            self.change.list_values(self.draft.id, more)
         for pair in unsure:
-            path = pointer_join("", pair.given)
-            self._abstain(
-                path, pair.confidence, pair.wanted, f"'{pair.given}' may stand for '{pair.wanted}'"
-            )
+            said = f"'{pair.given}' may stand for '{pair.wanted}'"
+            self._abstain(pair.given, pair.confidence, pair.wanted, said)
 
-    def _respell(self) -> None:
+    def respell(self) -> None:
         """Values that their own schema refuses, said as it wants them: options by meaning, numbers
         without unit.
         """
@@ -289,18 +283,18 @@ class ArgumentRepair:
                         formats.SAID,
                     )
             if found is not NONE and self._accepts(key, found):
-                self._edit(pointer_join("", key), found, rule, formats.CONFIDENCE[rule])
+                self._edit(key, found, rule, formats.CONFIDENCE[rule])
 
-    def _fill_missing(self) -> None:
+    def fill_missing(self) -> None:
         for key in self.tool.required:
             if key not in self.arguments:
                 found = self._stated(key)
                 if found is not None:
-                    self._take(pointer_join("", key), found)
+                    self._take(key, found)
                 else:
-                    self.unknown.append(key)
+                    self.change.note_missing(self.draft.id, key)
 
-    def _trace_identifiers(self) -> None:
+    def trace_identifiers(self) -> None:
         """Identifiers that nothing said holds, days in another format than documented, values
         nothing supports.
         """
@@ -316,12 +310,10 @@ class ArgumentRepair:
                         f"'{key}' is {canonical(value)[:80]}, which its description wants written"
                         " in another way"
                     )
-                    self._abstain(
-                        pointer_join("", key), formats.CONFIDENCE[formats.FORMAT], spelled, said
-                    )
+                    self._abstain(key, formats.CONFIDENCE[formats.FORMAT], spelled, said)
                     continue
                 self._edit(
-                    pointer_join("", key),
+                    key,
                     spelled,
                     formats.FORMAT,
                     formats.CONFIDENCE[formats.FORMAT],
@@ -336,61 +328,63 @@ class ArgumentRepair:
                 and verdict in ("identifier", "invented", "derived")
                 and self._may_go(key, value)
             ):
-                self._edit(pointer_join("", key), None, LEFT_OUT, 0.9, drop=True)
+                self._drop(key, LEFT_OUT, UNSOURCED)
             elif verdict == "identifier":
                 self._identifier(key, value)
 
     def _identifier(self, key: str, value: Json) -> None:
-        path = pointer_join("", key)
         found = self._stated(key)
         said = (
             f"'{key}' is {canonical(value)[:80]}, an identifier that nothing said so far contains."
         )
         if found is not None and found.kind == "labelled" and type(found.value) is type(value):
             if not self._accepts(key, value):
-                self._take(path, found)
+                self._take(key, found)
                 return
             said += f" {canonical(found.value)[:80]} was said."
-        self.violations.append(Violation("ungrounded", said, path, "identifier", None, value))
+        self._report("ungrounded", key, said, "identifier", value)
         if self.needs(key):
-            self.unknown.append(key)
+            self.change.note_missing(self.draft.id, key)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         """The gate has the last word: what it still converts or drops is done, what it refuses is
         reported.
         """
-        verdict = self.situation.gate.check(ToolCall("", self.tool.name, self.arguments))
-        if isinstance(verdict, Refusal):
-            known = {v.path for v in self.violations}
-            self.violations += [v for v in verdict.violations if v.path not in known]
+        verdict = self.situation.gate.repair(self.draft.call, id=self.draft.id)
+        if verdict.errors:
+            known = {d.location for d in self.draft.errors}
+            self.change.diagnostics += [d for d in verdict.errors if d.location not in known]
+            return
+        if not verdict.edits:
             return
         kept = {
-            e.path: e for e in verdict.edits if e.rule == "drop_unknown" and self._worth_keeping(e)
+            e.location: e
+            for e in verdict.edits
+            if e.rule == "drop_unknown" and self._worth_keeping(e)
         }
-        self.edits += [e for e in verdict.edits if e.path not in kept]
-        if verdict.edits:
-            self.arguments = {
-                k: v for k, v in self.arguments.items() if pointer_join("", k) in kept
-            } | verdict.arguments
-        for path, edit in kept.items():
+        self.change.edits += [e for e in verdict.edits if e.location not in kept]
+        places = {place.pointer[-1] for place in kept}
+        left = {k: v for k, v in self.arguments.items() if k in places}
+        self.arguments = left | verdict.arguments
+        for place, edit in kept.items():
+            name = render_pointer(place.pointer[1:])[1:]
             said = (
-                f"'{path[1:]}' is no parameter of '{self.tool.name}', but its value was asked for:"
+                f"'{name}' is no parameter of '{self.tool.name}', but its value was asked for:"
                 " left as it is."
             )
-            self.violations.append(
-                Violation("schema", said, path, "additionalProperties", None, edit.before)
-            )
+            keyword = "additionalProperties"
+            self.change.report("schema", place, said, keyword, edit.before)
 
-    def _worth_keeping(self, edit: Edit) -> bool:
+    def _worth_keeping(self, edit: LocatedEdit) -> bool:
         """Whether an unknown key holds what was asked for and no other argument says, under a
         schema that does not forbid other keys.
         """
-        value, path = edit.before, edit.path
-        if path.count("/") != 1 or self.tool.input_schema.get("additionalProperties") is False:
+        value, pointer = edit.before, edit.location.argument or ()
+        if len(pointer) != 1 or self.tool.input_schema.get("additionalProperties") is False:
             return False
         if not self.situation.informed or not self.situation.sources.holds(value):
             return False
-        kept = canonical([v for k, v in self.arguments.items() if pointer_join("", k) != path])
+        kept = canonical([v for k, v in self.arguments.items() if k != pointer[0]])
         if re.search(rf"(?<![\w.]){re.escape(str(value))}(?![\w]|\.\d)", kept, re.I):
             return False  # it is there already
         if isinstance(value, str):
@@ -407,7 +401,7 @@ class ArgumentRepair:
         sources = self.situation.sources
         return sources.holds(value) and (not isinstance(value, str) or sources.holds_whole(value))
 
-    def _stated(self, key: str) -> stated.Candidate | None:
+    def _stated(self, key: str) -> extracted.Candidate | None:
         """What the conversation says for a parameter, if its schema takes it and it is sure
         enough.
         """
@@ -417,31 +411,31 @@ class ArgumentRepair:
         used = [v for k, v in self.arguments.items() if k != key]
         used += [v for other in self.others for v in other.values()]
         alike = [s[key] for s in self.siblings if key in s]
-        found = stated.fill(
+        found = extracted.fill(
             key, part, self.situation.talk, used, alike, partners(key, self.arguments)
         )
         if found is None or not self._accepts(key, found.value):
             return None
         spelled = formats.documented(found.value, part)
-        found = stated.Candidate(found.value if spelled is NONE else spelled, found.kind)
+        found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
         if sure < self.situation.settings.least:
             said = (
                 f"'{key}' may be {canonical(found.value)[:80]}, the only such value that was said"
             )
-            self._abstain(pointer_join("", key), sure, found.value, said)
+            self._abstain(key, sure, found.value, said)
             return None
         return found
 
-    def _take(self, path: str, found: stated.Candidate) -> None:
+    def _take(self, key: str, found: extracted.Candidate) -> None:
         """Fill in what was said, and say that it was taken from there: one in ten such values may
         be another's.
         """
         sure, kind = found.confidence(alone=not self.others), found.kind.replace("_", " ")
-        self._edit(path, found.value, STATED, sure)
-        self._abstain(
-            path, sure, found.value, f"'{path[1:]}' was taken from what was said ({kind}); check it"
-        )
+        self._edit(key, found.value, STATED, sure)
+        name = render_pointer((key,))[1:]
+        said = f"'{name}' was taken from what was said ({kind}); check it"
+        self._abstain(key, sure, found.value, said)
 
     def _part(self, key: str) -> JsonObject:
         part = self.tool.properties.get(key)
@@ -478,17 +472,50 @@ class ArgumentRepair:
     def _compiled(self) -> Compiled:
         return compiled_for(self.tool)
 
-    def _edit(
-        self, path: str, value: Json, rule: str, confidence: float, *, drop: bool = False
-    ) -> None:
-        key = path[1:].replace("~1", "/").replace("~0", "~")
-        before = self.arguments.get(key) if path else self.arguments
-        if drop:
-            self.arguments = {k: v for k, v in self.arguments.items() if k != key}
-        else:
-            self.arguments = {**self.arguments, key: value} if path else value
-        self.edits.append(Edit(path, before, value, rule))
-        self.confidence = min(self.confidence, confidence)
+    def _edit(self, key: str, value: Json, rule: str, confidence: float) -> None:
+        place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
+        self.arguments = {**self.arguments, key: value}
+        self.change.list_edit(place, before, value, rule, confidence)
 
-    def _abstain(self, path: str, confidence: float, candidate: Json, reason: str) -> None:
-        self.abstained.append(Abstention(path, reason + ".", round(confidence, 3), candidate))
+    def _drop(self, key: str, rule: str, confidence: float) -> None:
+        place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
+        self.arguments = {k: v for k, v in self.arguments.items() if k != key}
+        self.change.list_edit(place, before, None, rule, confidence)
+
+    def _report(self, kind: ViolationKind, key: str, message: str, keyword: str, got: Json) -> None:
+        self.change.report(kind, in_arguments(self.draft.id, key), message, keyword, got)
+
+    def _abstain(self, key: str, confidence: float, candidate: Json, reason: str) -> None:
+        place = in_arguments(self.draft.id, key)
+        self.change.hint(place, reason + ".", round(confidence, 3), candidate)
+
+
+def _argument_rule(
+    id: str, cost: int, work: Callable[[ArgumentRepair], None], when: When
+) -> Rule[ReplyContext]:
+    """A rule that works on the arguments of every draft that it looks at."""
+
+    def find(draft: Draft, context: ReplyContext) -> Change | None:
+        repair = ArgumentRepair(draft, context)
+        work(repair)
+        return repair.finished()
+
+    return call_rule(id, cost, find, when)
+
+
+ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
+    _argument_rule("unwrap_arguments", 100, ArgumentRepair.unwrap, "wrong"),
+    _argument_rule("echoed_schema", 110, ArgumentRepair.replace_echoes, "open"),
+    _argument_rule("conversion", 120, ArgumentRepair.convert, "wrong"),
+    _argument_rule("placeholder", 130, ArgumentRepair.replace_placeholders, "open"),
+    _argument_rule("assign_key", 140, ArgumentRepair.assign, "wrong"),
+    _argument_rule("value_spelling", 150, ArgumentRepair.respell, "wrong"),
+    _argument_rule("stated_value", 160, ArgumentRepair.fill_missing, "open"),
+    _argument_rule("identifier", 170, ArgumentRepair.trace_identifiers, "open"),
+    _argument_rule("drop_unknown", 180, ArgumentRepair.finish, "wrong"),
+)
+
+
+def is_triggered(draft: Draft, context: ReplyContext) -> bool:
+    """Whether a value of a draft is an echo, a placeholder, or an identifier from nowhere."""
+    return ArgumentRepair(draft, context).triggered()

@@ -1,183 +1,263 @@
-"""The first rung: one call at a time made right by its tool's schema and the conversation, without
-a model.
+"""The rules of calls: one call at a time made right by its tool's schema and the conversation, then
+the calls among each other, without a model.
 
 Check comes first. A call that the gate accepts and no trigger hits (unknown name, placeholder,
-echoed schema, unsourced value) comes back as the same object. Otherwise every step below may change
-it, each change is an edit with its rule, and what cannot be decided is reported. A call whose
-arguments stop in the middle is never completed.
+echoed schema, unsourced value) comes back as the same object. Otherwise every rule may change it,
+each change is an edit with its rule, and what cannot be decided is reported. A call whose arguments
+stop in the middle is never completed.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import replace
 
-from callwright.jsontext import parse
-from callwright.nouns.errors import Violation
-from callwright.nouns.types import Edit, Json, Tool, ToolCall, canonical
+from callwright.nouns.types import ToolCall, canonical
 from callwright.repair import ranker
-from callwright.repair.context import RepairContext
-from callwright.repair.gate import Refusal
-from callwright.repair.ordering.references import Labels, Reference, labels_of, references
+from callwright.repair.diagnostics import Diagnostic
+from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
+from callwright.repair.location import ID, NAME, Location, in_arguments
+from callwright.repair.pipeline import order_rules
 from callwright.repair.provenance.doubts import doubts
-from callwright.repair.result import Abstention, shown
-from callwright.repair.rules import argument_matching as takers
-from callwright.repair.rules import names, split
-from callwright.repair.rules.argument_repair import ArgumentRepair
+from callwright.repair.result import shown
+from callwright.repair.rule import Rule, call_rule, reply_rule
+from callwright.repair.rules import argument_matching, names, split
+from callwright.repair.rules.argument_repair import ARGUMENT_RULES
 from callwright.repair.rules.duplicate_calls import WAIT, find_duplicate_calls
-from callwright.repair.rules.reference_placeholders import ReferencePlaceholders, replace_references
-from callwright.schema.coerce import pointer_join
+from callwright.repair.rules.lossless import read_arguments
+from callwright.repair.rules.reference_placeholders import replace_references
+from callwright.repair.rules.reply_context import INFORMED, ReplyContext, SetAside
 
 FRESH_ID = "fresh_id"
 
 
-@dataclass(slots=True)
-class RuledCalls:
-    """Calls after the rules. ``positions[i]`` is where ``calls[i]`` stood as read; paths count as
-    read.
+# ---------------------------------------------------------------- one call
+
+
+def name_tool(draft: Draft, context: ReplyContext) -> Change | None:
+    """Give the call the name of the tool that is meant; close it where that cannot be told."""
+    call, situation = draft.call, context.situation
+    if call.tool in situation.by_name:
+        return None
+    found, likely = names.match(call.tool, call.arguments, situation.tools, situation.query)
+    found = found or ranker.match(call.tool, call.arguments, situation.tools, situation.query)
+    place, change = Location(draft.id, NAME), Change()
+    if found is not None and found.confidence >= situation.settings.least:
+        change.list_edit(place, call.tool, found.tool.name, found.rule, found.confidence)
+        change.calls[draft.id] = replace(call, tool=found.tool.name)
+        return change
+    change.diagnostics += situation.gate.repair(call, id=draft.id).errors
+    change.closed.add(draft.id)
+    likely = found or likely
+    if likely is not None and likely.confidence >= 0.5:
+        why = (
+            "may write or its effects are unknown"
+            if likely.tool.effects.may_write
+            else "is not sure enough"
+        )
+        said = f"'{call.tool}' is no tool; the nearest is '{likely.tool.name}', which {why}."
+        change.hint(place, said, likely.confidence, likely.tool.name)
+    return change
+
+
+def set_references_aside(draft: Draft, context: ReplyContext) -> Change | None:
+    """Let the schema judge something else in the place of references and nulls. No edit is listed:
+    :func:`put_references_back` undoes it.
     """
+    tool = context.situation.by_name[draft.call.tool]
+    aside = replace_references(draft.arguments, tool, context.references_of(draft))
+    context.asides[draft.id] = SetAside(draft.call, aside, len(draft.edits))
+    if aside.arguments is draft.call.arguments:
+        return None
+    return Change(calls={draft.id: replace(draft.call, arguments=aside.arguments)})
 
-    calls: list[ToolCall]
-    positions: list[int]
-    edits: list[Edit] = field(default_factory=list)
-    violations: list[Violation] = field(default_factory=list)
-    abstained: list[Abstention] = field(default_factory=list)
-    confidence: float = 1.0
 
-
-@dataclass(slots=True)
-class CallDraft:
-    """One call while the rules work on it. ``unknown`` are required parameters whose value nobody
-    has said.
+def find_tool_by_arguments(draft: Draft, context: ReplyContext) -> Change | None:
+    """Give a call to the tool whose arguments it has, if that tool is known not to write; else
+    report it.
     """
-
-    call: ToolCall
-    edits: list[Edit] = field(default_factory=list)
-    violations: list[Violation] = field(default_factory=list)
-    abstained: list[Abstention] = field(default_factory=list)
-    confidence: float = 1.0
-    unknown: list[str] = field(default_factory=list)
-    known_tool: bool = True
-
-
-def apply_rules(calls: Sequence[ToolCall], situation: RepairContext) -> RuledCalls:
-    """Every call by itself, then the calls among each other (duplicates, ghosts, those that must
-    wait).
-    """
-    found = _references(calls, situation)
-    ones = [
-        _ruled(call, [r for r in found if r.call == i], calls, situation)
-        for i, call in enumerate(calls)
-    ]
-    dropped = find_duplicate_calls(
-        [o.call for o in ones], [o.unknown for o in ones], [o.known_tool for o in ones], situation
-    )
-    made = RuledCalls([], [])
-    made.abstained += _bare_references(found, calls)
-    for i, one in enumerate(ones):
-        made.edits += [replace(e, path=f"/{i}{e.path}") for e in one.edits]
-        made.abstained += [replace(a, path=f"/{i}{a.path}") for a in one.abstained]
-        made.confidence = min(made.confidence, one.confidence)
-        if i in dropped:
-            drop = dropped[i]
-            made.edits.append(Edit(f"/{i}", shown(one.call), None, drop.rule))
-            made.confidence = min(made.confidence, drop.confidence)
-            made.violations += [
-                replace(v, path=f"/{i}") for v in one.violations if v.kind == "unknown_tool"
-            ]
-            if drop.rule == WAIT:
-                lacks = ", ".join(one.unknown)
-                said = (
-                    f"'{one.call.tool}' can be called once another call has returned what it lacks:"
-                    f" {lacks}."
-                )
-                made.abstained.append(Abstention(f"/{i}", said, drop.confidence))
-            continue
-        _hand_on(made, one, i, situation)
-    _tell_apart(made)
-    _name_repeated(made)
-    _name_passed_over(made, situation)
-    return made
+    situation, call = context.situation, draft.call
+    other = argument_matching.meant_for(draft.arguments, situation.by_name[call.tool], situation)
+    if other is None:
+        return None
+    place, change = Location(draft.id, NAME), Change()
+    if not other.effects.may_write and situation.settings.least <= argument_matching.CONFIDENCE:
+        change.list_edit(
+            place, call.tool, other.name, argument_matching.RULE, argument_matching.CONFIDENCE
+        )
+        change.calls[draft.id] = replace(call, tool=other.name)
+        return change
+    said = f"These arguments are those of '{other.name}', not of '{call.tool}'."
+    change.hint(place, said, argument_matching.CONFIDENCE, other.name)
+    as_read = context.asides[draft.id].call
+    change.diagnostics += situation.gate.repair(as_read, id=draft.id).errors
+    change.closed.add(draft.id)
+    return change
 
 
-def _name_passed_over(made: RuledCalls, situation: RepairContext) -> None:
-    """Tools that the request speaks of, that take a call's arguments and that no call is of are
-    named.
-    """
-    said = {a.path for a in made.abstained}
-    for at, call in zip(made.positions, made.calls, strict=True):
-        other = takers.passed_over(call, made.calls, situation)
-        if other is not None and f"/{at}/name" not in said:
-            why = (
-                f"The request speaks of '{other.name}', which takes these arguments too and is not"
-                " called."
-            )
-            made.abstained.append(Abstention(f"/{at}/name", why, 0.3, other.name))
-
-
-def _name_repeated(made: RuledCalls) -> None:
-    """Equal calls that were kept are named: the request speaks of doing something again, or their
-    tool may write.
-    """
-    seen: set[str] = set()
-    for at, call in enumerate(made.calls):
-        text = canonical([call.tool, call.arguments])
-        if text in seen:
-            said = f"'{call.tool}' is called again with the same arguments; both may be meant."
-            made.abstained.append(Abstention(f"/{made.positions[at]}", said, 0.5))
-        seen.add(text)
-
-
-def _hand_on(made: RuledCalls, one: CallDraft, i: int, situation: RepairContext) -> None:
-    """One call, or the calls that a list in place of one value stands for."""
-    call, listed = one.call, split.several(one.call, situation.gate) if one.violations else None
-    if listed is not None and situation.by_name[call.tool].effects.may_write:
+def doubt_values(draft: Draft, context: ReplyContext) -> Change | None:
+    """Say which values nobody said, and whether the request speaks of another tool."""
+    situation, arguments = context.situation, draft.arguments
+    tool = situation.by_name[draft.call.tool]
+    shown = (d for d in draft.diagnostics if d.severity in ("error", "hint"))
+    reported = {d.location.argument for d in shown}
+    known = frozenset(k for k in arguments if (k,) in reported) | context.referring(draft)
+    doubtful = doubts(arguments, tool, situation, known)
+    renamed = any(e.rule == argument_matching.RULE for e in draft.edits)
+    better = None if renamed else argument_matching.asked_more(arguments, tool, situation)
+    if not doubtful and better is None:
+        return None
+    change = Change()
+    for key, why in doubtful:
+        change.hint(in_arguments(draft.id, key), why)
+    if better is not None:
         said = (
-            f"{len(listed[1])} calls seem to be meant, but '{call.tool}' may write or its effects"
-            " are unknown."
+            f"The request speaks much more of '{better.name}', which takes these arguments as well."
         )
-        made.abstained.append(
-            Abstention(f"/{i}/arguments{pointer_join('', listed[0])}", said, split.CONFIDENCE)
-        )
-        listed = None
-    if listed is None:
-        made.violations += [_placed(v, i) for v in one.violations]
-        made.calls.append(call)
-        made.positions.append(i)
-        return
-    key, several = listed
-    path, before = f"/{i}/arguments{pointer_join('', key)}", call.arguments[key]  # type: ignore[index]
-    made.edits.append(Edit(path, before, several[0][key], split.RULE))
-    made.confidence = min(made.confidence, split.CONFIDENCE)
-    for n, arguments in enumerate(several):
-        if n:
-            made.edits.append(
-                Edit(
-                    f"/{len(made.calls)}",
-                    None,
-                    shown(replace(call, arguments=arguments)),
-                    split.RULE,
-                )
-            )
-        made.calls.append(replace(call, arguments=arguments))
-        made.positions.append(i)
+        change.hint(Location(draft.id, NAME), said, 0.3, better.name)
+    return change
 
 
-def _tell_apart(made: RuledCalls) -> None:
-    """An id that an earlier call of the reply has gives way to a fresh one: results are matched to
-    calls by it.
+def put_references_back(drafts: Drafts, context: ReplyContext) -> Change | None:
+    """References and nulls back in their places, and the very call where nothing was done to its
+    arguments.
     """
+    calls: dict[int, ToolCall] = {}
+    for draft in drafts:
+        aside = context.asides.get(draft.id)
+        if aside is None or (draft.call is aside.call and len(draft.edits) == aside.edits):
+            continue
+        edits = [e for e in draft.edits[aside.edits :] if e.location.argument is not None]
+        call = aside.call
+        if edits:
+            restored = aside.placeholders.restored(draft.arguments, edits)
+            call = replace(draft.call, arguments=restored)
+        elif draft.call.tool != call.tool:
+            call = replace(call, tool=draft.call.tool)
+        if call is not draft.call:
+            calls[draft.id] = call
+    return Change(calls=calls) if calls else None
+
+
+def warn_of_values(draft: Draft, context: ReplyContext) -> Change | None:
+    """Report what the schema does not allow and was left as it is."""
+    aside = context.asides[draft.id].placeholders
+    if not aside.own_text and not aside.nulls:
+        return None
+    change = Change()
+    for key, (text, value) in aside.own_text.items():
+        said = (
+            f"'{key}' is {canonical(value)} where the schema wants the text '{text}'; left as"
+            " it is."
+        )
+        place = in_arguments(draft.id, key)
+        change.diagnostics.append(Diagnostic("error", "schema", place, said, "enum", text, value))
+    for key in aside.nulls:
+        said = (
+            f"'{key}' is null, which its schema does not allow; taken as not given and left as"
+            " it is."
+        )
+        change.report("schema", in_arguments(draft.id, key), said, "null")
+    return change if change else None
+
+
+# ---------------------------------------------------------------- calls among each other
+
+
+def name_bare_references(_: Drafts, context: ReplyContext) -> Change | None:
+    """Say which ``$1`` and ``{x}`` may mean another call of a list without labels: who executes it
+    must know them.
+    """
+    if not context.references or any(call.slot for call in context.calls):
+        return None
+    change = Change()
+    for ref in context.references:
+        if ref.notation in ("numbered", "braces"):
+            said = (
+                f"'{ref.text[:80]}' is taken for the result of another call of the reply, not for"
+                " a value."
+            )
+            change.hint(in_arguments(ref.call, *ref.path), said, 0.5)
+    return change if change else None
+
+
+def drop_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
+    """Drop the calls that should not go out."""
+    every = list(drafts)
+    dropped = find_duplicate_calls(
+        drafts.calls, [d.missing for d in every], [d.has_tool for d in every], context.situation
+    )
+    if not dropped:
+        return None
+    change = Change(order=[d.id for i, d in enumerate(every) if i not in dropped])
+    for i, drop in dropped.items():
+        draft = every[i]
+        whole = Location(draft.id)
+        change.list_edit(whole, shown(draft.call), None, drop.rule, drop.confidence)
+        change.withdrawn.add(draft.id)
+        change.diagnostics += [
+            d._replace(location=whole) for d in draft.errors if d.rule == "unknown_tool"
+        ]
+        if drop.rule == WAIT:
+            lacks = ", ".join(draft.missing)
+            said = (
+                f"'{draft.call.tool}' can be called once another call has returned what it lacks:"
+                f" {lacks}."
+            )
+            change.hint(whole, said, drop.confidence)
+    return change
+
+
+def split_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
+    """Make as many calls as a list in the place of one value has members."""
+    wrong = [draft for draft in drafts if draft.errors]
+    if not wrong:
+        return None
+    change, order = Change(), list(drafts.order)
+    for draft in wrong:
+        listed = split.several(draft.call, context.situation.gate)
+        if listed is None:
+            continue
+        key, several = listed
+        place = in_arguments(draft.id, key)
+        if context.situation.by_name[draft.call.tool].effects.may_write:
+            said = (
+                f"{len(several)} calls seem to be meant, but '{draft.call.tool}' may write or its"
+                " effects are unknown."
+            )
+            change.hint(place, said, split.CONFIDENCE)
+            continue
+        before = draft.arguments[key]
+        change.list_edit(place, before, several[0][key], split.RULE, split.CONFIDENCE)
+        change.calls[draft.id] = replace(draft.call, arguments=several[0])
+        change.withdrawn.add(draft.id)
+        for n, arguments in enumerate(several[1:], 1):
+            id, call = drafts.new_id(), replace(draft.call, arguments=arguments)
+            change.calls[id], change.origins[id] = call, draft.origin
+            change.list_edit(Location(id), None, shown(call), split.RULE, split.CONFIDENCE)
+            order.insert(order.index(draft.id) + n, id)
+        change.order = order
+    return change if change else None
+
+
+def tell_calls_apart(drafts: Drafts, _: ReplyContext) -> Change | None:
+    """Give a call whose id an earlier one has a fresh id: results are matched to calls by it."""
+    every = {draft.call.id for draft in drafts}
+    if len(every) == len(drafts):
+        return None
     seen: set[str] = set()
-    every = {c.id for c in made.calls}
-    for at, call in enumerate(made.calls):
+    change = Change()
+    for draft in drafts:
+        call = draft.call
         if call.id and call.id in seen:
             fresh = _fresh(call.id, every)
-            made.calls[at] = replace(call, id=fresh)
-            made.edits.append(Edit(f"/{made.positions[at]}/id", call.id, fresh, FRESH_ID))
+            change.calls[draft.id] = replace(call, id=fresh)
+            change.list_edit(Location(draft.id, ID), call.id, fresh, FRESH_ID)
             every.add(fresh)
         seen.add(call.id)
+    return change if change else None
 
 
 def _fresh(id: str, taken: Collection[str]) -> str:
@@ -190,176 +270,67 @@ def _fresh(id: str, taken: Collection[str]) -> str:
     )
 
 
-def _references(calls: Sequence[ToolCall], situation: RepairContext) -> list[Reference]:
-    """What stands for another call's result. ``$1`` and ``{x}`` that mean no other call are
-    placeholders.
+def name_repeated_calls(drafts: Drafts, _: ReplyContext) -> Change | None:
+    """Name equal calls that were kept: the request speaks of doing something again, or their tool
+    may write.
     """
-    found = references(calls, situation.tools, situation.query)
-    if not found:
-        return []
-    labels = Labels(calls, situation.by_name, labels_of(calls, situation.by_name))
+    if len(drafts) < 2:
+        return None
+    seen: set[str] = set()
+    change = Change()
+    for draft in drafts:
+        text = canonical([draft.call.tool, draft.call.arguments])
+        if text in seen:
+            said = (
+                f"'{draft.call.tool}' is called again with the same arguments; both may be meant."
+            )
+            change.hint(Location(draft.id), said, 0.5)
+        seen.add(text)
+    return change if change else None
 
-    def means(ref: Reference) -> bool:
-        meaning = labels.meaning(ref)
-        return meaning is not None and meaning.call != ref.call
 
-    return [r for r in found if r.notation not in ("numbered", "braces") or means(r)]
-
-
-def _bare_references(found: Sequence[Reference], calls: Sequence[ToolCall]) -> list[Abstention]:
-    """``$1`` and ``{x}`` that may mean another call of a list without labels: who executes it must
-    know them.
+def name_tools_passed_over(drafts: Drafts, context: ReplyContext) -> Change | None:
+    """Name tools that the request speaks of, that take a call's arguments and that no call is
+    of.
     """
-    if any(call.slot for call in calls):
-        return []
-    said = "'{}' is taken for the result of another call of the reply, not for a value."
-    return [
-        Abstention(r.pointer, said.format(r.text[:80]), 0.5)
-        for r in found
-        if r.notation in ("numbered", "braces")
-    ]
+    if len(context.situation.tools) < 2:
+        return None
+    change, calls = Change(), drafts.calls
+    named = {
+        draft.origin
+        for draft in drafts.every
+        for d in draft.diagnostics
+        if d.severity == "hint" and d.location.pointer == NAME
+    }
+    for draft in drafts:
+        other = argument_matching.passed_over(draft.call, calls, context.situation)
+        if other is not None and draft.origin not in named:
+            why = (
+                f"The request speaks of '{other.name}', which takes these arguments too and is not"
+                " called."
+            )
+            change.hint(Location(draft.id, NAME), why, 0.3, other.name)
+    return change if change else None
 
 
-def _placed(violation: Violation, position: int) -> Violation:
-    whole = violation.kind == "unknown_tool"
-    return replace(
-        violation, path=f"/{position}/name" if whole else f"/{position}/arguments{violation.path}"
+# ---------------------------------------------------------------- the configuration
+
+CALL_RULES: tuple[Rule[ReplyContext], ...] = order_rules(
+    (
+        reply_rule("bare_reference", 0, name_bare_references, BEFORE_CALLS),
+        call_rule("tool_name", 10, name_tool),
+        call_rule("arguments_as_text", 20, read_arguments),
+        call_rule("references_aside", 30, set_references_aside),
+        call_rule("tool_by_arguments", 40, find_tool_by_arguments),
+        *ARGUMENT_RULES,
+        call_rule("unsaid_value", 200, doubt_values, needs=INFORMED),
+        reply_rule("references_back", 210, put_references_back),
+        call_rule("value_left", 220, warn_of_values),
+        reply_rule("needless_call", 300, drop_calls),
+        reply_rule("split_call", 310, split_calls),
+        reply_rule("fresh_id", 320, tell_calls_apart, AFTER_CALLS),
+        reply_rule("repeated_call", 330, name_repeated_calls, AFTER_CALLS),
+        reply_rule("tool_passed_over", 340, name_tools_passed_over, AFTER_CALLS, INFORMED),
     )
-
-
-def _ruled(
-    call: ToolCall, refs: list[Reference], calls: Sequence[ToolCall], situation: RepairContext
-) -> CallDraft:
-    one = CallDraft(call)
-    if call.tool not in situation.by_name and not _named(one, situation):
-        return one
-    tool = situation.by_name[one.call.tool]
-    if not _read(one, situation):
-        return one
-    arguments = one.call.arguments
-    assert isinstance(arguments, dict)
-    aside = replace_references(arguments, tool, refs)
-    other = takers.meant_for(aside.arguments, tool, situation)
-    if other is not None and not _given_to(other, one, situation):
-        return one
-    tool = other or tool
-    mending = _mending(aside, tool, call, calls, situation)
-    if not mending.right() or mending.triggered():
-        mending.mend()
-        one.edits += [replace(e, path=f"/arguments{e.path}") for e in mending.edits]
-        one.violations += mending.violations
-        one.abstained += [replace(a, path=f"/arguments{a.path}") for a in mending.abstained]
-        one.confidence = min(one.confidence, mending.confidence)
-        one.unknown = mending.unknown
-    if mending.edits:
-        one.call = replace(one.call, arguments=aside.restored(mending.arguments, mending.edits))
-    _doubt(one, mending, situation, renamed=other is not None)
-    _warn(one, aside)
-    return one
-
-
-def _mending(
-    aside: ReferencePlaceholders,
-    tool: Tool,
-    call: ToolCall,
-    calls: Sequence[ToolCall],
-    situation: RepairContext,
-) -> ArgumentRepair:
-    """The work on one call's arguments, beside those of the reply's other calls."""
-    rest = [(c.tool, c.arguments) for c in calls if c is not call and isinstance(c.arguments, dict)]
-    others = [arguments for _, arguments in rest]
-    alike = [arguments for name, arguments in rest if name == tool.name]
-    return ArgumentRepair(aside.arguments, tool, situation, others, aside.referring, alike)
-
-
-def _doubt(
-    one: CallDraft, mending: ArgumentRepair, situation: RepairContext, *, renamed: bool
-) -> None:
-    """Say which values nobody said, and whether the request speaks of another tool."""
-    arguments, tool = mending.arguments, mending.tool
-    reported = {a.path for a in mending.abstained} | {v.path for v in mending.violations}
-    known = frozenset(k for k in arguments if pointer_join("", k) in reported) | mending.referring
-    unsaid = doubts(arguments, tool, situation, known)
-    one.abstained += [replace(a, path=f"/arguments{a.path}") for a in unsaid]
-    better = None if renamed else takers.asked_more(arguments, tool, situation)
-    if better is not None:
-        said = (
-            f"The request speaks much more of '{better.name}', which takes these arguments as well."
-        )
-        one.abstained.append(Abstention("/name", said, 0.3, better.name))
-
-
-def _given_to(other: Tool, one: CallDraft, situation: RepairContext) -> bool:
-    """Give a call to the tool whose arguments it has, if that tool is known not to write; else
-    report it.
-    """
-    call = one.call
-    if not other.effects.may_write and situation.settings.least <= takers.CONFIDENCE:
-        one.edits.append(Edit("/name", call.tool, other.name, takers.RULE))
-        one.confidence = min(one.confidence, takers.CONFIDENCE)
-        one.call = replace(call, tool=other.name)
-        return True
-    said = f"These arguments are those of '{other.name}', not of '{call.tool}'."
-    one.abstained.append(Abstention("/name", said, takers.CONFIDENCE, other.name))
-    verdict = situation.gate.check(call)
-    one.violations += verdict.violations if isinstance(verdict, Refusal) else ()
-    return False
-
-
-def _warn(one: CallDraft, aside: ReferencePlaceholders) -> None:
-    """What the schema does not allow and was left as it is."""
-    for key, (text, value) in aside.own_text.items():
-        said = (
-            f"'{key}' is {canonical(value)} where the schema wants the text '{text}'; left as"
-            " it is."
-        )
-        one.violations.append(Violation("schema", said, pointer_join("", key), "enum", text, value))
-    for key in aside.nulls:
-        said = (
-            f"'{key}' is null, which its schema does not allow; taken as not given and left as"
-            " it is."
-        )
-        one.violations.append(Violation("schema", said, pointer_join("", key), "null", None, None))
-
-
-def _read(one: CallDraft, situation: RepairContext) -> bool:
-    """Arguments that came as text become the object they are; False where they are none (cut off,
-    not JSON).
-    """
-    call = one.call
-    if isinstance(call.arguments, dict):
-        return True
-    verdict = situation.gate.check(call)
-    if isinstance(verdict, Refusal) and verdict.arguments is None:
-        one.violations += verdict.violations
-        return False
-    opened = [e for e in verdict.edits if e.path == "" and isinstance(e.after, dict)]
-    found: Json = opened[0].after if opened else parse(call.arguments)
-    one.edits += [replace(e, path="/arguments") for e in opened]
-    one.call = replace(call, arguments=found)
-    return True
-
-
-def _named(one: CallDraft, situation: RepairContext) -> bool:
-    """Give the call the name of the tool that is meant; False where that cannot be told."""
-    call = one.call
-    found, likely = names.match(call.tool, call.arguments, situation.tools, situation.query)
-    found = found or ranker.match(call.tool, call.arguments, situation.tools, situation.query)
-    if found is not None and found.confidence >= situation.settings.least:
-        one.edits.append(Edit("/name", call.tool, found.tool.name, found.rule))
-        one.confidence = min(one.confidence, found.confidence)
-        one.call = replace(call, tool=found.tool.name)
-        return True
-    verdict = situation.gate.check(call)
-    one.violations += verdict.violations if isinstance(verdict, Refusal) else ()
-    one.known_tool = False
-    likely = found or likely
-    if likely is not None and likely.confidence >= 0.5:
-        why = (
-            "may write or its effects are unknown"
-            if likely.tool.effects.may_write
-            else "is not sure enough"
-        )
-        said = f"'{call.tool}' is no tool; the nearest is '{likely.tool.name}', which {why}."
-        one.abstained.append(Abstention("/name", said, likely.confidence, likely.tool.name))
-    return False
+)
+"""The rules of ``refine`` without those of the sequence."""

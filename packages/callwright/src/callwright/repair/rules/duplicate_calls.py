@@ -12,8 +12,9 @@ from callwright.dataflow import flow
 from callwright.nouns.types import Json, Tool, ToolCall, canonical, scalars
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import references
-from callwright.repair.rules import schema_echo as echoes
+from callwright.repair.rules import schema_echo
 from callwright.repair.rules.names import asked_for
+from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
@@ -21,8 +22,8 @@ DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
 _AGAIN = re.compile(
     r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from|more|of)|a second)\b", re.I
 )
-_FEEDS = 0.75  # how well another call's tool must provide a value for a call to wait for it
-_MUCH_MORE = 0.4  # of the request's words; measured, see docs/refine.md
+_FEEDS = threshold("needless_calls", "feeds")
+_MUCH_MORE = threshold("unasked_calls", "much_more")
 _OF_TOOLS = re.compile(
     r"\b(?:what|which|how|explain|describe|list)\b[^.?!\n]{0,60}\b(?:tools?|functions?|%s)\b(?!\s+calls?\b)",
     re.I,
@@ -37,6 +38,14 @@ _LITTLE = frozenset(
 class Drop:
     rule: str
     confidence: float
+
+
+def _sure(rule: str) -> Drop:
+    return Drop(rule, threshold("needless_calls", rule))
+
+
+def _unasked(rule: str) -> Drop:
+    return Drop(rule, threshold("unasked_calls", rule))
 
 
 def find_duplicate_calls(
@@ -54,8 +63,8 @@ def find_duplicate_calls(
     seen: dict[str, int] = {}
     again = len(calls) > 1 and bool(_AGAIN.search(situation.query))
     for i, call in enumerate(calls):
-        if not known[i] and echoes.no_tool(call.tool):
-            drops[i] = Drop(NO_CALL, 0.99)
+        if not known[i] and schema_echo.no_tool(call.tool):
+            drops[i] = _sure(NO_CALL)
             continue
         if len(calls) == 1:
             break
@@ -65,14 +74,12 @@ def find_duplicate_calls(
             and not again
             and not _are_two_writes(calls[seen[print_]], call, situation)
         ):
-            drops[i] = Drop(DUPLICATE, 0.98)
+            drops[i] = _sure(DUPLICATE)
         seen.setdefault(print_, i)
     _drop_repeated(calls, known, drops, situation)
     if situation.settings.leave_out or situation.settings.drop_unasked:
         drops |= {
-            i: Drop(UNASKED, 0.95)
-            for i, c in enumerate(calls)
-            if known[i] and unasked(c, situation)
+            i: _unasked(UNASKED) for i, c in enumerate(calls) if known[i] and unasked(c, situation)
         }
     if situation.settings.leave_out and not any(unknown) and all(known):
         _drop_superfluous(calls, drops, situation)
@@ -81,9 +88,9 @@ def find_duplicate_calls(
         if i in drops or not good:
             continue
         if not known[i]:
-            drops[i] = Drop(GHOST, 0.93)
+            drops[i] = _sure(GHOST)
         elif unknown[i] and any(_provides(calls[j], call, unknown[i], situation) for j in good):
-            drops[i] = Drop(WAIT, 0.95)
+            drops[i] = _sure(WAIT)
     return drops
 
 
@@ -115,7 +122,7 @@ def _drop_repeated(
     ]
     fresh = [i for i in range(len(calls)) if i not in drops and i not in repeated and known[i]]
     if repeated and fresh:
-        drops.update({i: Drop(DONE, 0.93) for i in repeated})
+        drops.update({i: _sure(DONE) for i in repeated})
 
 
 def _drop_superfluous(
@@ -138,7 +145,7 @@ def _drop_superfluous(
             if j not in drops and other.tool != call.tool and said[i] and said[i] <= said[j]
         ]
         if i not in drops and any(asked[j] >= asked[i] + _MUCH_MORE for j in better):
-            drops[i] = Drop(SURPLUS, 0.9)
+            drops[i] = _unasked(SURPLUS)
 
 
 def unasked(call: ToolCall, situation: RepairContext) -> bool:

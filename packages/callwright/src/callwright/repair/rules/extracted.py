@@ -36,32 +36,11 @@ from callwright.repair.rules import (
 from callwright.repair.rules import (
     extracted_texts as stated_texts,
 )
+from callwright.repair.thresholds import pairs
 from callwright.schema import keys
 from callwright.schema.value_spellings import NONE, calendar_day
 
-CONFIDENCE = {  # share of such fills that were the gold value (bench confidence): replies of one call, of several
-    "labelled": (0.99, 0.95),
-    "identified": (0.98, 0.86),
-    "address": (0.95, 0.97),
-    "option": (0.99, 0.9),
-    "listed": (0.95, 0.95),
-    "counted": (0.97, 0.95),
-    "in_unit": (0.95, 0.97),
-    "money": (0.95, 0.93),
-    "only_number": (0.97, 0.92),
-    "only_date": (0.9, 0.91),
-    "only_time": (0.5, 0.6),
-    "in_name": (0.7, 0.68),
-    "after_label": (0.97, 0.92),
-    "before_label": (0.93, 0.72),
-    "by_name": (0.9, 0.9),
-    "place": (0.91, 0.93),
-    "between": (0.93, 0.95),
-    "only_quoted": (0.9, 0.91),
-    "named": (0.94, 0.5),
-    "only_name": (0.33, 0.37),
-    "shared": (0.88, 0.88),
-}
+CONFIDENCE = pairs("extracted")
 _LINK = (
     r"\s*+(?:\)|of the \w+)?\s*+(?:number |id |code |name |address )?"
     r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*+"

@@ -17,6 +17,7 @@ from rapidfuzz.distance import OSA
 from callwright.dataflow.flow import words
 from callwright.nouns.memo import remembered
 from callwright.nouns.types import Json
+from callwright.repair.thresholds import threshold
 from callwright.schema.value_spellings import NONE, calendar_day, word
 
 OPTION, UNIT, FORMAT, SAID = (
@@ -26,7 +27,7 @@ OPTION, UNIT, FORMAT, SAID = (
     "number_as_said",
 )
 COMMA = "decimal_comma"
-CONFIDENCE = {OPTION: 0.95, UNIT: 0.97, FORMAT: 0.95, SAID: 0.98, COMMA: 0.97}
+CONFIDENCE = {rule: threshold("formats", rule) for rule in (OPTION, UNIT, FORMAT, SAID, COMMA)}
 _SYNONYMS = tuple(
     frozenset(row.split())
     for row in (

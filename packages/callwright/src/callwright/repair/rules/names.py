@@ -18,6 +18,7 @@ from rapidfuzz.distance import OSA
 from callwright.dataflow.flow import STOP, VERBS, content_words, words
 from callwright.nouns.memo import remembered
 from callwright.nouns.types import JsonObject, Tool
+from callwright.repair.thresholds import threshold
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
 _WRAPPERS = frozenset(
@@ -35,9 +36,9 @@ _OPPOSITES = frozenset(
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
 SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
-CONFIDENCE = {SPELLING: 1.0, PREFIX: 0.99, SLIP: 0.98}
-LEAST_MEANING = 0.7  # score of a match by meaning; measured, see docs/refine.md
-LEAST_LEAD = 0.15
+CONFIDENCE = {rule: threshold("name_confidence", rule) for rule in (SPELLING, PREFIX, SLIP)}
+LEAST_MEANING = threshold("names", "least_meaning")
+LEAST_LEAD = threshold("names", "least_lead")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,16 @@ from callwright.dataflow.flow import STOP, words
 from callwright.nouns.types import Json, JsonObject
 from callwright.repair.rules.assignment import assign
 from callwright.repair.rules.names import squashed
+from callwright.repair.thresholds import threshold
 from callwright.schema.coerce import coerce_at
 from callwright.schema.compiled import Node
 
 RULE = "assign_key"
-LEAST = 0.55  # likeness of a pair; measured, see docs/refine.md
-LEAD = 0.1  # over any other partner of either
+LEAST = threshold("parameters", "least")
+LEAD = threshold("parameters", "lead")
 # likeness that does where one unknown key is left and one required parameter is missing
-ALONE = 0.3
-TAIL = 0.95  # where the key is the end of one name only; 835 of 836 lost prefixes, see docs/lab-calls.md
+ALONE = threshold("parameters", "alone")
+TAIL = threshold("parameters_tail", "confidence")
 _WEAK = frozenset({"name", "id", "value", "type", "number", "text", "data", "list", "info"})
 _OPPOSED = tuple(
     frozenset(pair.split("/"))

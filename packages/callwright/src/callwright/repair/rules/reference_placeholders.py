@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.nouns.types import Edit, Json, JsonObject, Tool, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.repair.draft import LocatedEdit
 from callwright.repair.ordering.references import Reference
 
 
@@ -28,7 +29,7 @@ class ReferencePlaceholders:
         default_factory=dict
     )  # key -> its option, the value it spells
 
-    def restored(self, arguments: JsonObject, edits: Sequence[Edit] = ()) -> JsonObject:
+    def restored(self, arguments: JsonObject, edits: Sequence[LocatedEdit] = ()) -> JsonObject:
         """The arguments with references and nulls back in their places; renamed keys are
         followed.
         """
@@ -37,7 +38,7 @@ class ReferencePlaceholders:
         renamed = {
             e.before: e.after
             for e in edits
-            if e.rule in ("rename_key", "assign_key") and e.path.count("/") == 1
+            if e.rule in ("rename_key", "assign_key") and len(e.location.argument or ()) == 1
         }
         made = arguments
         for path, value in self.references:

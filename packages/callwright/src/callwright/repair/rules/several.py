@@ -19,6 +19,7 @@ from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, canonical, 
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.rules.names import asked_for, squashed
+from callwright.repair.thresholds import threshold
 
 _JOINED = re.compile(
     r"\b(?:and|or|than|with|while|once)\b|[,&]", re.I
@@ -38,7 +39,7 @@ _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+")
 _OPENS = re.compile(r"(?:\A|[.!?]\s+)[\"'“(]*([A-Z]\w*)")
 _LUMP = 2_000  # characters of a text that may hold several things
-_SPOKEN_OF, _ASKED = 0.25, 0.35  # how much a request speaks of another tool
+_SPOKEN_OF, _ASKED = threshold("several", "spoken_of"), threshold("several", "asked")
 
 
 def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:

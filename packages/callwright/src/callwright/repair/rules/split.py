@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
 from callwright.repair.gate import Gate
+from callwright.repair.thresholds import threshold
 
 RULE = "split_call"
-CONFIDENCE = 0.93  # 111 of 111 that were split, see docs/lab-calls.md
+CONFIDENCE = threshold("split", "confidence")
 MOST = 16
 
 

@@ -1,14 +1,15 @@
-"""A list of calls while its order and references are being mended, and what is known of it."""
+"""The calls of a reply while their order and references are repaired, and what is known of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from callwright.dataflow import flow
-from callwright.nouns.errors import Violation
-from callwright.nouns.types import Edit, Json, Tool, ToolCall
+from callwright.nouns.types import Json, Tool, ToolCall, to_json
+from callwright.repair.draft import Change
+from callwright.repair.location import REPLY, Location, in_arguments
 from callwright.repair.ordering.references import (
     Labels,
     Meaning,
@@ -18,30 +19,53 @@ from callwright.repair.ordering.references import (
 )
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.thresholds import threshold
 
 _MAX_DEPTH = 12
+PRODUCER_ADDED = "producer_added"
+CONFIDENCE = {PRODUCER_ADDED: threshold("sequence", PRODUCER_ADDED)}
 
 
 @dataclass
-class Draft:
-    """The calls as given (positions never change while mending), what each reference means, and all
-    changes so far.
+class CallFlow:
+    """The calls as given (positions never change meanwhile), what each reference means, and the
+    change so far.
 
-    ``meant[r]`` is None for a reference nobody answers. ``added`` are calls that were missing,
-    ``dropped`` positions of calls that must wait for another call's result.
+    ``ids`` are the drafts of the calls. ``meant[r]`` is None for a reference nobody answers.
+    ``dropped`` are positions of calls that must wait for another call's result.
     """
 
     calls: list[ToolCall]
+    ids: list[int]
+    new_id: Callable[[], int]
     tools: dict[str, Tool]
     query: str
     labels: Labels
     references: list[Reference]
     meant: dict[Reference, Meaning | None]
     texts: dict[Reference, str] = field(default_factory=dict)  # references that are written anew
-    edits: list[Edit] = field(default_factory=list)
-    problems: list[Violation] = field(default_factory=list)
-    abstained: list[str] = field(default_factory=list)
     dropped: set[int] = field(default_factory=set)
+    change: Change = field(default_factory=Change)
+
+    @property
+    def added(self) -> int:
+        """How many calls that were missing have been added."""
+        return sum(edit.rule == PRODUCER_ADDED for edit in self.change.edits)
+
+    def place(self, ref: Reference) -> Location:
+        """Where a reference stands."""
+        return in_arguments(self.ids[ref.call], *ref.path)
+
+    def add_call(self, call: ToolCall) -> None:
+        """Append a call that was missing; the order is made later."""
+        self.calls.append(call)
+        self.ids.append(self.new_id())
+        place, rule = Location(self.ids[-1]), PRODUCER_ADDED
+        self.change.list_edit(place, None, to_json(call), rule, CONFIDENCE.get(rule, 1.0))
+
+    def abstain(self, message: str) -> None:
+        """Say why nothing was done about something."""
+        self.change.hint(Location(REPLY), message)
 
     @cached_property
     def sources(self) -> ProvenanceIndex:
@@ -82,21 +106,22 @@ class Draft:
         """Let a reference stand for something else, written as ``text``; listed as an edit."""
         self.meant[ref] = meaning
         self.texts[ref] = text
-        self.edits.append(Edit(ref.pointer, ref.text, text, rule))
+        self.change.list_edit(self.place(ref), ref.text, text, rule)
 
     def leave(self, ref: Reference, message: str) -> None:
         """Report a reference, as it was written: an edit of it is taken back."""
         self.meant[ref] = None
         if self.texts.pop(ref, None) is not None:
-            self.edits = [e for e in self.edits if e.path != ref.pointer or e.before != ref.text]
+            place = self.place(ref)
+            self.change.edits = [
+                e for e in self.change.edits if e.location != place or e.before != ref.text
+            ]
         self.report(ref, message)
 
     def report(self, ref: Reference, message: str) -> None:
         """A reference that stays broken: a violation, and why nothing was done."""
-        self.problems.append(
-            Violation("ungrounded", message, ref.pointer, "reference", None, ref.text)
-        )
-        self.abstained.append(message)
+        self.change.report("ungrounded", self.place(ref), message, "reference", ref.text)
+        self.abstain(message)
 
 
 @lru_cache(maxsize=4_096)
@@ -138,7 +163,7 @@ def respelled(tool: Tool, ref: Reference) -> str:
     return alike[0] if len(alike) == 1 and alike[0] != step else ""
 
 
-SAME_NAME = 0.9  # what two fields of one telling name score, however common its words are
+SAME_NAME = threshold("sequence", "same_name")
 
 
 def feeds(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:

@@ -1,5 +1,5 @@
 from callwright.nouns.types import Tool, ToolCall
-from callwright.repair.ordering.draft import best_feeder, known_keys, offers, respelled
+from callwright.repair.ordering.call_flow import best_feeder, known_keys, offers, respelled
 from callwright.repair.ordering.references import references
 
 CITY = Tool(

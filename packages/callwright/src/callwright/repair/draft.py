@@ -1,0 +1,296 @@
+"""Calls on their way: each is one Draft, and a rule changes drafts by one Change.
+
+A draft's id is given once. Positions in the list, as it was read or as it is now, are looked up
+where results are rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple
+
+from callwright.nouns.errors import Violation
+from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
+from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic
+from callwright.repair.location import REPLY, Location, in_arguments
+from callwright.schema.value_edits import ValueEdit, render_pointer
+
+BEFORE_CALLS, CALL_BY_CALL, AFTER_CALLS = -1, 0, 1
+"""Turns: before the calls are looked at, call by call, and then one thing after the other."""
+
+
+class LocatedEdit(NamedTuple):
+    """One change that was made. A whole call was added where ``before`` is None, and dropped where
+    ``after`` is. ``turn`` orders what concerns several calls; it is set when the change is made.
+    """
+
+    location: Location
+    before: Json
+    after: Json
+    rule: str
+    confidence: float = 1.0
+    turn: int = 0
+
+
+@dataclass(slots=True)
+class Draft:
+    """A call on its way. ``origin`` is the position at which it was read (None for an added call).
+
+    ``is_closed``: no rule goes on with it. ``is_right`` is what the check said last, None where the
+    call has changed since.
+    """
+
+    id: int
+    call: ToolCall
+    origin: int | None = None
+    edits: list[LocatedEdit] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    confidence: float = 1.0
+    is_closed: bool = False
+    is_right: bool | None = None
+
+    @property
+    def arguments(self) -> JsonObject:
+        """The arguments, of a draft whose arguments are known to be an object."""
+        assert isinstance(self.call.arguments, dict)
+        return self.call.arguments
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """What is still wrong with it."""
+        return [d for d in self.diagnostics if d.severity == "error"]
+
+    @property
+    def missing(self) -> list[str]:
+        """The required arguments of which nobody has said the value, in the order of finding."""
+        return [str(d.location.pointer[-1]) for d in self.diagnostics if d.rule == MISSING]
+
+    @property
+    def has_tool(self) -> bool:
+        """Whether its tool is one of those in view."""
+        return not any(d.rule == "unknown_tool" for d in self.errors)
+
+
+@dataclass(slots=True)
+class Change:
+    """What a rule makes of the drafts, and what it says of them.
+
+    ``calls`` are drafts' new calls by id; an id that no draft has is a new draft's, read where
+    ``origins`` says. ``order``: the ids that are left, in order, where calls were added, dropped,
+    split or moved. ``edits`` list all of it. ``withdrawn``: the drafts of which earlier errors no
+    longer hold; ``closed``: those that no rule goes on with.
+    """
+
+    edits: list[LocatedEdit] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    calls: dict[int, ToolCall] = field(default_factory=dict)
+    origins: dict[int, int | None] = field(default_factory=dict)
+    order: list[int] | None = None
+    withdrawn: set[int] = field(default_factory=set)
+    closed: set[int] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.edits or self.diagnostics or self.calls or self.closed or self.order is not None
+        )
+
+    def list_edit(
+        self, location: Location, before: Json, after: Json, rule: str, confidence: float = 1.0
+    ) -> None:
+        """List an edit."""
+        self.edits.append(LocatedEdit(location, before, after, rule, confidence))
+
+    def list_values(self, draft: int, edits: Iterable[ValueEdit]) -> None:
+        """List what the schema asked for in a draft's arguments."""
+        for edit in edits:
+            place = in_arguments(draft, *edit.pointer)
+            self.edits.append(LocatedEdit(place, edit.before, edit.after, edit.rule))
+
+    def hint(
+        self,
+        location: Location,
+        message: str,
+        confidence: float = 0.0,
+        candidate: Json = None,
+        rule: str = "",
+    ) -> None:
+        """Say that something looks wrong and was left alone."""
+        self.diagnostics.append(
+            Diagnostic("hint", rule, location, message, confidence=confidence, candidate=candidate)
+        )
+
+    def report(
+        self, kind: str, location: Location, message: str, keyword: str = "", got: Json = None
+    ) -> None:
+        """Say that something is still wrong."""
+        self.diagnostics.append(Diagnostic("error", kind, location, message, keyword, None, got))
+
+    def note_missing(self, draft: int, key: str) -> None:
+        """Note that nobody has said the value of a required argument."""
+        self.diagnostics.append(Diagnostic("note", MISSING, in_arguments(draft, key)))
+
+
+def join_changes(found: Sequence[Change]) -> Change | None:
+    """The changes of drafts that do not know of each other as one; None where there is none."""
+    if not found:
+        return None
+    made = found[0]
+    for change in found[1:]:
+        made.edits += change.edits
+        made.diagnostics += change.diagnostics
+        made.calls |= change.calls
+        made.withdrawn |= change.withdrawn
+        made.closed |= change.closed
+    return made
+
+
+class Drafts:
+    """The calls of one reply on their way, in order, and what was done to them."""
+
+    def __init__(self, calls: Iterable[ToolCall], turn: int = CALL_BY_CALL) -> None:
+        self._every = {i: Draft(i, call, i) for i, call in enumerate(calls)}
+        self._order = list(self._every)
+        self._ids = count(len(self._every))
+        self._turn = turn
+        self._reply: Draft | None = None
+
+    @classmethod
+    def of(cls, draft: Draft) -> Drafts:
+        """One draft by itself, under the id that it has."""
+        made = cls(())
+        made._every[draft.id] = draft
+        made._order.append(draft.id)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was made of the same calls."""
+        if not isinstance(other, Drafts):
+            return NotImplemented
+        return self.order == other.order and self.every == other.every
+
+    def __iter__(self) -> Iterator[Draft]:
+        """The drafts that are left, in order."""
+        return (self._every[i] for i in self._order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __getitem__(self, id: int) -> Draft:
+        return self._every[id] if id != REPLY else self._of_reply()
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls that are left, in order."""
+        return tuple(draft.call for draft in self)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The ids of the drafts that are left."""
+        return tuple(self._order)
+
+    @property
+    def every(self) -> Sequence[Draft]:
+        """Every draft there has been, and what holds evidence of the reply as a whole."""
+        return [*self._every.values(), *([self._reply] if self._reply is not None else ())]
+
+    def _of_reply(self) -> Draft:
+        """What holds the evidence of the reply as a whole."""
+        if self._reply is None:
+            self._reply = Draft(REPLY, ToolCall("", "", {}))
+        return self._reply
+
+    def new_id(self) -> int:
+        """An id that no draft has had."""
+        return next(self._ids)
+
+    def take_turn(self, turn: int) -> None:
+        """List what follows after what was done in earlier turns."""
+        self._turn = max(self._turn, turn)
+
+    def _next_turn(self) -> int:
+        """The turn of what is listed now: call by call, or one after the other."""
+        if self._turn <= CALL_BY_CALL:
+            return self._turn
+        self._turn += 1
+        return self._turn - 1
+
+    def apply(self, change: Change) -> None:
+        """Make a change."""
+        for id, call in change.calls.items():
+            draft = self._every.get(id)
+            if draft is None:
+                self._every[id] = Draft(id, call, change.origins.get(id))
+            elif draft.call is not call:
+                draft.call, draft.is_right = call, None
+        for id in change.withdrawn:
+            draft = self[id]
+            draft.diagnostics = [d for d in draft.diagnostics if d.severity != "error"]
+        for edit in change.edits:
+            draft = self[edit.location.draft]
+            turn = self._next_turn()
+            draft.edits.append(edit if edit.turn == turn else edit._replace(turn=turn))
+            draft.confidence = min(draft.confidence, edit.confidence)
+        for found in change.diagnostics:
+            turn = self._next_turn()
+            listed = found if found.turn == turn else found._replace(turn=turn)
+            self[found.location.draft].diagnostics.append(listed)
+        for id in change.closed:
+            self[id].is_closed = True
+        if change.order is not None:
+            self._order = list(change.order)
+
+    # ------------------------------------------------------------ what results show
+
+    @property
+    def confidence(self) -> float:
+        """That of the least certain edit."""
+        return min(draft.confidence for draft in self.every)
+
+    def render_edits(self) -> tuple[Edit, ...]:
+        """Every edit: call by call, then what concerned several calls, as it was done."""
+        listed = (edit for draft in self._ranked() for edit in draft.edits)
+        return tuple(
+            Edit(self._edit_path(e), e.before, e.after, e.rule)
+            for e in sorted(listed, key=lambda e: e.turn)
+        )
+
+    def render_violations(self) -> tuple[Violation, ...]:
+        """What is still wrong."""
+        found = (d for d in self._said() if d.severity == "error")
+        return tuple(d.to_violation(self._path(d.location)) for d in found)
+
+    def render_abstentions(self) -> tuple[Abstention, ...]:
+        """What was left alone."""
+        found = (d for d in self._said() if d.severity == "hint")
+        return tuple(d.to_abstention(self._path(d.location)) for d in found)
+
+    def _said(self) -> Iterator[Diagnostic]:
+        found = (d for draft in self._ranked() for d in draft.diagnostics)
+        return iter(sorted(found, key=lambda d: d.turn))
+
+    def _ranked(self) -> list[Draft]:
+        """Drafts by where they were read, added ones last, then the reply as a whole."""
+        last = len(self._every)
+        return sorted(
+            self.every, key=lambda d: last + (d.id == REPLY) if d.origin is None else d.origin
+        )
+
+    def _edit_path(self, edit: LocatedEdit) -> str:
+        id, pointer = edit.location
+        is_added = not pointer and edit.before is None
+        if is_added and id in self._order:
+            return f"/{self._order.index(id)}"
+        return self._path(edit.location)
+
+    def _path(self, location: Location) -> str:
+        id, pointer = location
+        if id == REPLY:
+            return ""
+        origin = self._every[id].origin
+        place = origin if origin is not None else self._place(id)
+        return f"/{place}" + render_pointer(pointer)
+
+    def _place(self, id: int) -> int:
+        return self._order.index(id) if id in self._order else id

@@ -1,0 +1,152 @@
+"""Every rule of repair: what it is called, what it needs, the edits that it makes, and an example.
+
+The rules are those of the configurations; what the documentation says of their edits stands in
+``data/rules.toml``. ``python -m callwright.repair.registry`` prints the table of docs/refine.md;
+with the page's path it writes the table there, between its markers. A test runs every example.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callwright.jsontext import parse
+from callwright.nouns.types import READ, Json, Tool, ToolCall, canonical
+from callwright.repair.by_model.question import QUESTION_RULES
+from callwright.repair.by_model.refiner import MODEL_RULES
+from callwright.repair.refinement import PROXY_RULES
+from callwright.repair.rule import Rule
+from callwright.repair.rules.lossless import LOSSLESS_RULES, PROVENANCE_RULES
+
+FILE = Path(__file__).with_name("data") / "rules.toml"
+BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Calls that come in, and the calls that go out. ``mode`` is how it is run (see the file)."""
+
+    before: tuple[ToolCall, ...]
+    after: tuple[ToolCall, ...]
+    tools: tuple[Tool, ...]
+    query: str = ""
+    mode: str = "refine"
+    earlier: tuple[ToolCall, ...] = ()
+    results: Json = None
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EditKind:
+    """One kind of edit: its name on the wire, the rule that makes it, its row in the docs."""
+
+    wire: str
+    rule: str
+    does: str
+    only_if: str
+    example: Example
+
+
+def every_rule() -> tuple[Rule[Any], ...]:
+    """The rules of all configurations, those of the gate first."""
+    return (
+        *LOSSLESS_RULES,
+        *PROVENANCE_RULES,
+        *PROXY_RULES,
+        *MODEL_RULES,
+        *QUESTION_RULES,
+    )
+
+
+def edit_kinds() -> tuple[EditKind, ...]:
+    """Every kind of edit, in the order of the table."""
+    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    tools = {name: _tool(name, parse(text)) for name, text in tables["tools"].items()}
+    return tuple(_kind(row, tools) for row in tables["edits"])
+
+
+def _tool(name: str, row: Mapping[str, Any]) -> Tool:
+    schema = {"type": "object", "properties": row["properties"], "required": row["required"]}
+    returned = {key: {"type": "string"} for key in row.get("returns", ())}
+    returns = {"type": "object", "properties": returned} if returned else None
+    return Tool(name, row["about"], schema, returns, READ)
+
+
+def _kind(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> EditKind:
+    example = Example(
+        _calls(row["before"]),
+        _calls(row["after"]),
+        tuple(tools[name] for name in row["tools"]),
+        row.get("query", ""),
+        row.get("mode", "refine"),
+        _calls(row.get("earlier", "[]")),
+        parse(row["results"]) if "results" in row else None,
+        row.get("reply", ""),
+    )
+    return EditKind(row["wire"], row["rule"], row["does"], row.get("only_if", ""), example)
+
+
+def _calls(text: str) -> tuple[ToolCall, ...]:
+    rows = enumerate(parse(text), 1)
+    return tuple(
+        ToolCall(row[2] if len(row) > 2 else f"call_{n}", row[0], row[1]) for n, row in rows
+    )
+
+
+# ---------------------------------------------------------------- the table
+
+
+def table() -> str:
+    """The rows of the documentation, in Markdown."""
+    return "\n".join(_rows())
+
+
+def _rows() -> Iterator[str]:
+    needs = {rule.id: rule.needs for rule in every_rule()}
+    yield "| edit | what it does | only if | needs | for example |"
+    yield "|---|---|---|---|---|"
+    for kind in edit_kinds():
+        before, after = (
+            "; ".join(map(_show, calls)) for calls in (kind.example.before, kind.example.after)
+        )
+        if kind.example.mode == "none":
+            shown = ""
+        elif before == after:
+            shown = f"`{before}` gets another id"
+        else:
+            shown = f"`{before}` → " + (f"`{after}`" if after else "no call")
+        cells = (kind.does, kind.only_if, ", ".join(sorted(needs[kind.rule])), shown)
+        yield f"| `{kind.wire}` | " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _show(call: ToolCall) -> str:
+    if isinstance(call.arguments, str):
+        return f"{call.tool} {call.arguments}".strip()
+    return f"{call.tool}({', '.join(f'{k}={canonical(v)}' for k, v in call.arguments.items())})"
+
+
+def written_into(page: str) -> str:
+    """The page with the table between its markers. Raises ValueError where they are not there."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no {BEGIN} … {END}")
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the table, or write it into the pages that are named."""
+    for name in arguments:
+        path = Path(name)
+        path.write_text(written_into(path.read_text(encoding="utf-8")), encoding="utf-8")
+    if not arguments:
+        sys.stdout.write(table() + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,111 @@
+"""A rule: what it is called, what it needs, and what it makes of the calls on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Reply
+from callwright.repair.draft import CALL_BY_CALL, Change, Draft, Drafts, join_changes
+
+Need: TypeAlias = Literal["schema", "conversation", "results", "model"]
+"""What a rule cannot do without. A configuration that lacks it leaves the rule out."""
+When: TypeAlias = Literal["always", "open", "wrong"]
+"""Which drafts a rule looks at: every one, those that something may have to be done about, or those
+that the check refuses.
+"""
+Steps: TypeAlias = Generator[ChatRequest, Reply, Change | None]
+"""A rule at work: it yields a question to a model, is sent the reply, and returns its change."""
+
+
+class Context(Protocol):
+    """What a configuration knows besides the calls, and its check."""
+
+    @property
+    def has(self) -> frozenset[Need]:
+        """What there is of what rules need."""
+
+    def is_right(self, draft: Draft, /) -> bool:
+        """The check: whether a draft may go as it is."""
+
+    def is_open(self, draft: Draft, /) -> bool:
+        """Whether something may have to be done about a draft, right or not."""
+
+
+C = TypeVar("C", bound=Context)
+Apply: TypeAlias = Callable[[Drafts, C], Steps]
+Find: TypeAlias = Callable[[Drafts, C], Change | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[C]):
+    """A rule of a configuration. Rules are run by ``cost``, the surest and cheapest first.
+
+    ``when`` says which drafts it looks at, ``turn`` whether its edits are listed call by call or
+    after those of every call. ``find`` is ``apply`` of a rule that asks nobody, without the
+    generator, which costs as much as most rules do.
+    """
+
+    id: str
+    cost: int
+    apply: Apply[C]
+    needs: frozenset[Need] = frozenset({"schema"})
+    when: When = "always"
+    turn: int = CALL_BY_CALL
+    find: Find[C] | None = None
+
+
+def select_drafts(drafts: Drafts, context: Context, when: When) -> list[Draft]:
+    """The drafts that a rule looks at. The check is asked again only of what has changed."""
+    open_ones = [draft for draft in drafts if not draft.is_closed]
+    if when == "always":
+        return open_ones
+    if when == "open":
+        return [draft for draft in open_ones if context.is_open(draft)]
+    return [draft for draft in open_ones if context.is_open(draft) and not check(draft, context)]
+
+
+def check(draft: Draft, context: Context) -> bool:
+    """Whether a draft is right, asked once as long as its call stays the same."""
+    if draft.is_right is None:
+        draft.is_right = context.is_right(draft)
+    return draft.is_right
+
+
+def call_rule(
+    id: str,
+    cost: int,
+    find: Callable[[Draft, C], Change | None],
+    when: When = "always",
+    needs: frozenset[Need] = frozenset({"schema"}),
+) -> Rule[C]:
+    """A rule that looks at one call at a time and asks nobody."""
+
+    def find_all(drafts: Drafts, context: C) -> Change | None:
+        selected = select_drafts(drafts, context, when)
+        found = [change for draft in selected if (change := find(draft, context)) is not None]
+        return join_changes(found)
+
+    return Rule(id, cost, _without_question(find_all), needs, when, find=find_all)
+
+
+def reply_rule(
+    id: str,
+    cost: int,
+    find: Find[C],
+    turn: int = CALL_BY_CALL,
+    needs: frozenset[Need] = frozenset({"schema"}),
+) -> Rule[C]:
+    """A rule that looks at the calls together and asks nobody."""
+
+    return Rule(id, cost, _without_question(find), needs, turn=turn, find=find)
+
+
+def _without_question(find: Find[C]) -> Apply[C]:
+    def apply(drafts: Drafts, context: C) -> Steps:
+        return find(drafts, context)
+        yield  # no question
+
+    return apply

@@ -1,0 +1,35 @@
+"""Changes of a JSON value, each at the place that the keys to it name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from callwright.nouns.types import Edit, Json
+
+Pointer: TypeAlias = tuple[str | int, ...]
+"""The keys that lead to a place in a JSON value; ``()`` is the whole."""
+
+
+def render_pointer(pointer: Pointer) -> str:
+    """The pointer as RFC 6901 writes it: for results and messages, never to be read back."""
+    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in pointer)
+
+
+class ValueEdit(NamedTuple):
+    """One change that the schema asked for. ``before`` and ``after`` are as in
+    :class:`~callwright.nouns.types.Edit`.
+    """
+
+    pointer: Pointer
+    before: Json
+    after: Json
+    rule: str
+
+    @property
+    def path(self) -> str:
+        """The pointer as text."""
+        return render_pointer(self.pointer)
+
+    def to_edit(self) -> Edit:
+        """The same change as results show it."""
+        return Edit(self.path, self.before, self.after, self.rule)
