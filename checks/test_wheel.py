@@ -147,7 +147,7 @@ class Installed:
         return subprocess.run(
             [str(self.program), *arguments],
             cwd=self.folder,
-            env={**kept, "COLUMNS": "200", "NO_COLOR": "1"},
+            env={**kept, "COLUMNS": "200", "XDG_STATE_HOME": str(self.folder / "state")},
             input="",
             capture_output=True,
             text=True,
