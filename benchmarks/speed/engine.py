@@ -26,6 +26,7 @@ from callwright.agent.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.store import Journal
 from callwright.agent.questions import Questions
+from callwright.agent.state import Asked
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.trace import Sink, Trace
 from callwright.nouns.types import (
@@ -112,7 +113,7 @@ def executor(
     return Executor(
         caller=caller,
         gate=gate,
-        sources=ProvenanceIndex(QUERY),
+        asked=Asked(QUERY),
         questions=Questions(MODEL, "schema", budget, trace, None, ledger),
         budget=budget,
         trace=trace,

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from callwright import __version__
+from callwright.agent.call_runner import RunSafety
 from callwright.agent.catalog_search import (
     USUAL,
     CatalogSearch,
@@ -45,6 +46,7 @@ from callwright.agent.safety.consent import Approve, Consent
 from callwright.agent.safety.filling import Rules
 from callwright.agent.safety.freeze import Freeze, Level
 from callwright.agent.safety.policy import withheld
+from callwright.agent.state import Asked
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.agent.today import day_to_tell
 from callwright.grounding import abstain
@@ -67,7 +69,6 @@ from callwright.nouns.types import (
 )
 from callwright.planning import open_planner
 from callwright.repair.gate import Gate
-from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.retrieval import Mode
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import EvidenceStore, Recorder, known
@@ -381,16 +382,12 @@ async def _run(
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
-        sources=ProvenanceIndex(
-            query, conversation, days=_days(day_to_tell(tools, today), query, conversation)
-        ),
+        asked=Asked(query, conversation, _days(day_to_tell(tools, today), query, conversation)),
         questions=questions,
         budget=budget,
         trace=trace,
         ledger=ledger,
-        consent=setup._bound,
-        freeze=freeze,
-        sandbox=sandbox,
+        safety=RunSafety(setup._bound, freeze, sandbox),
     )
     executor.skip(
         Skip(t.name, "destructive, and the request does not speak of it: not shown")
@@ -600,7 +597,7 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
         events=tuple(job.trace.events),
         limit=limit,
         id=job.ledger.run,
-        stale=tuple(r.id for r in executor.came if r.id in executor.stale),
+        stale=tuple(r.id for r in executor.came if r.id in executor.state.stale),
         in_doubt=in_doubt,
         assumed=executor.assumed,
     )

@@ -105,9 +105,9 @@ async def test_what_was_superseded_on_a_dead_branch_counts_again_on_the_next() -
             here = job.executor.mark()
             (second,) = await job.step(ToolCall("", "look", {"q": "beta"}), 2, {"look"})
             job.executor.supersede([first.id], second.id, "it says better", [first.id])
-            assert job.executor.results == [second]
+            assert job.executor.results == (second,)
             job.executor.rewind(here)
-            assert job.executor.results == [first]
+            assert job.executor.results == (first,)
 
     done = await Orchestrator([fake_source(look())], model=steps(), strategy=GoesBack()).run(QUERY)
     assert [r.arguments["q"] for r in done.results] == ["alpha"]

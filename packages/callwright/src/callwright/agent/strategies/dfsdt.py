@@ -27,11 +27,12 @@ which the trace says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright.agent.bind import Bound
-from callwright.agent.executor import Mark
 from callwright.agent.questions import LimitReached
+from callwright.agent.state import RunState
 from callwright.agent.strategies.job import Job, step_id
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import Skip, ToolCall, ToolResult, canonical
@@ -73,12 +74,12 @@ class DFSDT:
 class _Node:
     """A node of the tree: what the run knew there, and the branch that led to it."""
 
-    mark: Mark
+    mark: RunState
     plan: Plan
 
     @property
     def found(self) -> int:
-        return len(self.mark.sources.results)
+        return sum(result.ok for result in self.mark.valid_results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class _Search:
             return []
         return await job.step(call, self.steps, allowed)
 
-    def _is_news(self, skip: Skip, before: list[Skip]) -> bool:
+    def _is_news(self, skip: Skip, before: Sequence[Skip]) -> bool:
         """Whether a refusal is an observation to go on from: the next question shows it, and none
         did before.
         """

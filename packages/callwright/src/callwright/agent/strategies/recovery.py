@@ -290,7 +290,7 @@ class Recovery:
 
     def _made_good_by(self, failed: Failed, result: ToolResult) -> None:
         executor = self._job.executor
-        executor.made_good.add(failed.call.tool)
+        executor.mark_replaced(failed.call.tool)
         if failed.call.id in {r.id for r in executor.results}:
             executor.supersede([failed.call.id], result.id, f"made good by {result.tool}")
 
