@@ -25,7 +25,7 @@ def test_a_state_is_a_value() -> None:
         STATE.results = ()  # type: ignore[misc]
     assert all(not isinstance(getattr(STATE, one.name), list | set) for one in fields(RunState))
     assert is_dataclass(STATE.open)
-    assert STATE == RunState(Asked("Look."), (Tool("look"),), STATE.made, (FIRST, SECOND))
+    assert RunState(Asked("Look."), (Tool("look"),), STATE.made, (FIRST, SECOND)) == STATE
 
 
 def test_what_is_superseded_no_longer_counts_and_its_call_may_be_made_anew() -> None:
