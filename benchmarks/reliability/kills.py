@@ -36,7 +36,7 @@ from typing import Any
 
 import orjson
 
-from callwright import Orchestrator
+from callwright import Orchestrator, Persistence, Safety
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.store import Journal, journals, read
 from callwright.nouns.errors import JournalError
@@ -226,11 +226,10 @@ def orchestrator(folder: Path, points: Points, seed: int) -> Orchestrator:
     model = ScriptedModel(answers, capabilities=Capabilities(json_schema=True))
     options: dict[str, Any] = {
         "planner": FixedPlan(*LAYERS),
-        "journal": folder / "runs",
-        "sinks": [points.note],
+        "persistence": Persistence(journal=folder / "runs", sinks=[points.note]),
     }
     if FREEZE:
-        options |= {"freeze": FREEZE, "may_fill": RULES, "allow": ["*"]}
+        options["safety"] = Safety(freeze=FREEZE, may_fill=RULES, allow=["*"])
     return Orchestrator([source], model=model, strategy=STRATEGY, **options)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from callwright import Limits, Orchestrator, Run
+from callwright.agent.options import Persistence
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import MemorySink
 from callwright.nouns.types import READ_LOCAL, WRITE
@@ -64,7 +65,11 @@ async def test_a_write_is_intended_before_it_leaves_and_a_read_is_not() -> None:
         FakeTool("write", {"x": TEXT}, output=note, effects=WRITE),
         FakeTool("look", {"x": TEXT}, output="ok"),
     ]
-    await run(tools, [call("write", x="alpha"), call("look", x="beta")], sinks=[sink])
+    await run(
+        tools,
+        [call("write", x="alpha"), call("look", x="beta")],
+        persistence=Persistence(sinks=[sink]),
+    )
     assert "intent" in seen[0]
     [intent] = [e.data for e in sink.events if e.kind == "intent"]
     assert (intent["tool"], intent["arguments"], intent["attempt"]) == ("write", {"x": "alpha"}, 1)

@@ -23,6 +23,7 @@ from callwright.agent.journal.store import (
     read,
     runs_dir,
 )
+from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator
 from callwright.cli.evidence import kept
 from callwright.cli.run import describe_doubts, prepare, print_run, resumable
@@ -190,14 +191,10 @@ def resume_run(
             model=asked,
             strategy=start.get("strategy", "layered"),
             planner=open_planner(setup["planner"]) if setup["planner"] else None,
-            sinks=[live],
-            on_reply=live.on_text,
-            only=setup["only"],
-            approve=in_terminal(live),
-            allow=allow,
-            evidence=stack.enter_context(kept(evidence)),
-            strict=EVERY_SOURCE.get(),
-            trust=TrustStore(),
+            safety=Safety(in_terminal(live), allow),
+            selection=ToolSelection(setup["only"], strict=EVERY_SOURCE.get(), trust=TrustStore()),
+            persistence=Persistence(evidence=stack.enter_context(kept(evidence)), sinks=[live]),
+            interaction=Interaction(on_reply=live.on_text),
         )
         done = orchestrator.resume_sync(path, changed=changed)
     print_run(done, as_json)

@@ -24,6 +24,7 @@ from callwright.agent.journal.resume import (
     specification,
 )
 from callwright.agent.journal.store import Journal, journals, read
+from callwright.agent.options import Interaction, Persistence
 from callwright.nouns.errors import JournalError
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
 from callwright.nouns.trace import Event, Trace
@@ -134,7 +135,7 @@ def orchestrator(
         [fake_source(*world.tools(seed))],
         model=model,
         planner=FixedPlan(*LAYERS),
-        journal=tmp_path,
+        persistence=Persistence(journal=tmp_path),
         **options,
     )
 
@@ -206,7 +207,12 @@ async def test_a_resumed_run_stays_in_the_day_in_which_it_began(tmp_path: Path) 
         rate = FakeTool(
             "rate", {"date": day, "until": day}, output={"rate": 10.1}, effects=READ_LOCAL
         )
-        return Orchestrator([fake_source(rate)], model=model, journal=tmp_path, today=lambda: today)
+        return Orchestrator(
+            [fake_source(rate)],
+            model=model,
+            persistence=Persistence(journal=tmp_path),
+            interaction=Interaction(today=lambda: today),
+        )
 
     asked = {"calls": [call("rate", date="2026-11-23", until="2024-01-01")]}
     said = {"statements": [{"text": "The rate is 10.1.", "results": ["r1"]}], "missing": []}
@@ -307,11 +313,13 @@ async def test_a_source_that_can_be_asked_is_asked(
         return ScriptedModel({"bind": [{"calls": [call("book", guest="Ann")]}], "answer": [said]})
 
     with pytest.raises(BaseExceptionGroup):
-        await Orchestrator([FunctionSource([book])], model=model(), journal=tmp_path).run(
-            "Book a room for Ann."
-        )
+        await Orchestrator(
+            [FunctionSource([book])], model=model(), persistence=Persistence(journal=tmp_path)
+        ).run("Book a room for Ann.")
     [path] = journals(tmp_path)
-    run = await Orchestrator([FunctionSource([book])], model=model(), journal=tmp_path).resume(path)
+    run = await Orchestrator(
+        [FunctionSource([book])], model=model(), persistence=Persistence(journal=tmp_path)
+    ).resume(path)
     assert [r.content for r in run.results] == [{"booking": "B-Ann"}]
     assert len(done) == calls
     assert asked == done[:1], "asked with the key under which the call was made"
@@ -323,7 +331,10 @@ async def test_what_a_run_depends_on_may_not_change_unnoticed(tmp_path: Path) ->
     other = World().tools()
     other[0].tool = replace(other[0].tool, description="Another description.")
     setup = Orchestrator(
-        [fake_source(*other)], model=ScriptedModel([]), planner=FixedPlan(*LAYERS), journal=tmp_path
+        [fake_source(*other)],
+        model=ScriptedModel([]),
+        planner=FixedPlan(*LAYERS),
+        persistence=Persistence(journal=tmp_path),
     )
     with pytest.raises(JournalError, match="tools other: find_airport") as refused:
         await setup.resume(first.id)

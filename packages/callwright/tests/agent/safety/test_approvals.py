@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright import Orchestrator, open_catalog, tool
+from callwright.agent.options import Safety
 from callwright.agent.safety.approvals import OfferedTool, OfferedTools, approved
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
@@ -134,7 +135,7 @@ def setup(allow: Sequence[str], **more: Any) -> Orchestrator:
         [Evil(), send_mail],
         model=model,
         planner=FixedPlan(["send_mail", "test_approvals_send_mail"]),
-        allow=allow,
+        safety=Safety(allow=allow),
         **more,
     )
 
@@ -153,9 +154,9 @@ async def test_what_was_asked_says_whose_tool_it_was_and_of_which_definition(
 ) -> None:
     got.clear()
     seen: list[str] = []
-    run = await setup([], approve=lambda proposal: bool(seen.append(proposal.offer.shown))).run(
-        "Send mail to Ann."
-    )  # type: ignore[union-attr, func-returns-value]
+    run = await setup(
+        [], safety=Safety(approve=lambda proposal: bool(seen.append(proposal.offer.shown)))
+    ).run("Send mail to Ann.")  # type: ignore[union-attr, func-returns-value]
     async with open_catalog([Evil(), send_mail]) as catalog:
         offers = OfferedTools(catalog)
     assert seen == [offers["send_mail"].shown, offers["test_approvals_send_mail"].shown]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from callwright import Orchestrator
+from callwright.agent.options import Persistence
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import READ_LOCAL, Effects, ToolOutput
@@ -50,7 +51,13 @@ async def run(
     source: Any = fake_source(*tools)
     if faults:
         source = FaultySource(source, faults)
-    made = Orchestrator([source], model=script(), planner=OneLayer(), evidence=store, **options)
+    made = Orchestrator(
+        [source],
+        model=script(),
+        planner=OneLayer(),
+        persistence=Persistence(evidence=store),
+        **options,
+    )
     await made.run("How many people live in Oslo?")
     return store.health(tools[0].tool.digest), made
 
@@ -124,7 +131,7 @@ async def test_a_resumed_run_does_not_count_what_it_replays(
     store: EvidenceStore, tmp_path: Path
 ) -> None:
     tool = people(in_order({"people": 7}, {"people": 8}))
-    found, made = await run(store, tool, journal=tmp_path / "runs")
+    found, made = await run(store, tool, persistence=Persistence(journal=tmp_path / "runs"))
     [journal] = (tmp_path / "runs").glob("*.run")
     await made.resume(journal)
     assert store.health(tool.tool.digest).counts == found.counts == {"functional_success": 1}
@@ -141,7 +148,12 @@ async def test_a_store_that_cannot_be_written_ends_no_run_and_is_named(
 ) -> None:
     store.close()
     tool = people({"people": 7})
-    made = Orchestrator([fake_source(tool)], model=script(), planner=OneLayer(), evidence=store)
+    made = Orchestrator(
+        [fake_source(tool)],
+        model=script(),
+        planner=OneLayer(),
+        persistence=Persistence(evidence=store),
+    )
     done = await made.run("How many people live in Oslo?")
     assert [r.content for r in done.results] == [{"people": 7}]
     assert any("is not kept" in str(e.data.get("text")) for e in done.events)
