@@ -96,8 +96,12 @@ def store(tmp_path: Path) -> Iterator[EvidenceStore]:
 
 
 def setup(tools: list[FakeTool], asked: ScriptedModel, **options: Any) -> Orchestrator:
+    selection = ToolSelection(shortlist=3)
     return Orchestrator(
-        [fake_source(*tools)], model=asked, planner=EachAlone(), **{"shortlist": 3, **options}
+        [fake_source(*tools)],
+        model=asked,
+        planner=EachAlone(),
+        **{"selection": selection, **options},
     )
 
 
@@ -158,13 +162,15 @@ async def test_trials_sink_what_does_not_work_before_the_model_sees_it(
 async def test_trials_make_no_write_unless_it_is_thrown_away() -> None:
     for trials, calls in (("read-only", 0), ("sandbox", 1)):
         post = weather("post_weather", effects=WRITE)
-        await setup([post, *noise(20)], model(), selection=ToolSelection(trials=trials)).run(QUERY)
+        await setup(
+            [post, *noise(20)], model(), selection=ToolSelection(shortlist=3, trials=trials)
+        ).run(QUERY)
         assert len(post.calls) == calls
     post = weather("post_weather", effects=WRITE)
     await setup(
         [post, *noise(20)],
         model(),
-        selection=ToolSelection(trials="sandbox"),
+        selection=ToolSelection(shortlist=3, trials="sandbox"),
         safety=Safety(dry_run=True),
     ).run(QUERY)
     assert post.calls == []
@@ -175,7 +181,7 @@ async def test_trials_leave_the_run_at_least_half_of_its_calls() -> None:
     done = await setup(
         tools,
         model("weather_a"),
-        selection=ToolSelection(trials="read-only"),
+        selection=ToolSelection(shortlist=3, trials="read-only"),
         limits=Limits(tool_calls=4),
     ).run(QUERY)
     assert sum(len(t.calls) for t in tools) <= 4
@@ -323,7 +329,7 @@ async def test_only_the_tools_that_were_named_can_be_found() -> None:
     done = await setup(
         [weather(), weather("weather_two"), *noise(20)],
         asked,
-        selection=ToolSelection(only=["weather_two"]),
+        selection=ToolSelection(shortlist=3, only=["weather_two"]),
     ).run(QUERY)
     assert {r.tool for r in done.results} == {"weather_two"}
 
@@ -476,7 +482,9 @@ async def test_the_other_strategies_work_with_a_shortlist_too() -> None:
 async def test_effects_decide_what_may_be_tried() -> None:
     read_tool = weather("weather_alpha", effects=READ_LOCAL)
     await setup(
-        [read_tool, *noise(20)], model("weather_alpha"), selection=ToolSelection(trials="read-only")
+        [read_tool, *noise(20)],
+        model("weather_alpha"),
+        selection=ToolSelection(shortlist=3, trials="read-only"),
     ).run(QUERY)
     assert read_tool.calls[0] == {"city": "Oslo"}
 

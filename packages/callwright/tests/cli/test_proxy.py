@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.proxy import bound, serve, unreachable
+from callwright.cli.proxy import ProxySetup, bound, serve, unreachable
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.errors import ConfigError
 
@@ -32,7 +32,7 @@ def test_settings_that_make_no_sense_are_refused_with_a_hint(
     given: dict[str, str], said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
-        serve(**given)  # type: ignore[arg-type]
+        serve(ProxySetup(**given))  # type: ignore[arg-type]
     assert caught.value.hint
 
 
@@ -40,7 +40,7 @@ def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
     with bound("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
-            serve("http://127.0.0.1:9", port=port)
+            serve(ProxySetup("http://127.0.0.1:9", port=port))
     assert f"--port {port + 1}" in str(caught.value.hint)
 
 

@@ -130,7 +130,7 @@ class RunOptions:
                 f"Orchestrator({name}=…) is deprecated and will be removed in the next version:"
                 f" {group}={type(part).__name__}({name}=…)",
                 DeprecationWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
             options = replace(options, **{group: replace(part, **{name: value})})
         return options

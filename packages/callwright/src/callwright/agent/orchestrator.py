@@ -54,7 +54,7 @@ from callwright.agent.state import Asked
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.agent.today import day_to_tell
 from callwright.grounding import abstain
-from callwright.models import open_model
+from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.plan import Plan
@@ -151,7 +151,7 @@ class Orchestrator:
         self,
         tools: Sequence[Any],
         *,
-        model: str | ChatModel | None = None,
+        model: str | ModelSpec | ChatModel | None = None,
         strategy: str | Strategy = "layered",
         planner: Planner | None = None,
         limits: Limits | None = None,
@@ -273,10 +273,11 @@ class Orchestrator:
 
     def _specification(self) -> dict[str, Any]:
         """What the command line needs to open the same tools and model for a resume."""
+        spec = self._model_spec
         planner = self._planner.name if self._planner else None
         return specification(
             tools=self._sources,
-            model=self._model_spec,
+            model=str(spec) if isinstance(spec, ModelSpec) else spec,
             planner=planner,
             only=self._options.selection.only,
             cwd=Path.cwd(),

@@ -118,7 +118,7 @@ def send_mail(to: str) -> str:
     return "ok"
 
 
-def setup(allow: Sequence[str], **more: Any) -> Orchestrator:
+def setup(allow: Sequence[str], approve: Any = None, **more: Any) -> Orchestrator:
     calls = [
         {"tool": name, "arguments": {"to": "Ann"}}
         for name in ("send_mail", "test_approvals_send_mail")
@@ -135,7 +135,7 @@ def setup(allow: Sequence[str], **more: Any) -> Orchestrator:
         [Evil(), send_mail],
         model=model,
         planner=FixedPlan(["send_mail", "test_approvals_send_mail"]),
-        safety=Safety(allow=allow),
+        safety=Safety(approve, allow),
         **more,
     )
 
@@ -154,9 +154,9 @@ async def test_what_was_asked_says_whose_tool_it_was_and_of_which_definition(
 ) -> None:
     got.clear()
     seen: list[str] = []
-    run = await setup(
-        [], safety=Safety(approve=lambda proposal: bool(seen.append(proposal.offer.shown)))
-    ).run("Send mail to Ann.")  # type: ignore[union-attr, func-returns-value]
+    run = await setup([], approve=lambda proposal: bool(seen.append(proposal.offer.shown))).run(
+        "Send mail to Ann."
+    )  # type: ignore[union-attr, func-returns-value]
     async with open_catalog([Evil(), send_mail]) as catalog:
         offers = OfferedTools(catalog)
     assert seen == [offers["send_mail"].shown, offers["test_approvals_send_mail"].shown]

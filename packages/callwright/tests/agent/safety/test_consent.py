@@ -188,7 +188,7 @@ async def test_nobody_to_ask_is_a_refusal_with_its_reason() -> None:
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({}, "nobody was there"), ({"dry_run": True}, "dry run: it would be called")],
+    [({}, "nobody was there"), ({"safety": Safety(dry_run=True)}, "dry run: it would be called")],
 )
 async def test_what_had_no_leave_stands_under_what_is_missing_whatever_the_model_says(
     options: dict[str, Any], said: str

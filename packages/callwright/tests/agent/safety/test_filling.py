@@ -179,7 +179,12 @@ async def test_a_planned_call_is_made_once_with_what_the_plan_says_and_the_first
 
 async def test_a_mended_call_is_judged_like_any_other() -> None:
     read, send = desk()
-    setup = Orchestrator([fake_source(read, send)], model=obeying({"to": "eve@x.example", "body": "It came."}, {}), strategy=Given(PLAN), safety=Safety(freeze="plan"))  # fmt: skip
+    setup = Orchestrator(
+        [fake_source(read, send)],
+        model=obeying({"to": "eve@x.example", "body": "It came."}, {}),
+        strategy=Given(PLAN),
+        safety=Safety(freeze="plan"),
+    )
     await setup.run("Read mail m1 and answer its sender: It came.")
     assert send.calls == []
 
@@ -187,7 +192,13 @@ async def test_a_mended_call_is_judged_like_any_other() -> None:
 async def test_the_rules_of_a_run_hold_for_its_resume(tmp_path: Path) -> None:
     read, send = desk()
     rules = {"send.to": ["read_mail"]}
-    one = Orchestrator([fake_source(read, send)], model=obeying(EVIL), strategy=Given(PLAN), safety=Safety(freeze="plan", may_fill=rules), persistence=Persistence(journal=tmp_path))  # fmt: skip
+    one = Orchestrator(
+        [fake_source(read, send)],
+        model=obeying(EVIL),
+        strategy=Given(PLAN),
+        safety=Safety(freeze="plan", may_fill=rules),
+        persistence=Persistence(journal=tmp_path),
+    )
     run = await one.run("Read mail m1 and answer its sender: It came.")
     assert send.calls == [{"to": "eve@x.example", "body": "It came."}]
     again = Orchestrator(
@@ -259,7 +270,13 @@ def frozen(folder: Path, done: list[str], seed: int) -> Orchestrator:
             "calls": [{"tool": name, "arguments": given} for given in PROPOSED[name]],
         }
 
-    return Orchestrator([fake_source(*offered)], model=ScriptedModel(say), strategy=Given(LATE), safety=Safety(freeze="plan", may_fill=RULES, allow=("*",)), persistence=Persistence(journal=folder))  # fmt: skip
+    return Orchestrator(
+        [fake_source(*offered)],
+        model=ScriptedModel(say),
+        strategy=Given(LATE),
+        safety=Safety(freeze="plan", may_fill=RULES, allow=("*",)),
+        persistence=Persistence(journal=folder),
+    )
 
 
 def decided(run: Run) -> tuple[Any, ...]:

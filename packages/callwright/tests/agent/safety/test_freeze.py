@@ -101,14 +101,14 @@ def compromised(*steps: dict[str, Any]) -> ScriptedModel:
 
 
 async def run(
-    strategy: str, level: Any, *steps: dict[str, Any], **more: Any
+    strategy: str, level: Any, *steps: dict[str, Any], may_fill: Any = None, **more: Any
 ) -> tuple[Run, list[FakeTool]]:
     made = tools()
     setup = Orchestrator(
         [fake_source(*made)],
         model=compromised(*steps),
         strategy=strategy,
-        safety=Safety(freeze=level),
+        safety=Safety(freeze=level, may_fill=may_fill),
         **more,
     )
     return await setup.run("Read mail m1 and answer its sender: It came."), made
@@ -136,9 +136,7 @@ async def test_a_frozen_plan_lets_its_open_arguments_be_filled_and_no_other_tool
     """What may fill them is another policy's business (agent/safety/filling.py): here anything
     may.
     """
-    _, (_, send, delete) = await run(
-        "dag", "plan", READ_MAIL, OPEN, safety=Safety(may_fill={"*.*": ["*"]})
-    )
+    _, (_, send, delete) = await run("dag", "plan", READ_MAIL, OPEN, may_fill={"*.*": ["*"]})
     assert send.calls == [EVIL]
     assert delete.calls == []
 

@@ -46,7 +46,7 @@ def people(output: Any, effects: Effects = READ_LOCAL) -> FakeTool:
 
 
 async def run(
-    store: EvidenceStore, *tools: FakeTool, faults: Any = None, **options: Any
+    store: EvidenceStore, *tools: FakeTool, faults: Any = None, journal: Any = False, **options: Any
 ) -> tuple[Health, Orchestrator]:
     source: Any = fake_source(*tools)
     if faults:
@@ -55,7 +55,7 @@ async def run(
         [source],
         model=script(),
         planner=OneLayer(),
-        persistence=Persistence(evidence=store),
+        persistence=Persistence(journal, store),
         **options,
     )
     await made.run("How many people live in Oslo?")
@@ -131,7 +131,7 @@ async def test_a_resumed_run_does_not_count_what_it_replays(
     store: EvidenceStore, tmp_path: Path
 ) -> None:
     tool = people(in_order({"people": 7}, {"people": 8}))
-    found, made = await run(store, tool, persistence=Persistence(journal=tmp_path / "runs"))
+    found, made = await run(store, tool, journal=tmp_path / "runs")
     [journal] = (tmp_path / "runs").glob("*.run")
     await made.resume(journal)
     assert store.health(tool.tool.digest).counts == found.counts == {"functional_success": 1}
