@@ -52,6 +52,7 @@ Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
 help.
 """
 
+_SAME = "the same call was already made as "
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
@@ -142,7 +143,8 @@ class CallOutcome:
 
     ``refusal`` is the gate's, where repair did not help; ``lacks``: a value that later results may
     hold; ``denied``: the call that did not get approval; ``same``: the id of the very same call
-    that was made before; ``taught``: the tool as an error described it; ``assumed``: values of the
+    that was made before, ``repeats`` the same also where only an old journal's text says it;
+    ``taught``: the tool as an error described it; ``assumed``: values of the
     call that succeeded which the model made up; ``key``: what equal calls have in common.
     """
 
@@ -153,6 +155,7 @@ class CallOutcome:
     deferred: CheckedCall | None = None
     denied: tuple[CheckedCall, Skip] | None = None
     same: str = ""
+    repeats: str = ""
     taught: Tool | None = None
     unrepaired: str = ""
     assumed: tuple[Invention, ...] = ()
@@ -228,6 +231,7 @@ class CallRunner:
         if told := self.shared.ledger.next(self.id, "skip"):
             self.outcome.same = told.get("same", "")  # journals of earlier versions do not say
             refused = told.get("refused", False)
+            self.outcome.repeats = self.outcome.same or _repeated_of_old(told)
             self._note_skip(
                 Skip(told["tool"], told["reason"], told["slot"], refused=refused), told["turn"]
             )
@@ -264,8 +268,8 @@ class CallRunner:
             or (tool.effects.may_write and same in self.task.beside)
         ):
             return None
-        self.outcome.same = same
-        return Skip(tool.name, f"the same call was already made as {same}", call.slot)
+        self.outcome.same = self.outcome.repeats = same
+        return Skip(tool.name, f"{_SAME}{same}", call.slot)
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
         trace = self.shared.trace
@@ -643,6 +647,15 @@ class CallRunner:
 def _key(call: CheckedCall) -> bytes:
     """What two equal calls have in common."""
     return write([call.tool.name, call.arguments])
+
+
+def _repeated_of_old(told: Answer) -> str:
+    """The id of the very same call, where a journal of an earlier version says it in words only:
+    in those of this module.
+    """
+    reason = str(told["reason"])
+    is_repeat = "same" not in told and reason.startswith(_SAME)
+    return reason.removeprefix(_SAME) if is_repeat else ""
 
 
 def _recorded(told: Answer) -> ToolResult:

@@ -23,6 +23,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from callwright.agent.call_runner import (
+    CallHandling,
     CallOutcome,
     CallRunner,
     CallTask,
@@ -35,7 +36,14 @@ from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.freeze import Freeze
-from callwright.agent.state import Asked, DeferredCall, DeniedCall, MadeCall, RunState
+from callwright.agent.state import (
+    Asked,
+    DeferredCall,
+    DeniedCall,
+    MadeCall,
+    RepeatedCall,
+    RunState,
+)
 from callwright.agent.stream import Late, Step, Stream
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.limits import Budget
@@ -89,6 +97,21 @@ class Executor:
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
     @property
+    def ledger(self) -> Ledger:
+        """The answers from outside that are on record."""
+        return self._shared.ledger
+
+    @property
+    def handling(self) -> CallHandling:
+        """How the calls of the run are treated."""
+        return self._shared.handling
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether what calls change is thrown away."""
+        return self._safety.is_sandbox
+
+    @property
     def freeze(self) -> Freeze:
         """What the run's plan allows, where it is frozen."""
         return self._safety.freeze
@@ -106,6 +129,10 @@ class Executor:
     @property
     def skips(self) -> tuple[Skip, ...]:
         return self.state.skips
+
+    def repeated_by(self, skip: Skip) -> str:
+        """The id of the call that the skipped one would have repeated, or ""."""
+        return next((one.same for one in self.state.repeated if one.skip is skip), "")
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
@@ -480,6 +507,9 @@ class Executor:
             state = replace(state, made=(*state.made, MadeCall(outcome.key, task.id)))
         if outcome.skips:
             state = state.with_skips(outcome.skips)
+        if outcome.repeats:
+            repeated = RepeatedCall(outcome.skips[-1], outcome.repeats)
+            state = replace(state, repeated=(*state.repeated, repeated))
         if outcome.lacks:
             state = state.with_lacking(task.tool)
         elif outcome.refusal is not None and task.by == "model":

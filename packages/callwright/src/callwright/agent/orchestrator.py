@@ -380,8 +380,6 @@ async def _run(
         limits=budget.limits,
         trace=trace,
         conversation=conversation,
-        ledger=ledger,
-        sandbox=sandbox,
         reserve=reserve,
         known=rates,
         today=day_to_tell(tools, today),

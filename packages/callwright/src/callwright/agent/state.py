@@ -37,6 +37,14 @@ class MadeCall:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedCall:
+    """A call that was not made because the very same one had been: that one's id, and the skip."""
+
+    skip: Skip
+    same: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeferredCall:
     """A call that waits for a value from somewhere. ``beside``: ids of the calls that were written
     with it.
@@ -95,6 +103,7 @@ class RunState:
     replaced: frozenset[str] = frozenset()
     refusals: tuple[Refusal, ...] = ()
     skips: tuple[Skip, ...] = ()
+    repeated: tuple[RepeatedCall, ...] = ()
     unrepaired: frozenset[str] = frozenset()
     assumed: Mapping[str, tuple[Invention, ...]] = field(default_factory=dict)
     open: OpenCalls = field(default_factory=OpenCalls)

@@ -336,7 +336,7 @@ class _Calls:
         """
         executor = self._job.executor
         skip = executor.skips[-1] if executor.skips else None
-        before = skip.reason.rpartition(" ")[2] if skip is not None and not skip.refused else ""
+        before = executor.repeated_by(skip) if skip is not None else ""
         same = next((r for r in executor.results if r.id == before), None)
         if same is not None:
             return value_of(same)

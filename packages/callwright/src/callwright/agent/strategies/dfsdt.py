@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from callwright.agent.bind import Bound
 from callwright.agent.questions import LimitReached
 from callwright.agent.state import RunState
-from callwright.agent.strategies.job import Job, step_id
+from callwright.agent.strategies.job import BindStep, Job, step_id
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import Skip, ToolCall, ToolResult, canonical
 
@@ -113,9 +113,10 @@ class _Search:
         here = self._node()
         tried: list[str] = []
         for _ in range(self.width):
-            bound = await job.bind(
-                job.tools, "dfsdt", depth, most, finish=True, give_up=True, tried=tried
+            step = BindStep(
+                "dfsdt", depth, most, may_finish=True, may_give_up=True, tried=tuple(tried)
             )
+            bound = await job.bind(job.tools, step)
             child = await self._child(bound, depth, tried)
             if child.back != _SPENT:
                 return max(_ANSWERED, child.back - 1)

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.job import Job
+from callwright.agent.strategies.job import BindStep, Job
 from callwright.agent.strategies.recovery import WAYS, Recovery
 from callwright.agent.strategies.second_pass import close_gaps, narrowed
 from callwright.agent.strategies.tool_choice import chosen
@@ -104,9 +104,8 @@ class Layered:
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
         shown = tuple(narrowed(job, tool) for tool in tools) if found else tools
-        bound = await job.bind(
-            shown, "layer", index, total, finish=False, open_points=[gap.note for gap in found]
-        )
+        step = BindStep("layer", index, total, open_points=[gap.note for gap in found])
+        bound = await job.bind(shown, step)
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
             job.executor.postpone(tool)

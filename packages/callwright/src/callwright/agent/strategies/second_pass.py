@@ -12,16 +12,15 @@ it looks up Oslo.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from callwright.agent.gaps import Gap, gaps
+from callwright.agent.gaps import Gap, gaps, made_up_value
 from callwright.agent.strategies.job import Job
 from callwright.agent.words import name_words, stems
 from callwright.nouns.plan import Slot
-from callwright.nouns.types import Json, Tool, ToolCall
+from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall
 from callwright.planning.schema_order import claims
 from callwright.schema.keys import words
 from callwright.schema.value_spellings import calendar_day
@@ -32,7 +31,6 @@ open.
 """
 
 _ROUNDS, _AT_ONCE = 4, 8  # of calls by analogy
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NOW = stems("date day today clock time current calendar")
 
 
@@ -118,7 +116,8 @@ def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
     """The tools that need nothing and tell the date or time, where a call waits with a date from
     nowhere.
     """
-    waits = any(gap.tool in job.executor.held and _DAY.search(gap.note) for gap in found)
+    held = job.executor.held
+    waits = any(_lacks_a_day(call, job) for gap in found for call in held.get(gap.tool, ()))
     called = {r.tool for r in job.executor.results}
     tellers = (
         t
@@ -128,6 +127,13 @@ def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
     return tuple(
         t.name for t in tellers if _NOW & stems(f"{' '.join(name_words(t.name))} {t.description}")
     )
+
+
+def _lacks_a_day(call: CheckedCall, job: Job) -> bool:
+    """Whether the call waits for a day."""
+    value = made_up_value(call, job.executor.sources)
+    got = value.got if value is not None else None
+    return isinstance(got, str) and calendar_day(got) is not None
 
 
 def _why(job: Job, name: str) -> str:
