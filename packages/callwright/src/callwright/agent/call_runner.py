@@ -52,7 +52,6 @@ Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
 help.
 """
 
-_SAME = "the same call was already made as "
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
@@ -269,7 +268,7 @@ class CallRunner:
         ):
             return None
         self.outcome.same = self.outcome.repeats = same
-        return Skip(tool.name, f"{_SAME}{same}", call.slot)
+        return Skip(tool.name, _repeat_reason(same), call.slot)
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
         trace = self.shared.trace
@@ -649,13 +648,19 @@ def _key(call: CheckedCall) -> bytes:
     return write([call.tool.name, call.arguments])
 
 
+def _repeat_reason(same: str) -> str:
+    return f"the same call was already made as {same}"
+
+
 def _repeated_of_old(told: Answer) -> str:
     """The id of the very same call, where a journal of an earlier version says it in words only:
     in those of this module.
     """
+    if "same" in told:
+        return ""
     reason = str(told["reason"])
-    is_repeat = "same" not in told and reason.startswith(_SAME)
-    return reason.removeprefix(_SAME) if is_repeat else ""
+    same = reason.rpartition(" ")[2]
+    return same if reason == _repeat_reason(same) else ""
 
 
 def _recorded(told: Answer) -> ToolResult:
