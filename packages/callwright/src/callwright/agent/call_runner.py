@@ -118,7 +118,7 @@ class RunServices:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallTask:
     """One call to be made. ``by``: who wrote it, ``model``, ``analogy``, ``retry`` or
     ``substitute``. ``own``: where its values may come from, if it does not see all that the run
@@ -159,6 +159,20 @@ class CallOutcome:
     unrepaired: str = ""
     assumed: tuple[Invention, ...] = ()
     key: bytes = b""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the call was made as it was written, and changed nothing but its result."""
+        return not (
+            self.skips
+            or self.refusal
+            or self.lacks
+            or self.deferred
+            or self.denied
+            or self.taught
+            or self.unrepaired
+            or self.assumed
+        )
 
 
 @dataclass(slots=True)
@@ -392,9 +406,13 @@ class CallRunner:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
         attempt, approval = 1, None
         while True:
-            cleared = await self._clear(call, approval)
-            if cleared is None:
-                return None
+            state = self._clearance_state(approval)
+            cleared = clear(call, state)
+            if isinstance(cleared, Denied) or cleared.origins:
+                found = await self._clear_or_skip(call, cleared, state)
+                if found is None:
+                    return None
+                cleared = found
             if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
                 self._skip("the run's limit of tool calls is reached", refused=True)
                 return None
@@ -412,17 +430,17 @@ class CallRunner:
             approval = Approval(call, granted=True) if self.is_approved else None
             call, attempt = again, attempt + 1
 
-    async def _clear(self, call: CheckedCall, approval: Approval | None) -> ClearedCall | None:
+    async def _clear_or_skip(
+        self, call: CheckedCall, verdict: ClearedCall | Denied, state: ClearanceState
+    ) -> ClearedCall | None:
         """The call, cleared to leave; None, and a skip, where it may not. Whoever has to approve it
-        is asked.
+        is asked, and where late-bound values come from is recorded.
         """
-        state = self._clearance_state(approval)
-        verdict = clear(call, state)
         if verdict.origins:
             self._note_origins(call, verdict)
         if isinstance(verdict, Denied) and verdict.rule == "approval":
             answer = await self._ask_approval(call, verdict.reason)
-            verdict = clear(call, replace(state, approval=answer))
+            verdict = clear(call, state._replace(approval=answer))
         if isinstance(verdict, ClearedCall):
             return verdict
         if verdict.rule == "filled":
@@ -434,13 +452,9 @@ class CallRunner:
         return None
 
     def _clearance_state(self, approval: Approval | None) -> ClearanceState:
+        safety, task = self.shared.safety, self.task
         return ClearanceState(
-            sources=self.sources,
-            consent=self.shared.safety.consent,
-            approval=approval,
-            freeze=self.shared.safety.freeze,
-            is_planned=self.task.is_planned,
-            stated=self.task.stated,
+            self.sources, safety.consent, approval, safety.freeze, task.is_planned, task.stated
         )
 
     def _note_origins(self, call: CheckedCall, verdict: ClearedCall | Denied) -> None:

@@ -16,6 +16,7 @@ from collections.abc import (
     Container,
     Coroutine,
     Iterable,
+    Iterator,
     Mapping,
     Sequence,
 )
@@ -41,7 +42,6 @@ from callwright.agent.state import (
     DeferredCall,
     DeniedCall,
     MadeCall,
-    RepeatedCall,
     RunState,
 )
 from callwright.agent.stream import Late, Step, Stream
@@ -78,11 +78,14 @@ class Executor:
         ledger: Ledger | None = None,
         safety: RunSafety | None = None,
     ) -> None:
-        self.state = RunState(asked, gate.tools)
+        self._state = RunState(asked, gate.tools)
+        # facts that are not in the state yet: results come one by one, and are many
+        self._new_results: list[ToolResult] = []
+        self._new_made: list[MadeCall] = []
         self._trace = trace
         self._safety = safety or RunSafety()
         self.freeze.filling.know(gate.tools)
-        self._index = RunIndex(self.state, gate)
+        self._index = RunIndex(self._state, gate)
         self._shared = RunServices(
             caller,
             self._index,
@@ -95,6 +98,21 @@ class Executor:
         )
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
+
+    @property
+    def state(self) -> RunState:
+        """The facts of the run so far."""
+        if self._new_results or self._new_made:
+            state, self._new_results, results = self._state, [], self._new_results
+            self._new_made, made = [], self._new_made
+            self._state = replace(
+                state, results=(*state.results, *results), made=(*state.made, *made)
+            )
+        return self._state
+
+    @state.setter
+    def state(self, state: RunState) -> None:
+        self._state = state
 
     @property
     def ledger(self) -> Ledger:
@@ -467,23 +485,32 @@ class Executor:
         """What calls that have come together changed for the run; their results, in the given
         order.
         """
-        outcomes = [runner.outcome for runner in runners]
-        results = [outcome.result for outcome in outcomes if outcome.result is not None]
+        results = [r for runner in runners if (r := runner.outcome.result) is not None]
         for runner in runners:
-            self._merge(runner.task, runner.outcome)
+            if not runner.outcome.is_plain:
+                self._merge(runner.task, runner.outcome)
+        self._new_made += self._made_by(runners)
         self._keep_results(results)
         self._note_writes(results)
         return results
 
+    def _made_by(self, runners: Sequence[CallRunner]) -> Iterator[MadeCall]:
+        """The calls that were put on their way, and that no other call has taken the place of."""
+        made = self._index.made
+        for runner in runners:
+            key = runner.outcome.key
+            if key and made.get(key) == runner.task.id:
+                yield MadeCall(key, runner.task.id)
+
     def _keep_results(self, results: Sequence[ToolResult]) -> None:
-        self.state = replace(self.state, results=(*self.state.results, *results))
+        self._new_results += results
         self._index.add_results(results)
 
     def _note_writes(self, results: Sequence[ToolResult]) -> None:
         """After a write the same reads may say something else; after one in doubt its tool is not
         called again.
         """
-        tools = {tool.name: tool for tool in self.state.tools}
+        tools = self._index.tools
         wrote = False
         for result in results:
             tool = tools.get(result.tool)
@@ -501,15 +528,10 @@ class Executor:
             )
 
     def _merge(self, task: CallTask, outcome: CallOutcome) -> None:
-        """What one call changed for the run."""
+        """What one call changed for the run, besides its result."""
         state = self.state
-        if outcome.key and self._index.made.get(outcome.key) == task.id:
-            state = replace(state, made=(*state.made, MadeCall(outcome.key, task.id)))
         if outcome.skips:
-            state = state.with_skips(outcome.skips)
-        if outcome.repeats:
-            repeated = RepeatedCall(outcome.skips[-1], outcome.repeats)
-            state = replace(state, repeated=(*state.repeated, repeated))
+            state = state.with_skips(outcome.skips, outcome.repeats)
         if outcome.lacks:
             state = state.with_lacking(task.tool)
         elif outcome.refusal is not None and task.by == "model":

@@ -24,6 +24,7 @@ class RunIndex:
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
         self.doubts: dict[str, str] = {}  # tool -> id of a write of which nobody knows
+        self.tools = {tool.name: tool for tool in state.tools}
         self._tools = state.tools
 
     def add_results(self, results: Iterable[ToolResult]) -> None:
@@ -44,6 +45,7 @@ class RunIndex:
         """The tools of the state, as they are known by now."""
         if tools is not self._tools:
             self._tools, self.gate = tools, Gate(tools)
+            self.tools = {tool.name: tool for tool in tools}
 
     def rebuild(self, state: RunState) -> None:
         """Follow a state that is no successor of the last one. What is in doubt stays so."""

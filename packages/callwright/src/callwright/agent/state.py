@@ -8,9 +8,10 @@ the tools) is memoised outside, in :mod:`callwright.agent.run_index`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import NamedTuple
 
 from callwright.nouns.types import CheckedCall, Message, Skip, Tool, ToolResult
 from callwright.repair.gate import Refusal
@@ -28,8 +29,7 @@ class Asked:
     days: tuple[date, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MadeCall:
+class MadeCall(NamedTuple):
     """A call that was put on its way. ``key`` is the same for equal calls."""
 
     key: bytes
@@ -121,8 +121,14 @@ class RunState:
         known = {known.name: known for known in self.tools}
         return replace(self, tools=tuple({**known, tool.name: tool}.values()))
 
-    def with_skips(self, skips: Iterable[Skip]) -> RunState:
-        return replace(self, skips=(*self.skips, *skips))
+    def with_skips(self, skips: Sequence[Skip], same: str = "") -> RunState:
+        """The state with calls that were not made; ``same``: the last of them, because this call
+        was the very same.
+        """
+        if not same:
+            return replace(self, skips=(*self.skips, *skips))
+        repeated = (*self.repeated, RepeatedCall(skips[-1], same))
+        return replace(self, skips=(*self.skips, *skips), repeated=repeated)
 
     def with_denied(self, denied: DeniedCall) -> RunState:
         lasting = replace(self.lasting, denied=(*self.lasting.denied, denied))

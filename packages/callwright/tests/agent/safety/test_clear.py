@@ -214,7 +214,7 @@ def test_frozen_arguments_are_those_of_the_plan() -> None:
     freeze.fix(Plan.from_layers([["pay"]]))
     state = ClearanceState(freeze=freeze, stated={"to": "Ann"})
     assert denied(checked(), state).rule == "frozen"
-    assert isinstance(clear(checked(), replace(state, is_planned=True)), ClearedCall)
+    assert isinstance(clear(checked(), state._replace(is_planned=True)), ClearedCall)
 
 
 def test_a_value_from_where_none_may_come_keeps_its_call_back() -> None:
@@ -252,7 +252,7 @@ def test_a_write_rests_on_no_value_that_nobody_said() -> None:
     verdict = denied(call, state)
     assert verdict.rule == "unstated_write"
     assert "'amount' = 4711" in verdict.reason
-    assert isinstance(clear(call, replace(state, spoken=None)), ClearedCall), "it does not judge"
+    assert isinstance(clear(call, state._replace(spoken=None)), ClearedCall), "it does not judge"
     told = "Pay Ann 4711."
     stated = ClearanceState(ProvenanceIndex(told), consent=None, spoken=[told])
     assert isinstance(clear(call, stated), ClearedCall)

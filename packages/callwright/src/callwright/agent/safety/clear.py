@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import Any, Literal, NoReturn, TypeAlias, final
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
 
 from callwright.agent.safety.consent import Consent, refusal
 from callwright.agent.safety.filling import Filled
@@ -24,6 +25,7 @@ DenialRule: TypeAlias = Literal[
 ]
 """Why a call may not leave. ``approval``: nobody was asked yet, and a yes would let it leave."""
 
+_NOT_JUDGED = Filled()
 _SHOWN = 80  # characters of a value in a sentence
 
 
@@ -99,8 +101,10 @@ class Approval:
         return call.tool == self.call.tool and call.arguments == self.call.arguments
 
 
-@dataclass(frozen=True, slots=True)
-class ClearanceState:
+NOBODY = Consent()  # is there to be asked, and nothing is allowed beforehand
+
+
+class ClearanceState(NamedTuple):
     """The facts by which calls are cleared. A rule without its facts does not judge.
 
     ``sources`` is what was said and came back. ``consent`` None: whoever executes the call asks for
@@ -110,12 +114,12 @@ class ClearanceState:
     what the user said; then a write may not rest on a required value that nothing states.
     """
 
-    sources: ProvenanceIndex = field(default_factory=ProvenanceIndex)
-    consent: Consent | None = field(default_factory=Consent)
+    sources: ProvenanceIndex = ProvenanceIndex()
+    consent: Consent | None = NOBODY
     approval: Approval | None = None
     freeze: Freeze | None = None
     is_planned: bool = False
-    stated: JsonObject = field(default_factory=dict)
+    stated: Mapping[str, Json] = MappingProxyType({})
     written: Container[str] = ()
     spoken: Sequence[str] | None = None
 
@@ -125,13 +129,12 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
     if type(checked) is not CheckedCall:
         raise TypeError("clear() takes a CheckedCall only: pass the call through the gate first")
     filled = _judge_filling(checked, state)
-    denied = (
-        _deny_outside_plan(checked, state)
-        or _deny_filling(filled)
-        or deny_write(checked.tool, checked.arguments, write_key(checked, state), state)
-        or _deny_unapproved(checked, state, filled)
-    )
-    return denied or ClearedCall(checked, filled.told, seal=_SEAL)
+    denied = _deny_outside_plan(checked, state) or _deny_filling(filled)
+    if denied is None and checked.tool.effects.may_write:
+        denied = deny_write(
+            checked.tool, checked.arguments, write_key(checked, state), state
+        ) or _deny_unapproved(checked, state, filled)
+    return denied or ClearedCall(checked, filled.told, _SEAL)
 
 
 def deny_write(
@@ -172,7 +175,7 @@ def write_key(call: CheckedCall, state: ClearanceState | None = None) -> str:
 def _judge_filling(checked: CheckedCall, state: ClearanceState) -> Filled:
     """Where the values come from that no plan said, where somebody asked for a policy of that."""
     if state.freeze is None or not state.freeze.filling.on:
-        return Filled()
+        return _NOT_JUDGED
     return state.freeze.filling.judged(checked, state.sources, state.stated)
 
 
