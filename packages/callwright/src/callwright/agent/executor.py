@@ -364,14 +364,9 @@ class Executor:
         ``postponed``. ``beside``: ids of earlier calls that were written together with these, as
         those of one program are.
         """
-        if self.freeze.on:
-            refused = self.freeze.refused(calls, planned=False)
-            self.skip(refused)
-            calls = (
-                []
-                if self.freeze.arguments
-                else [c for c in calls if c.tool in self.freeze.tools([c.tool])]
-            )
+        if self.freeze.on:  # what would not be cleared is not repaired first
+            self.skip(self.freeze.refused(calls, planned=False))
+            calls = [c for c in calls if not self.freeze.why_refused(c.tool, planned=False)]
         gate = self._index.gate.only(frozenset(allowed))
         numbered = [self._number(call) for call in calls]
         together = frozenset([*(call.id for call in numbered), *beside])
