@@ -124,7 +124,7 @@ def executor(
 async def layered(made: Executor) -> None:
     for layer in range(LAYERS):
         asked = calls(layer)
-        await made.settle(
+        await made.execute(
             [ToolCall("", name, arguments) for name, arguments in asked],
             [name for name, _ in asked],
         )
@@ -192,7 +192,7 @@ def crowd(times: int) -> list[float]:
         asked = [ToolCall("", tool.name, {"city": "Oslo", "days": 3}) for tool in made]
         running = executor(gate, slow, limits=limits)
         began = time.perf_counter()
-        found = await running.settle(asked, [tool.name for tool in made])
+        found = await running.execute(asked, [tool.name for tool in made])
         spent = time.perf_counter() - began
         assert [one.ok for one in found] == [True] * CROWD
         return spent

@@ -241,9 +241,9 @@ def test_what_a_run_keeps_does_not_depend_on_which_call_was_faster(plan: Plan, s
         made = executor(*tools, query="a", limits=Limits(repairs=0))
         asyncio.run(streamed(made, *plan.slots))
         return (
-            [(r.id, r.slot, r.arguments, r.content) for r in made.came],
+            [(r.id, r.slot, r.arguments, r.content) for r in made.all_results],
             made.skips,
-            made.postponed,
+            made.lacking,
         )
 
     assert run(1) == run(2)

@@ -135,7 +135,7 @@ class Executor:
         return self._safety.freeze
 
     @property
-    def came(self) -> tuple[ToolResult, ...]:
+    def all_results(self) -> tuple[ToolResult, ...]:
         """Every result, stale ones too."""
         return self.state.results
 
@@ -158,12 +158,12 @@ class Executor:
         return self.state.refusals
 
     @property
-    def postponed(self) -> Mapping[str, int]:
+    def lacking(self) -> Mapping[str, int]:
         """Tool -> results there were when its call lacked a value."""
         return self.state.open.lacking
 
     @property
-    def held(self) -> dict[str, tuple[CheckedCall, ...]]:
+    def deferred(self) -> dict[str, tuple[CheckedCall, ...]]:
         """Tool -> its calls that wait for a value from somewhere."""
         deferred = self.state.open.deferred
         return {tool: tuple(one.call for one in calls) for tool, calls in deferred.items()}
@@ -181,7 +181,7 @@ class Executor:
         )
         return [
             Skip(r.tool, f"{r.id} {told}", r.slot, refused=True)
-            for r in self.came
+            for r in self.all_results
             if r.id in self.state.stale_writes
         ]
 
@@ -207,7 +207,7 @@ class Executor:
     @property
     def denied(self) -> list[Skip]:
         """Calls that were not given leave and were not made after all, each once."""
-        made = {(r.tool, canonical(r.arguments)) for r in self.came if r.ok}
+        made = {(r.tool, canonical(r.arguments)) for r in self.all_results if r.ok}
         last = {(one.tool, one.arguments): one.skip for one in self.state.lasting.denied}
         return [skip for call, skip in last.items() if call not in made]
 
@@ -299,11 +299,11 @@ class Executor:
         denied = DeniedCall(call.tool, canonical(call.arguments), skip)
         self.state = self.state.with_denied(denied)
 
-    def postpone(self, tool: str) -> None:
+    def note_lacking(self, tool: str) -> None:
         """Note that a call of this tool lacks a value that later results may hold."""
         self.state = self.state.with_lacking(tool)
 
-    def forget_postponed(self, tools: Iterable[str]) -> None:
+    def forget_lacking(self, tools: Iterable[str]) -> None:
         """Note that these tools are offered again."""
         self.state = self.state.without_lacking({*tools})
 
@@ -345,23 +345,23 @@ class Executor:
         self.state = self.state.reopened(calls)
         self._index.reopen_calls(calls)
 
-    async def settle(
+    async def execute(
         self,
         calls: Sequence[ToolCall],
         allowed: Iterable[str],
         *,
-        patient: Container[str] = (),
+        may_defer: Container[str] = (),
         by: str = "model",
         beside: Iterable[str] = (),
     ) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by
         construction.
 
-        A call of a ``patient`` tool with a number or date from nowhere is held instead of executed:
+        A call of a tool of ``may_defer`` with a number or date from nowhere is held instead of executed:
         a later result may give it. ``by``: who wrote the calls, ``model``, or ``analogy``,
         ``retry`` or ``substitute``; what the gate refuses of those is dropped, and a retry may be a
         call that was made before. Tools whose call was held or refused for a made-up value are in
-        ``postponed``. ``beside``: ids of earlier calls that were written together with these, as
+        ``lacking``. ``beside``: ids of earlier calls that were written together with these, as
         those of one program are.
         """
         if self.freeze.on:  # what would not be cleared is not repaired first
@@ -375,7 +375,7 @@ class Executor:
         ]
         runners = [CallRunner(task, self._shared, gate) for task in tasks]
         ways = [
-            runner.run(call, call.tool in patient)
+            runner.run(call, call.tool in may_defer)
             for call, runner in zip(numbered, runners, strict=True)
         ]
         return await self._together(runners, ways)
@@ -519,7 +519,11 @@ class Executor:
                     self._index.doubts.setdefault(result.tool, result.id)
         if wrote:
             self.reopen(
-                {r.id for r in self.came if r.tool in tools and tools[r.tool].effects.read_only}
+                {
+                    r.id
+                    for r in self.all_results
+                    if r.tool in tools and tools[r.tool].effects.read_only
+                }
             )
 
     def _merge(self, task: CallTask, outcome: CallOutcome) -> None:

@@ -173,7 +173,7 @@ class Stream:
             step.taken, said, why = resolved.taken, resolved.said, "; ".join(resolved.missing)
             if not why:
                 call = ToolCall("", slot.tool, resolved.arguments, slot.id)
-                await self._make(step, [call], planned=True, patient=may_ask, said=said)
+                await self._make(step, [call], planned=True, may_defer=may_ask, said=said)
                 if not (step.lacks and may_ask):
                     return await self._rescue(step)
                 why = step.runners[-1].outcome.skips[-1].reason
@@ -196,11 +196,11 @@ class Stream:
                 self._freeze.on and slot.arguments is not None
             ):  # one call is planned: the first that may be made
                 for call in calls:
-                    await self._make(step, [call], planned=False, patient=False, said=frozen)
+                    await self._make(step, [call], planned=False, may_defer=False, said=frozen)
                     if step.results:
                         break
             else:
-                await self._make(step, calls, planned=False, patient=writes)
+                await self._make(step, calls, planned=False, may_defer=writes)
             return await self._rescue(step)
         step.declined = not bound.wanted and not bound.malformed and slot.arguments is None
         reason = bound.malformed or next(
@@ -214,7 +214,7 @@ class Stream:
         calls: Sequence[ToolCall],
         *,
         planned: bool,
-        patient: bool,
+        may_defer: bool,
         by: str = "model",
         said: JsonObject | None = None,
     ) -> None:
@@ -242,11 +242,11 @@ class Stream:
             step.runners.append(runner)
             runners.append((runner, numbered))
         if len(runners) == 1:
-            await self._go(*runners[0], patient)
+            await self._go(*runners[0], may_defer)
         else:
             async with asyncio.TaskGroup() as group:
                 for runner, call in runners:
-                    group.create_task(self._go(runner, call, patient))
+                    group.create_task(self._go(runner, call, may_defer))
         for outcome in (runner.outcome for runner, _ in runners):
             if outcome.result is not None:
                 step.results.append(outcome.result)
@@ -293,7 +293,7 @@ class Stream:
         }
         self._shared.trace.add("recovery", step="substitute", **told, offered=[direct.tool.name])
         call = replace(direct.call, slot=step.slot.id)
-        await self._make(step, [call], planned=False, patient=False, by="substitute")
+        await self._make(step, [call], planned=False, may_defer=False, by="substitute")
         if step.count():
             step.stands_in = (failed, step.good[0])
 

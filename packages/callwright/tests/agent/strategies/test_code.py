@@ -321,7 +321,7 @@ class FromTheMiddle(Code):
 
     async def run(self, job: Job) -> None:
         calls = [ToolCall("", "weather", {"city": "Oslo"}), ToolCall("", "weather", {"town": 1})]
-        await job.executor.settle(calls, {tool.name for tool in job.tools})
+        await job.executor.execute(calls, {tool.name for tool in job.tools})
         await super().run(job)
 
 

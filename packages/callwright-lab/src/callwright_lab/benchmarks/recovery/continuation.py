@@ -62,7 +62,7 @@ class Continued:
             prepare(job)
         job.executor.begin_with(self._results)
         if self._wrong is not None:
-            await job.executor.settle([self._wrong], {tool.name for tool in job.tools})
+            await job.executor.execute([self._wrong], {tool.name for tool in job.tools})
         await self._inner.run(job)
 
 

@@ -191,8 +191,8 @@ class Job:
         slot = Slot(step_id(call, number), call.tool, frozenset(s.id for s in self.plan.slots[-1:]))
         if call.tool in allowed:
             self.plan = self.plan.grown(slot)
-        known = {_told(result) for result in self.executor.came} if self.as_written else ()
-        results = await self.executor.settle([replace(call, slot=slot.id)], allowed, beside=beside)
+        known = {_told(result) for result in self.executor.all_results} if self.as_written else ()
+        results = await self.executor.execute([replace(call, slot=slot.id)], allowed, beside=beside)
         return [result for result in results if _told(result) not in known]
 
     def finish(self) -> Generator[ChatRequest, Reply, Answer]:

@@ -69,7 +69,7 @@ async def _repeat_for_the_others(job: Job) -> None:
         before = len(job.executor.results)
         if like:
             job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
-            await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like}, by="analogy")
+            await job.executor.execute(like[:_AT_ONCE], {call.tool for call in like}, by="analogy")
         if len(job.executor.results) == before:
             return
 
@@ -80,7 +80,7 @@ def _open(job: Job) -> tuple[Gap, ...]:
     good = job.executor.succeeded
     waiting = [
         Gap(f"{name} waits: {_why(job, name)}", name)
-        for name in job.executor.held
+        for name in job.executor.deferred
         if name not in good
     ]
     return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
@@ -93,7 +93,7 @@ def narrowed(job: Job, tool: Tool) -> Tool:
     """
     sources = job.executor.sources
     parts: dict[str, list[Json]] = {}
-    for call in job.executor.held.get(tool.name, ()):
+    for call in job.executor.deferred.get(tool.name, ()):
         for warning in call.warnings:
             key = warning.path.removeprefix("/")
             if isinstance(warning.got, str) and calendar_day(warning.got) is not None:
@@ -116,7 +116,7 @@ def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
     """The tools that need nothing and tell the date or time, where a call waits with a date from
     nowhere.
     """
-    held = job.executor.held
+    held = job.executor.deferred
     waits = any(_lacks_a_day(call, job) for gap in found for call in held.get(gap.tool, ()))
     called = {r.tool for r in job.executor.results}
     tellers = (
@@ -156,15 +156,15 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     wanted: set[str] = set()
     for gap in found:
         sources = {c.producer for c in feeds if c.consumer == gap.tool}
-        if gap.tool in job.executor.held:
+        if gap.tool in job.executor.deferred:
             sources |= {t.name for t in job.tools if t.effects.read_only and not t.required}
             sources -= good
         sources |= {*gap.named}
-        missed = gap.tool in job.executor.held or any(
+        missed = gap.tool in job.executor.deferred or any(
             not r.ok and r.tool == gap.tool for r in job.executor.results
         )
-        came = len(job.executor.came)
-        since = job.executor.postponed.get(gap.tool, came) < came
+        came = len(job.executor.all_results)
+        since = job.executor.lacking.get(gap.tool, came) < came
         if sources or since or not missed:
             wanted |= {gap.tool, *(sources if missed else ())}
     called = {r.tool for r in job.executor.results}

@@ -65,7 +65,7 @@ class AnswerText:
         self._begins_strange: bool | None = None
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return "".join(self.beside)
 
     @property
@@ -115,7 +115,7 @@ class AnswerText:
     def may_be_hallucinated(self, sent: int) -> bool:
         """Whether all so far may become a call of a tool that nobody offered, and nothing else."""
         if self._begins_strange is None and self.beside:
-            self._begins_strange = begins(self.said, self._context)
+            self._begins_strange = begins(self.text, self._context)
         within = self.fed <= self._context.settings.hold_bytes
         return bool(self._begins_strange) and sent == 0 and within
 
@@ -124,11 +124,11 @@ class AnswerText:
         answer never began, or the one of a tool that nobody offered, where that is the whole reply
         and none of it has gone out.
         """
-        if not self.said.strip():
+        if not self.text.strip():
             self.calls = in_reasoning("".join(self.reasoning), self._context)
         if self.calls or not self.may_be_hallucinated(outbox.sent):
             return
-        found = hallucinated_call(self.said, self._context)
+        found = hallucinated_call(self.text, self._context)
         if found is not None:
             outbox.shown.clear()
             self.beside.clear()
@@ -339,7 +339,7 @@ class Streamed:
     @property
     def said(self) -> str:
         """The text beside the calls."""
-        return self._answer.said
+        return self._answer.text
 
     def raw(self) -> str:
         """What the model said, for the record."""
