@@ -142,12 +142,17 @@ class Installed:
         (folder / "tools.py").write_text(TOOLS)
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """The command, run outside of the repository."""
+        """The command, run outside of the repository, with a state of its own."""
         kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
         return subprocess.run(
             [str(self.program), *arguments],
             cwd=self.folder,
-            env={**kept, "COLUMNS": "200", "XDG_STATE_HOME": str(self.folder / "state")},
+            env={
+                **kept,
+                "XDG_STATE_HOME": str(self.folder / "state"),
+                "COLUMNS": "200",
+                "NO_COLOR": "1",
+            },
             input="",
             capture_output=True,
             text=True,

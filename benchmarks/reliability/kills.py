@@ -36,9 +36,10 @@ from typing import Any
 
 import orjson
 
-from callwright import Orchestrator
+from callwright import Orchestrator, Persistence, Safety
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.store import Journal, journals, read
+from callwright.agent.safety.freeze import Level
 from callwright.nouns.errors import JournalError
 from callwright.nouns.plan import OPEN
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, Capabilities, ChatRequest
@@ -47,7 +48,8 @@ from callwright.nouns.types import READ, READ_LOCAL, WRITE, Effects, Tool, ToolO
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel
 
 STRATEGIES = ("layered", "layered+reflect", "layered+reflect-after", "dag", "compiler", "code")
-STRATEGY, FREEZE = "layered", ""
+STRATEGY = "layered"
+FREEZE: Level = ""
 TEXT = {"type": "string"}
 QUERY = "Find Oslo, book, pay and note it for Ann, tell the desk, bill Ann and count the people."
 ONCE = ("book", "pay", "note")
@@ -226,11 +228,10 @@ def orchestrator(folder: Path, points: Points, seed: int) -> Orchestrator:
     model = ScriptedModel(answers, capabilities=Capabilities(json_schema=True))
     options: dict[str, Any] = {
         "planner": FixedPlan(*LAYERS),
-        "journal": folder / "runs",
-        "sinks": [points.note],
+        "persistence": Persistence(journal=folder / "runs", sinks=[points.note]),
     }
     if FREEZE:
-        options |= {"freeze": FREEZE, "may_fill": RULES, "allow": ["*"]}
+        options["safety"] = Safety(freeze=FREEZE, may_fill=RULES, allow=["*"])
     return Orchestrator([source], model=model, strategy=STRATEGY, **options)
 
 

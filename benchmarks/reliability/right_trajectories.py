@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from callwright import Orchestrator
+from callwright.agent.options import Safety, ToolSelection
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json
 from callwright.tools.catalog import open_catalog
@@ -46,8 +47,8 @@ async def right() -> AsyncIterator[Trajectory]:
                 list(stage.sources),
                 model=model,
                 strategy="code",
-                only=names,
-                allow=["*"],
+                selection=ToolSelection(only=names),
+                safety=Safety(allow=["*"]),
                 limits=LIMITS,
             )
             run = await setup.run(task.query)

@@ -113,7 +113,7 @@ async def layered(gate: Gate) -> None:
                     "", slot.tool, resolve(slot.arguments or {}, given, tool).arguments, slot.id
                 )
             )
-        await running.settle(calls, [slot.tool for slot in layer])
+        await running.execute(calls, [slot.tool for slot in layer])
     assert len(running.succeeded) == STEPS
 
 

@@ -26,6 +26,7 @@ from callwright.agent.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.store import Journal
 from callwright.agent.questions import Questions
+from callwright.agent.state import Asked
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.trace import Sink, Trace
 from callwright.nouns.types import (
@@ -112,7 +113,7 @@ def executor(
     return Executor(
         caller=caller,
         gate=gate,
-        sources=ProvenanceIndex(QUERY),
+        asked=Asked(QUERY),
         questions=Questions(MODEL, "schema", budget, trace, None, ledger),
         budget=budget,
         trace=trace,
@@ -123,7 +124,7 @@ def executor(
 async def layered(made: Executor) -> None:
     for layer in range(LAYERS):
         asked = calls(layer)
-        await made.settle(
+        await made.execute(
             [ToolCall("", name, arguments) for name, arguments in asked],
             [name for name, _ in asked],
         )
@@ -191,7 +192,7 @@ def crowd(times: int) -> list[float]:
         asked = [ToolCall("", tool.name, {"city": "Oslo", "days": 3}) for tool in made]
         running = executor(gate, slow, limits=limits)
         began = time.perf_counter()
-        found = await running.settle(asked, [tool.name for tool in made])
+        found = await running.execute(asked, [tool.name for tool in made])
         spent = time.perf_counter() - began
         assert [one.ok for one in found] == [True] * CROWD
         return spent

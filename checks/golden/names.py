@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +16,18 @@ from typing import Any, get_args
 
 import callwright
 import callwright_lab
-from callwright import Limits, Orchestrator, Run, call_key, open_catalog, tool
+from callwright import (
+    Interaction,
+    Limits,
+    Orchestrator,
+    Persistence,
+    Run,
+    Safety,
+    ToolSelection,
+    call_key,
+    open_catalog,
+    tool,
+)
 from callwright import prompts as _prompts
 from callwright.agent import sandbox as _sandbox
 from callwright.agent.catalog_search import TRYING
@@ -206,7 +218,21 @@ def orchestrator(
     tools: Sequence[Callable[..., Any]], model: ScriptedModel, **options: Any
 ) -> Orchestrator:
     """Return what runs and resumes queries with these tools and this model."""
-    return Orchestrator(list(tools), model=model, **options)
+    grouped = {
+        name: kind(
+            **{one.name: options.pop(one.name) for one in fields(kind) if one.name in options}
+        )
+        for name, kind in _GROUPS.items()
+    }
+    return Orchestrator(list(tools), model=model, **grouped, **options)
+
+
+_GROUPS: Mapping[str, type[Any]] = {
+    "safety": Safety,
+    "selection": ToolSelection,
+    "persistence": Persistence,
+    "interaction": Interaction,
+}
 
 
 # Identities and digests

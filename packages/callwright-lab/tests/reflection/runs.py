@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright import Orchestrator, Run
+from callwright.agent.options import Persistence
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import READ_LOCAL
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
@@ -50,7 +51,11 @@ async def made(
     offered = tools or (weather(),)
     source = FaultySource(fake_source(*offered), faults)
     setup = Orchestrator(
-        [source], model=model, planner=FixedPlan(layer), strategy=strategy, journal=folder
+        [source],
+        model=model,
+        planner=FixedPlan(layer),
+        strategy=strategy,
+        persistence=Persistence(journal=folder),
     )
     return await setup.run(QUERY)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from callwright import Orchestrator
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import read
+from callwright.agent.options import Persistence
 from callwright.nouns.trace import JsonlSink, read_jsonl
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import READ_LOCAL, canonical
@@ -111,7 +112,12 @@ async def test_a_model_that_corrects_itself_in_a_later_round_gives_a_row_as_well
         {"bind": [act("OSLO1"), act("ENGM"), finished], "repair": "no", "*": SAID}
     )
     with JsonlSink(tmp_path / "trace.jsonl") as sink:
-        setup = Orchestrator([fake_source(tool)], model=model, strategy="react", sinks=[sink])
+        setup = Orchestrator(
+            [fake_source(tool)],
+            model=model,
+            strategy="react",
+            persistence=Persistence(sinks=[sink]),
+        )
         await setup.run("Weather at ENGM?")
     (row,) = harvest(read_jsonl(tmp_path / "trace.jsonl"), "t")
     assert (row.error, row.right[0].arguments) == ("corrected", {"station": "ENGM"})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from callwright import Orchestrator
+from callwright.agent.options import Persistence
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import Capabilities
 from callwright.nouns.trace import JsonlSink, read_jsonl
@@ -42,7 +43,7 @@ async def test_a_run_is_read_with_its_thoughts_calls_results_and_answer(tmp_path
         model=model,
         strategy="react",
         planner=open_planner("all-in-one"),
-        sinks=[sink],
+        persistence=Persistence(sinks=[sink]),
     ).run("Weather in Oslo?")
     sink.close()
     read = trajectory_of(read_jsonl(tmp_path / "run.jsonl"), "t1")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callwright import Orchestrator, Run
+from callwright.agent.options import Safety
 from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import Capabilities
 from callwright.nouns.types import READ, WRITE
@@ -64,7 +65,7 @@ async def test_failures_refusals_and_repetitions_keep_what_the_program_was_told(
         code("a", "print(dead(x='1'))\nprint(note(text='hi'))"),
         code("b", "print(find_place(in_='Oslo'))\nprint(find_place(in_='Oslo'))"),
         "<thought>c</thought><given_up>It cannot be done.</given_up>",
-        dry_run=True,
+        safety=Safety(dry_run=True),
     )
     made = trajectory_of(done.events, [t.tool for t in (FIND, NOTE, DEAD)])
     results = [r for s in made.steps for _, r in s.pairs if r is not None]

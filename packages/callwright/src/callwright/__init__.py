@@ -60,6 +60,7 @@ from callwright.nouns.types import (
 )
 
 if TYPE_CHECKING:
+    from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
     from callwright.agent.orchestrator import Orchestrator, Run
     from callwright.models import open_model
     from callwright.nouns.protocols import NOT_DONE, call_key
@@ -76,10 +77,14 @@ _LATER = {
     "NOT_DONE": "callwright.nouns.protocols",
     "Catalog": "callwright.tools.catalog",
     "Gate": "callwright.repair.gate",
+    "Interaction": "callwright.agent.options",
     "Orchestrator": "callwright.agent.orchestrator",
+    "Persistence": "callwright.agent.options",
     "Refinement": "callwright.repair.result",
     "Refusal": "callwright.repair.gate",
     "Run": "callwright.agent.orchestrator",
+    "Safety": "callwright.agent.options",
+    "ToolSelection": "callwright.agent.options",
     "call_key": "callwright.nouns.protocols",
     "open_catalog": "callwright.tools.catalog",
     "open_model": "callwright.models",
@@ -108,6 +113,7 @@ __all__ = [
     "EvidenceError",
     "Failure",
     "Gate",
+    "Interaction",
     "JournalError",
     "JsonlSink",
     "Limits",
@@ -116,12 +122,14 @@ __all__ = [
     "MissingExtra",
     "ModelError",
     "Orchestrator",
+    "Persistence",
     "Plan",
     "PlanError",
     "Refinement",
     "Refusal",
     "Reply",
     "Run",
+    "Safety",
     "Skip",
     "Slot",
     "Statement",
@@ -130,6 +138,7 @@ __all__ = [
     "ToolError",
     "ToolOutput",
     "ToolResult",
+    "ToolSelection",
     "Trace",
     "TraceError",
     "Usage",

@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from callwright import Limits, Orchestrator, Run
+from callwright.agent.call_runner import _repeated_of_old
+from callwright.agent.options import Persistence
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import MemorySink
 from callwright.nouns.types import READ_LOCAL, WRITE
@@ -64,7 +68,11 @@ async def test_a_write_is_intended_before_it_leaves_and_a_read_is_not() -> None:
         FakeTool("write", {"x": TEXT}, output=note, effects=WRITE),
         FakeTool("look", {"x": TEXT}, output="ok"),
     ]
-    await run(tools, [call("write", x="alpha"), call("look", x="beta")], sinks=[sink])
+    await run(
+        tools,
+        [call("write", x="alpha"), call("look", x="beta")],
+        persistence=Persistence(sinks=[sink]),
+    )
     assert "intent" in seen[0]
     [intent] = [e.data for e in sink.events if e.kind == "intent"]
     assert (intent["tool"], intent["arguments"], intent["attempt"]) == ("write", {"x": "alpha"}, 1)
@@ -74,3 +82,17 @@ async def test_a_call_that_cannot_be_mended_is_left_out() -> None:
     tools = [FakeTool("tag", {"x": SHORT}, output="ok", effects=READ_LOCAL)]
     done = await run(tools, [call("tag", x="alpha")], limits=Limits(repairs=5))
     assert [s.tool for s in done.skips if s.refused] == ["tag"]
+
+
+@pytest.mark.parametrize(
+    ("told", "same"),
+    [
+        ({"reason": "the same call was already made as r1"}, "r1"),
+        ({"reason": "the same call was already made as r1", "same": "r1"}, ""),
+        ({"reason": "not needed for r1"}, ""),
+    ],
+)
+def test_a_journal_that_says_a_repeat_in_words_only_still_says_it(
+    told: dict[str, Any], same: str
+) -> None:
+    assert _repeated_of_old(told) == same

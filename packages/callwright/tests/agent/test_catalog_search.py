@@ -14,6 +14,7 @@ import pytest
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.catalog_search import Shortlisting, choose
 from callwright.agent.journal.store import Journal, journals, read
+from callwright.agent.options import Persistence, Safety, ToolSelection
 from callwright.nouns.errors import ConfigError, Failure, JournalError
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
@@ -95,8 +96,12 @@ def store(tmp_path: Path) -> Iterator[EvidenceStore]:
 
 
 def setup(tools: list[FakeTool], asked: ScriptedModel, **options: Any) -> Orchestrator:
+    selection = ToolSelection(shortlist=3)
     return Orchestrator(
-        [fake_source(*tools)], model=asked, planner=EachAlone(), **{"shortlist": 3, **options}
+        [fake_source(*tools)],
+        model=asked,
+        planner=EachAlone(),
+        **{"selection": selection, **options},
     )
 
 
@@ -127,9 +132,12 @@ async def test_where_nothing_fits_nothing_is_shown_and_the_run_abstains() -> Non
 async def test_what_failed_in_earlier_runs_is_not_shown_first_again(store: EvidenceStore) -> None:
     bad, good = weather("weather_alpha", DEAD), weather("weather_beta")
     store.record([Observation(bad.name, bad.tool.digest, "execution_failure", kind="auth")])
-    done = await setup([bad, good, *noise(20)], model(good.name), evidence=store, shortlist=1).run(
-        QUERY
-    )
+    done = await setup(
+        [bad, good, *noise(20)],
+        model(good.name),
+        persistence=Persistence(evidence=store),
+        selection=ToolSelection(shortlist=1),
+    ).run(QUERY)
     assert [r.tool for r in done.results] == ["weather_beta"]
     assert events(done, "run.start")[0]["known"] == {bad.name: pytest.approx(1 / 3, abs=1e-3)}
 
@@ -139,7 +147,12 @@ async def test_trials_sink_what_does_not_work_before_the_model_sees_it(
 ) -> None:
     bad, good = weather("weather_alpha", DEAD), weather("weather_beta")
     tools, asked = [bad, good, *noise(20)], model("weather_alpha", "weather_beta")
-    done = await setup(tools, asked, shortlist=1, trials="read-only", evidence=store).run(QUERY)
+    done = await setup(
+        tools,
+        asked,
+        selection=ToolSelection(shortlist=1, trials="read-only"),
+        persistence=Persistence(evidence=store),
+    ).run(QUERY)
     assert [r.tool for r in done.results] == ["weather_beta"]
     assert "weather_alpha" not in prompts(asked)
     assert store.health(bad.tool.digest).kinds == {"auth": 1}
@@ -149,17 +162,27 @@ async def test_trials_sink_what_does_not_work_before_the_model_sees_it(
 async def test_trials_make_no_write_unless_it_is_thrown_away() -> None:
     for trials, calls in (("read-only", 0), ("sandbox", 1)):
         post = weather("post_weather", effects=WRITE)
-        await setup([post, *noise(20)], model(), trials=trials).run(QUERY)
+        await setup(
+            [post, *noise(20)], model(), selection=ToolSelection(shortlist=3, trials=trials)
+        ).run(QUERY)
         assert len(post.calls) == calls
     post = weather("post_weather", effects=WRITE)
-    await setup([post, *noise(20)], model(), trials="sandbox", dry_run=True).run(QUERY)
+    await setup(
+        [post, *noise(20)],
+        model(),
+        selection=ToolSelection(shortlist=3, trials="sandbox"),
+        safety=Safety(dry_run=True),
+    ).run(QUERY)
     assert post.calls == []
 
 
 async def test_trials_leave_the_run_at_least_half_of_its_calls() -> None:
     tools = [weather(f"weather_{c}") for c in "abcdefgh"]
     done = await setup(
-        tools, model("weather_a"), trials="read-only", limits=Limits(tool_calls=4)
+        tools,
+        model("weather_a"),
+        selection=ToolSelection(shortlist=3, trials="read-only"),
+        limits=Limits(tool_calls=4),
     ).run(QUERY)
     assert sum(len(t.calls) for t in tools) <= 4
     assert any(r.ok for r in done.results)
@@ -174,7 +197,9 @@ async def test_a_dead_tools_twin_is_found_beyond_the_shortlist() -> None:
     for one in (bad, good):
         one.tool = type(one.tool)(**{**vars(one.tool), "output_schema": schema})
     asked = model("city_weather", "weather_of_city")
-    done = await setup([bad, good, *noise(40)], asked, shortlist=1).run(QUERY)
+    done = await setup([bad, good, *noise(40)], asked, selection=ToolSelection(shortlist=1)).run(
+        QUERY
+    )
     assert [(r.tool, r.ok) for r in done.results] == [
         ("city_weather", False),
         ("weather_of_city", True),
@@ -192,7 +217,9 @@ async def test_what_fits_next_best_is_offered_for_a_dead_tool_that_has_no_twin()
         description="Rain and weather to come at a place.",
     )
     asked = model("weather_now", "forecast", forecast={"place": "Oslo"})
-    done = await setup([bad, other, *noise(40)], asked, shortlist=1).run(QUERY)
+    done = await setup([bad, other, *noise(40)], asked, selection=ToolSelection(shortlist=1)).run(
+        QUERY
+    )
     assert [(r.tool, r.ok) for r in done.results] == [("weather_now", False), ("forecast", True)]
     assert [e["step"] for e in events(done, "recovery")] == ["retrieve"]
 
@@ -205,7 +232,9 @@ async def test_where_the_model_finds_nothing_useful_the_catalogue_is_searched_on
         description="Words for the weather: what is the weather in words?",
     )
     asked = model("get_weather")
-    done = await setup([decoy, weather(), *noise(40)], asked, shortlist=1).run(QUERY)
+    done = await setup(
+        [decoy, weather(), *noise(40)], asked, selection=ToolSelection(shortlist=1)
+    ).run(QUERY)
     assert [r.tool for r in done.results] == ["get_weather"]
     assert [e["offered"][0] for e in events(done, "recovery")] == ["get_weather"]
 
@@ -218,9 +247,9 @@ async def test_no_step_beyond_the_shortlist_is_free() -> None:
         description="Words for the weather: what is the weather in words?",
     )
     tools = [decoy, weather(), *noise(40)]
-    done = await setup(tools, model("get_weather"), shortlist=1, limits=Limits(repairs=0)).run(
-        QUERY
-    )
+    done = await setup(
+        tools, model("get_weather"), selection=ToolSelection(shortlist=1), limits=Limits(repairs=0)
+    ).run(QUERY)
     assert done.results == ()
 
 
@@ -256,7 +285,7 @@ async def test_a_value_that_a_call_lacked_is_looked_for_in_the_whole_catalogue()
         return {"calls": [{"tool": "weather_report", "arguments": {"station_id": known}}]}
 
     tools = [report, finder, *noise(40)]
-    done = await setup(tools, ScriptedModel(reply), shortlist=1).run(
+    done = await setup(tools, ScriptedModel(reply), selection=ToolSelection(shortlist=1)).run(
         "What is the weather now in Oslo?"
     )
     assert ("weather_report", True) in [(r.tool, r.ok) for r in done.results]
@@ -275,9 +304,9 @@ async def test_what_a_tried_tool_needs_first_is_tried_before_it_and_stays_beside
         description="All stations.",
     )
     tools = [rain, places, *noise(60)]
-    done = await setup(tools, model(), shortlist=1, trials="read-only").run(
-        "Weather at the station in Oslo?"
-    )
+    done = await setup(
+        tools, model(), selection=ToolSelection(shortlist=1, trials="read-only")
+    ).run("Weather at the station in Oslo?")
     assert events(done, "shortlist")[0]["names"] == ["rain_at_station", "list_places"]
     assert rain.calls[0] == {"station_id": "s7"}
 
@@ -298,7 +327,9 @@ async def test_a_destructive_tool_that_nobody_spoke_of_is_not_found_either() -> 
 async def test_only_the_tools_that_were_named_can_be_found() -> None:
     asked = model("get_weather", "weather_two")
     done = await setup(
-        [weather(), weather("weather_two"), *noise(20)], asked, only=["weather_two"]
+        [weather(), weather("weather_two"), *noise(20)],
+        asked,
+        selection=ToolSelection(shortlist=3, only=["weather_two"]),
     ).run(QUERY)
     assert {r.tool for r in done.results} == {"weather_two"}
 
@@ -336,7 +367,13 @@ def scene() -> tuple[list[FakeTool], ScriptedModel]:
 async def run_scene(
     tools: list[FakeTool], asked: ScriptedModel, folder: Path, **options: Any
 ) -> Orchestrator:
-    return setup(tools, asked, shortlist=1, trials="read-only", journal=folder, **options)
+    return setup(
+        tools,
+        asked,
+        selection=ToolSelection(shortlist=1, trials="read-only"),
+        persistence=Persistence(journal=folder),
+        **options,
+    )
 
 
 async def test_a_run_killed_anywhere_goes_on_with_the_shortlist_it_had(tmp_path: Path) -> None:
@@ -371,7 +408,12 @@ async def test_evidence_that_came_since_changes_no_run_that_goes_on(
 ) -> None:
     one, two = weather("weather_alpha"), weather("weather_beta")
     tools, asked = [one, two, *noise(20)], model("weather_alpha", "weather_beta")
-    before = setup(tools, asked, shortlist=1, evidence=store, journal=tmp_path / "runs")
+    before = setup(
+        tools,
+        asked,
+        selection=ToolSelection(shortlist=1),
+        persistence=Persistence(evidence=store, journal=tmp_path / "runs"),
+    )
     first = await before.run(QUERY)
     [path] = journals(tmp_path / "runs")
     _, recorded = read(path, every=True)
@@ -388,16 +430,36 @@ async def test_a_tool_that_was_shown_and_changed_stops_the_resume_and_another_do
     tmp_path: Path,
 ) -> None:
     tools, asked = [weather(), *noise(20)], model("get_weather")
-    await setup(tools, asked, shortlist=1, journal=tmp_path).run(QUERY)
+    await setup(
+        tools,
+        asked,
+        selection=ToolSelection(shortlist=1),
+        persistence=Persistence(journal=tmp_path),
+    ).run(QUERY)
     [path] = journals(tmp_path)
     fewer = [weather(), *noise(5)]
-    done = await setup(fewer, asked, shortlist=1, journal=tmp_path).resume(path)
+    done = await setup(
+        fewer,
+        asked,
+        selection=ToolSelection(shortlist=1),
+        persistence=Persistence(journal=tmp_path),
+    ).resume(path)
     assert done.status == "answered"
     other = [weather(about="The weather in a town."), *noise(5)]
     with pytest.raises(JournalError, match="other: get_weather"):
-        await setup(other, asked, shortlist=1, journal=tmp_path).resume(path)
+        await setup(
+            other,
+            asked,
+            selection=ToolSelection(shortlist=1),
+            persistence=Persistence(journal=tmp_path),
+        ).resume(path)
     with pytest.raises(JournalError, match="get_weather, which no source offers"):
-        await setup(noise(5), asked, shortlist=1, journal=tmp_path).resume(path, changed=True)
+        await setup(
+            noise(5),
+            asked,
+            selection=ToolSelection(shortlist=1),
+            persistence=Persistence(journal=tmp_path),
+        ).resume(path, changed=True)
 
 
 async def test_the_other_strategies_work_with_a_shortlist_too() -> None:
@@ -419,7 +481,11 @@ async def test_the_other_strategies_work_with_a_shortlist_too() -> None:
 
 async def test_effects_decide_what_may_be_tried() -> None:
     read_tool = weather("weather_alpha", effects=READ_LOCAL)
-    await setup([read_tool, *noise(20)], model("weather_alpha"), trials="read-only").run(QUERY)
+    await setup(
+        [read_tool, *noise(20)],
+        model("weather_alpha"),
+        selection=ToolSelection(shortlist=3, trials="read-only"),
+    ).run(QUERY)
     assert read_tool.calls[0] == {"city": "Oslo"}
 
 

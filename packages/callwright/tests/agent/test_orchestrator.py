@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 
 from callwright import Limits, Orchestrator, Run
+from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.strategies import Given, Layered
 from callwright.nouns.errors import ConfigError, Failure, ModelError
 from callwright.nouns.protocols import Capabilities
@@ -98,7 +99,10 @@ async def test_what_is_streamed_to_the_caller_is_the_checked_answer_and_nothing_
     written: list[str] = []
     tools = [airport(), weather()]
     done = await run(
-        tools, script, *LAYERS, mode=mode, on_text=told.append, on_reply=written.append
+        tools,
+        script,
+        *LAYERS,
+        interaction=Interaction(mode=mode, on_text=told.append, on_reply=written.append),
     )
     assert "".join(told) == done.answer.text
     assert "7 people" in done.answer.text, "the model said 8"
@@ -207,7 +211,7 @@ async def test_a_write_whose_outcome_is_unknown_is_not_repeated() -> None:
     lost = Failure("timeout", "no reply", retryable=True, outcome_unknown=True)
     tool = FakeTool("find_airport", FIND, output=lost, effects=DESTRUCTIVE)
     script = {"bind": calls(call("find_airport", city="Oslo")), "*": said("Nothing.")}
-    done = await run([tool], script, ["find_airport"], allow=["find_airport"])
+    done = await run([tool], script, ["find_airport"], safety=Safety(allow=["find_airport"]))
     assert len(tool.calls) == 1
     assert done.results[0].failure is not None
     assert done.status == "abstained"
@@ -269,7 +273,7 @@ async def test_a_destructive_tool_that_was_allowed_by_its_name_is_shown() -> Non
     wipe = FakeTool("delete_backup", {"name": TEXT}, effects=DESTRUCTIVE, output="gone")
     for allow, shown in ((("delete_backup",), True), (("delete_*",), False)):
         model = ScriptedModel({"*": said("Nothing.")})
-        done = await run([airport(), wipe], model, allow=allow)
+        done = await run([airport(), wipe], model, safety=Safety(allow=allow))
         assert (
             any(s.tool == "delete_backup" and "not shown" in s.reason for s in done.skips) != shown
         )
@@ -309,7 +313,9 @@ async def test_a_number_that_nothing_ever_says_is_looked_up_with_and_never_writt
         "bind": [invented, calls(call("population", iata="Oslo")), invented, invented],
         "answer": [said("7 people live there.", "r2")],
     }
-    done = await run([bill, weather()], script, ["bill"], ["population"], allow=["bill"])
+    done = await run(
+        [bill, weather()], script, ["bill"], ["population"], safety=Safety(allow=["bill"])
+    )
     assert bill.calls == [{"amount": 4711}] * made
     assert any(s.tool == "bill" and "4711" in s.reason for s in done.skips)
 
@@ -554,7 +560,10 @@ MONEY = "What is 250 USD in Norwegian kroner?"
 async def test_an_answer_that_rests_on_a_made_up_date_says_so(strategy: str) -> None:
     money, model = converting(strategy=strategy)
     setup = Orchestrator(
-        [fake_source(money)], model=model, strategy=strategy, today=lambda: date(2026, 11, 23)
+        [fake_source(money)],
+        model=model,
+        strategy=strategy,
+        interaction=Interaction(today=lambda: date(2026, 11, 23)),
     )
     done = await setup.run(MONEY)
     (one,) = done.assumed
@@ -586,7 +595,9 @@ async def test_a_date_that_was_said_or_follows_from_today_is_no_assumption(
     day: str, asked: str
 ) -> None:
     money, model = converting(day)
-    setup = Orchestrator([fake_source(money)], model=model, today=lambda: date(2026, 11, 23))
+    setup = Orchestrator(
+        [fake_source(money)], model=model, interaction=Interaction(today=lambda: date(2026, 11, 23))
+    )
     done = await setup.run(asked)
     assert (done.status, done.assumed, done.answer.assumed) == ("answered", (), ())
     assert "Today is Monday, 2026-11-23." in model.requests[0].messages[-1].content
@@ -617,7 +628,9 @@ async def test_where_a_tool_tells_the_day_or_none_takes_one_the_model_is_not_tol
     )
     await Orchestrator([fake_source(airport())], model=other).run(QUERY)
     nobody, asked = converting()
-    await Orchestrator([fake_source(nobody)], model=asked, today=None).run(MONEY)
+    await Orchestrator([fake_source(nobody)], model=asked, interaction=Interaction(today=None)).run(
+        MONEY
+    )
     for one in (model, other, asked):
         assert not any("Today is" in m.content for r in one.requests for m in r.messages)
 
@@ -631,7 +644,9 @@ async def test_a_write_on_a_day_that_follows_from_today_does_not_wait_for_a_tool
         "answer": [said("B1 is booked.", "r1")],
     }
     setup = Orchestrator(
-        [fake_source(book)], model=ScriptedModel(script), today=lambda: date(2026, 11, 23)
+        [fake_source(book)],
+        model=ScriptedModel(script),
+        interaction=Interaction(today=lambda: date(2026, 11, 23)),
     )
     done = await setup.run("Book a room for tomorrow.")
     assert book.calls == [{"date": "2026-11-24"}]
@@ -751,7 +766,7 @@ async def test_the_trace_holds_every_prompt_and_raw_reply_whole() -> None:
     memory = MemorySink()
     script = {"bind": calls(call("find_airport", city="Oslo")), "answer": [said("OSL.", "r1")]}
     model = ScriptedModel(script)
-    await run([airport()], model, ["find_airport"], sinks=[memory])
+    await run([airport()], model, ["find_airport"], persistence=Persistence(sinks=[memory]))
     texts = blobs(memory.events)
     questions = [e for e in memory.events if e.kind == "model"]
     assert [q.data["purpose"] for q in questions] == ["bind", "answer"]
@@ -850,7 +865,7 @@ async def test_no_credential_reaches_a_sink_a_page_or_a_file(tmp_path: Path) -> 
                 [source],
                 model=KeyedModel(script),
                 planner=FixedPlan(["echo"]),
-                sinks=[memory, jsonl],
+                persistence=Persistence(sinks=[memory, jsonl]),
             )
             done = await orchestrator.run(f"Echo {token} to me")
     finally:

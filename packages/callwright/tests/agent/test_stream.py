@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from callwright.agent.bind import Bound
 from callwright.agent.executor import Executor
 from callwright.agent.questions import LimitReached, Questions
+from callwright.agent.state import Asked
 from callwright.agent.stream import Late, Stream
 from callwright.nouns.errors import ModelError
 from callwright.nouns.limits import Budget, Limits
@@ -23,7 +24,6 @@ from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import READ, WRITE, Skip, ToolCall, ToolResult
 from callwright.repair.gate import Gate
-from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 
 TEXT = {"type": "string"}
@@ -43,7 +43,7 @@ def executor(
     return Executor(
         caller=caller,
         gate=gate,
-        sources=ProvenanceIndex(query),
+        asked=Asked(query),
         questions=questions,
         budget=budget,
         trace=trace,
@@ -163,7 +163,7 @@ async def test_a_tool_that_the_model_sees_no_use_for_is_no_failure() -> None:
     made = executor(looks("first"), looks("last"), query="a")
     stream = await streamed(made, Slot("first", "first"), slot("last", "first", x="a"), late=late)
     assert stream.schedule.done == {"first", "last"}
-    assert made.skips == [Skip("first", "not needed", "first")]
+    assert made.skips == (Skip("first", "not needed", "first"),)
 
 
 async def test_the_same_call_in_two_steps_is_made_once_and_serves_both() -> None:
@@ -241,9 +241,9 @@ def test_what_a_run_keeps_does_not_depend_on_which_call_was_faster(plan: Plan, s
         made = executor(*tools, query="a", limits=Limits(repairs=0))
         asyncio.run(streamed(made, *plan.slots))
         return (
-            [(r.id, r.slot, r.arguments, r.content) for r in made.came],
+            [(r.id, r.slot, r.arguments, r.content) for r in made.all_results],
             made.skips,
-            made.postponed,
+            made.lacking,
         )
 
     assert run(1) == run(2)

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from callwright import Orchestrator, Run, call_key, tool
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies import STRATEGIES, Given, open_strategy
 from callwright.nouns.errors import JournalError, ToolError
 from callwright.nouns.plan import Plan, Slot
@@ -162,8 +163,8 @@ def setup(
         model=model_of(strategy, guests, together=together),
         strategy=Given(Plan(steps)) if strategy == "given" else open_strategy(strategy),
         planner=FixedPlan(["book"]),
-        journal=folder,
-        allow=["book"],
+        persistence=Persistence(journal=folder),
+        safety=Safety(allow=["book"]),
     )
 
 
@@ -434,7 +435,9 @@ async def test_a_read_may_be_made_again_after_a_write_and_sees_what_it_changed(
     steps = [{"thought": "", "action": action} for action in (look, look, book, look)]
     model = ScriptedModel({"bind": [*steps, NOBODY_CALLS], "*": {"statements": [], "missing": []}})
     source = [bookings, function(world, CONDUCTS["good"], WRITE)]
-    done = await Orchestrator(source, model=model, strategy="react", allow=["*"]).run(QUERY)
+    done = await Orchestrator(
+        source, model=model, strategy="react", safety=Safety(allow=["*"])
+    ).run(QUERY)
     assert [(r.tool, r.content) for r in done.results] == [
         ("bookings", []),
         ("book", {"booking": "B7"}),
@@ -447,7 +450,10 @@ async def test_in_a_declared_sandbox_a_failed_write_may_be_tried_again(tmp_path:
     source = function(world, CONDUCTS["blames the guest"], WRITE)
     model = model_of("layered", ["Ann"])
     done = await Orchestrator(
-        [source], model=model, planner=FixedPlan(["book"]), allow=["book"], sandbox=True
+        [source],
+        model=model,
+        planner=FixedPlan(["book"]),
+        safety=Safety(allow=["book"], sandbox=True),
     ).run(QUERY)
     assert world.done == ["Ann", "Anna"]
     assert done.in_doubt == ()

@@ -69,3 +69,28 @@ def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def keyed(replies: Sequence[str], keys: list[str]) -> Iterator[str]:
+    """As :func:`endpoint`; ``keys`` is given the Authorization of every question."""
+    left = list(replies)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            keys.append(self.headers.get("Authorization", ""))
+            message = {"role": "assistant", "content": left.pop(0) if left else "{}"}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            body = json.dumps({"choices": [choice], "model": "m"}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with served(Handler) as url:
+        yield url

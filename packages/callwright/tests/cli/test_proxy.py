@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from callwright.cli.proxy import bound, serve, unreachable
+from callwright.cli.proxy import ProxySetup, bound, serve, unreachable
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.errors import ConfigError
+from tests.cli.endpoint import keyed
 
 
 @pytest.mark.parametrize(
@@ -32,7 +36,7 @@ def test_settings_that_make_no_sense_are_refused_with_a_hint(
     given: dict[str, str], said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
-        serve(**given)  # type: ignore[arg-type]
+        serve(ProxySetup(**given))  # type: ignore[arg-type]
     assert caught.value.hint
 
 
@@ -40,7 +44,7 @@ def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
     with bound("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
-            serve("http://127.0.0.1:9", port=port)
+            serve(ProxySetup("http://127.0.0.1:9", port=port))
     assert f"--port {port + 1}" in str(caught.value.hint)
 
 
@@ -195,3 +199,31 @@ async def test_a_quiet_proxy_writes_no_line_for_a_request() -> None:
         if process.returncode is None:
             process.kill()
     assert "healthz" not in shown.decode()
+
+
+def test_the_key_of_a_file_goes_upstream_and_stands_in_no_command_line(tmp_path: Path) -> None:
+    config, keys = tmp_path / "callwright.toml", list[str]()
+    config.write_text('api_key_env = "A_KEY"\n')
+    environment = {**os.environ, "A_KEY": "s3cret", "CALLWRIGHT_API_KEY": ""}
+    with keyed(["hello"] * 20, keys) as url:
+        told = ["proxy", "--upstream", url, "--port", "0", "--config", str(config)]
+        command = [sys.executable, "-P", "-m", "callwright", *told]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as made:
+            try:
+                assert made.stderr is not None
+                said = next(line for line in made.stderr if line.startswith("proxy:"))
+                address = said.split()[1].replace("localhost", "127.0.0.1")
+                given = {"model": "m", "messages": [{"role": "user", "content": "Hello"}]}
+                asked = urllib.request.Request(
+                    f"{address}/chat/completions",
+                    json.dumps(given).encode(),
+                    {"Content-Type": "application/json"},
+                )
+                with urllib.request.urlopen(asked, timeout=20) as answer:
+                    assert b"hello" in answer.read()
+                shown = Path(f"/proc/{made.pid}/cmdline")
+                assert not shown.exists() or b"s3cret" not in shown.read_bytes()
+            finally:
+                made.terminate()
+    assert keys
+    assert set(keys) == {"Bearer s3cret"}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.endpoint import endpoint, served
+from tests.cli.endpoint import endpoint, keyed, served
 from tests.cli.program import callwright
 from tests.cli.terminal import in_a_terminal
 from tests.cli.test_app import ANSWER, CALLS
@@ -242,3 +242,23 @@ def test_a_full_disk_under_the_journal_is_one_message_and_what_is_kept_goes_on_w
     if goes_on:
         with endpoint([CALLS, ANSWER]) as url:
             resumed(home, goes_on[0], url)
+
+
+def test_the_key_of_a_file_reaches_the_endpoint_and_no_tool(home: Path) -> None:
+    (home / "tools.py").write_text(
+        TOOLS.replace('{"pieces": 4}', '{"pieces": 4, "key": os.environ.get("CALLWRIGHT_API_KEY")}')
+        .replace("import pathlib", "import os, pathlib")
+        .replace("dict[str, int]", "dict[str, object]")
+    )
+    config, keys = home / "callwright.toml", list[str]()
+    config.write_text('api_key_env = "A_KEY"\n')
+    with keyed([CALLS, ANSWER], keys) as url:
+        told = [*arguments(home, url), "--config", str(config), "--json"]
+        done = callwright(*told, A_KEY="s3cret", CALLWRIGHT_API_KEY="")
+    assert done.returncode == 0, done.stderr
+    assert keys
+    assert set(keys) == {"Bearer s3cret"}
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["content"]["key"] == ""
+    (kept,) = (home / "runs").glob("*.run")
+    assert b"s3cret" not in kept.read_bytes()

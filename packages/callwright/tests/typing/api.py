@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from callwright import Answer, Limits, Orchestrator, Plan, Run, ToolCall, tool
+from callwright import (
+    Answer,
+    Interaction,
+    Limits,
+    Orchestrator,
+    Persistence,
+    Plan,
+    Run,
+    Safety,
+    ToolCall,
+    ToolSelection,
+    tool,
+)
 from callwright.nouns.types import CheckedCall
 from callwright.repair.gate import Gate, Refusal
 
@@ -16,6 +28,15 @@ def population(city: str) -> int:
 plain: int = population("Oslo")
 orchestrator = Orchestrator(
     [population, "examples/desk"], strategy="layered", limits=Limits(repairs=2)
+)
+
+
+careful = Orchestrator(
+    [population],
+    safety=Safety(allow=["send_*"], freeze="plan"),
+    selection=ToolSelection(shortlist=8, trials="read-only"),
+    persistence=Persistence(journal=True),
+    interaction=Interaction(mode="schema"),
 )
 
 

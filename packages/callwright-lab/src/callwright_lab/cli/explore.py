@@ -161,7 +161,7 @@ def explore_command(
     """
     import asyncio
 
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import Given, effective
     from callwright.nouns.errors import ConfigError
     from callwright_lab.cli.verify_options import Extent
     from callwright_lab.reflection.privacy import Filters
@@ -175,7 +175,7 @@ def explore_command(
             ),
         )
     settings = effective(
-        {"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile
+        Given({"tools": tools, "overlay": overlay, "model": model}), config=config, profile=profile
     )
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
     how: dict[str, Any] = {

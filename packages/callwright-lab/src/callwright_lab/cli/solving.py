@@ -49,6 +49,7 @@ class Solver:
         self, asked: dict[str, Any], name: str, key: str
     ) -> Callable[[Meter], Awaitable[Trajectory]]:
         """What solves one request, each question and call charged before it is made."""
+        from callwright.agent.options import Persistence, Safety, ToolSelection
         from callwright.agent.orchestrator import Orchestrator
         from callwright.simulation.simulator import patient
         from callwright_lab.verify.rounds import trajectory_of
@@ -60,10 +61,9 @@ class Solver:
                 [source],
                 model=meter.metered(self.model),
                 strategy=self.strategy,
-                only=only if isinstance(only, list) else None,
-                allow=self.allow,
-                dry_run=self.dry_run,
-                journal=folder,
+                selection=ToolSelection(only=only if isinstance(only, list) else None),
+                safety=Safety(allow=self.allow, dry_run=self.dry_run),
+                persistence=Persistence(journal=folder),
                 limits=patient(Limits()) if self.stand_in.imitates else Limits(),
             )
             run = await self._run(setup, folder, query)

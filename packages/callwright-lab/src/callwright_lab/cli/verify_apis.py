@@ -91,12 +91,12 @@ def verify_apis(
     import asyncio
 
     from callwright.cli.evidence import kept
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import Given, effective
     from callwright.nouns.errors import ConfigError
     from callwright_lab.cli.verify_options import Extent, tell, tell_agreement
 
     given = {"tools": tools, "evidence": False if no_evidence else evidence}
-    settings = effective(given, config=config, profile=profile)
+    settings = effective(Given(given), config=config, profile=profile)
     sources = settings.get("tools", [])
     if not sources:
         raise ConfigError("verify apis needs tools", hint="callwright verify apis --tools SOURCE")

@@ -69,10 +69,12 @@ def verify_queries(
     """
     import asyncio
 
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import Given, effective
     from callwright_lab.cli.verify_options import Extent, tell, tell_agreement
 
-    settings = effective({"tools": tools, "overlay": overlay}, config=config, profile=profile)
+    settings = effective(
+        Given({"tools": tools, "overlay": overlay}), config=config, profile=profile
+    )
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
     made, rows = asyncio.run(
         _verified(requests, settings, judge or [], least, _day(today), limit, extent)

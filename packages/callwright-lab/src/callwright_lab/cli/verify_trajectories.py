@@ -198,7 +198,7 @@ def verify_trajectories(
     """
     import asyncio
 
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import Given, effective
     from callwright.nouns.errors import ConfigError
     from callwright_lab.cli.verify_options import Extent, tell
 
@@ -211,7 +211,7 @@ def verify_trajectories(
             ),
         )
     settings = effective(
-        {"tools": tools, "overlay": overlay, "model": model}, config=config, profile=profile
+        Given({"tools": tools, "overlay": overlay, "model": model}), config=config, profile=profile
     )
     wanted = {"judges": judge or [], "strict": strict, "prune": prune, "to": to.value}
     answering = Answering(tuple(recorded or ()), simulator, imitate, settings.get("overlay"))

@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from callwright.agent.invoke import Caller, invoke
-from callwright.agent.probing.attempt import may_be_tried
+from callwright.agent.probing.attempt import MAY_BE_TRIED, may_be_tried
 from callwright.agent.probing.pacing import Pacer
 from callwright.agent.probing.policy import TrialPolicy
+from callwright.agent.safety.clear import ClearanceState, Denied, clear
 from callwright.nouns.errors import Failure
 from callwright.nouns.redaction import in_every_form, redacted
 from callwright.nouns.types import CheckedCall, Json, JsonObject, ToolResult, members, to_json
@@ -60,11 +61,15 @@ class Trying:
         """The call carried out, or what came of it when it was."""
         meter.call(known=meter.knows_call(call.tool.name, call.arguments))
         policy = self._policy
+        cleared = clear(call, ClearanceState(consent=MAY_BE_TRIED))
+        if isinstance(cleared, Denied):
+            failure = Failure("not_executable", cleared.reason)
+            return ToolResult(call.id, call.tool.name, call.arguments, failure=failure)
 
         async def make() -> Json:
             async with self._pacer.turn(call.tool):
                 result = await invoke(
-                    call, caller, timeout=policy.tool_seconds, max_bytes=policy.result_bytes
+                    cleared, caller, timeout=policy.tool_seconds, max_bytes=policy.result_bytes
                 )
             return to_json(self._without_secrets(result))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from callwright import Orchestrator
+from callwright.agent.options import Persistence
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.trace import JsonlSink
 from callwright.nouns.types import READ
@@ -29,9 +30,9 @@ async def rows_with_traces(folder: Path, successes: list[bool]) -> Path:
                 {"bind": [FINISHED], "answer": {"statements": [], "missing": ["all"]}}
             )
             source = fake_source(FakeTool("weather", output="rain"))
-            await Orchestrator([source], model=model, strategy="react", sinks=[sink]).run(
-                f"Question {number}?"
-            )
+            await Orchestrator(
+                [source], model=model, strategy="react", persistence=Persistence(sinks=[sink])
+            ).run(f"Question {number}?")
         row = {
             "task": f"t{number}",
             "strategy": "react",
@@ -143,7 +144,10 @@ async def test_pass_and_win_rates_of_one_command_are_those_of_the_same_command_a
             }
             source = fake_source(FakeTool("weather", output="rain", effects=READ))
             made = Orchestrator(
-                [source], model=ScriptedModel(script), strategy="react", sinks=[sink]
+                [source],
+                model=ScriptedModel(script),
+                strategy="react",
+                persistence=Persistence(sinks=[sink]),
             )
             await made.run("The weather?")
         row = {

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from callwright.agent.catalog_search import Shortlisting
+from callwright.agent.options import Interaction
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject
@@ -58,7 +59,9 @@ def reader() -> ScriptedModel:
 
 async def rows(size: int, shortlist: int | None = 8, **more: Any) -> list[JsonObject]:
     how = Shortlisting(shortlist, **more) if shortlist else None
-    return await measured(size, TASKS, reader(), how, planner=OneLayer(), mode="schema")
+    return await measured(
+        size, TASKS, reader(), how, planner=OneLayer(), interaction=Interaction(mode="schema")
+    )
 
 
 async def test_prompts_are_as_long_over_1000_tools_as_over_10_and_the_tasks_are_done() -> None:

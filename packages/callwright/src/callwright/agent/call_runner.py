@@ -21,7 +21,9 @@ from callwright.agent.invoke import Caller, idempotency_key, invoke
 from callwright.agent.journal.facts import EarlierCall
 from callwright.agent.journal.ledger import Answer, Ledger, in_doubt
 from callwright.agent.questions import LimitReached, Questions
-from callwright.agent.safety.consent import Consent, proposed, refusal
+from callwright.agent.run_index import RunIndex
+from callwright.agent.safety.clear import Approval, ClearanceState, ClearedCall, Denied, clear
+from callwright.agent.safety.consent import Consent, proposed
 from callwright.agent.safety.freeze import Freeze
 from callwright.jsontext import write
 from callwright.nouns.errors import Failure, Violation
@@ -64,36 +66,49 @@ _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world ref
 
 
 @dataclass(slots=True)
+class RunSafety:
+    """What decides which calls of a run may leave. ``is_sandbox``: what calls change is thrown
+    away, so a failed one leaves nothing behind.
+    """
+
+    consent: Consent = field(default_factory=Consent)
+    freeze: Freeze = field(default_factory=Freeze)
+    is_sandbox: bool = False
+
+
+@dataclass(slots=True)
+class CallHandling:
+    """How the calls of a run are treated. ``as_written``: they leave as the model wrote them, or
+    fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
+    ``is_trusted``: values that stand nowhere else are somebody's own, not a model's.
+    """
+
+    may_repair: bool = True
+    as_written: bool = False
+    unchecked: bool = False
+    is_trusted: bool = False
+    repairing: Repairing = "plain"
+
+
+@dataclass(slots=True)
 class RunServices:
     """What all calls of a run have in common."""
 
     caller: Caller
-    sources: ProvenanceIndex
+    index: RunIndex
     questions: Questions
     budget: Budget
     trace: Trace
     ledger: Ledger
+    safety: RunSafety
     names: tuple[str, ...] = ()  # of every tool of the run
-    consent: Consent = field(default_factory=Consent)
+    handling: CallHandling = field(default_factory=CallHandling)
     deadlines: Deadlines = field(default_factory=Deadlines)
-    asking: asyncio.Lock = field(
-        default_factory=asyncio.Lock
-    )  # people are asked one thing at a time
+    # people are asked one thing at a time
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     repairs: dict[str, int] = field(
         default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0}
     )
-    seen: dict[bytes, str] = field(default_factory=dict)  # call -> id of the call that made it
-    unmended: set[str] = field(default_factory=set)  # refusals that the model could not mend
-    sandbox: bool = False  # what calls change is thrown away: a failed one leaves nothing behind
-    in_doubt: dict[str, str] = field(
-        default_factory=dict
-    )  # tool -> id of a write of which nobody knows if it happened
-    mends: bool = True  # whether calls are mended at all
-    as_written: bool = False  # calls leave as the model wrote them, or fail as a tool's own do
-    unchecked: bool = False  # ... and what their schema says decides nothing
-    trusted: bool = False  # values that stand nowhere else are somebody's own, not a model's
-    repairing: Repairing = "plain"
-    freeze: Freeze = field(default_factory=Freeze)
 
     def spend(self, actor: str, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
         """One unit of a budget. A refusal is an answer from outside: which actor asked first
@@ -112,45 +127,90 @@ class RunServices:
 
 
 @dataclass(slots=True)
-class CallRunner:
-    """One call's way and what came of it."""
+class CallTask:
+    """One call to be made. ``by``: who wrote it, ``model``, ``analogy``, ``retry`` or
+    ``substitute``. ``own``: where its values may come from, if it does not see all that the run
+    does. ``is_planned``: a plan says it, ``stated`` the arguments that are the plan's own.
+    ``beside``: ids of the calls that were written with it, in one reply, plan or program.
+    """
 
     id: str
     tool: str
-    slot: str
-    shared: RunServices
-    gate: Gate
+    slot: str = ""
+    by: str = "model"
+    own: ProvenanceIndex | None = None
+    is_planned: bool = False
+    stated: JsonObject = field(default_factory=dict)
+    beside: Container[str] = ()
+
+
+@dataclass(slots=True)
+class CallOutcome:
+    """What came of one call, for the run to keep once all calls beside it have ended.
+
+    ``refusal`` is the gate's, where repair did not help; ``lacks``: a value that later results may
+    hold; ``denied``: the call that did not get approval; ``same``: the id of the very same call
+    that was made before, ``repeats`` the same also where only an old journal's text says it;
+    ``taught``: the tool as an error described it; ``assumed``: values of the
+    call that succeeded which the model made up; ``key``: what equal calls have in common;
+    ``earlier``: calls of earlier segments that it stands for, the last of them for its last
+    arguments.
+    """
+
     result: ToolResult | None = None
     skips: list[Skip] = field(default_factory=list)
-    by: str = "model"  # who wrote the call: model | analogy | retry | substitute
-    refusal: Refusal | None = None  # of the gate, where repair did not help
-    lacks: bool = False  # a value that later results may hold
-    held: CheckedCall | None = None
-    denied: tuple[CheckedCall, Skip] | None = None  # a call that was not given leave
-    approved: bool = True  # nobody had to be asked, or who was asked here said yes
-    same: str = ""  # the id of the very same call that was made before
-    taught: Tool | None = None  # the tool as an error described it
-    unmended: str = ""
-    # where its values may come from, if it does not see all that the run does
-    own: ProvenanceIndex | None = None
-    said: JsonObject = field(default_factory=dict)  # arguments that are a plan's own
-    beside: Container[
-        str
-    ] = ()  # ids of the calls that were written with it: in one reply, plan or program
-    tried: list[Tried] = field(
-        default_factory=list
-    )  # what was refused or failed, and what was said of it
-    assumed: tuple[Invention, ...] = ()  # values of the call that succeeded which the model made up
-    # calls of earlier segments that it stands for; the last of them for its last arguments
+    refusal: Refusal | None = None
+    lacks: bool = False
+    deferred: CheckedCall | None = None
+    denied: tuple[CheckedCall, Skip] | None = None
+    same: str = ""
+    repeats: str = ""
+    taught: Tool | None = None
+    unrepaired: str = ""
+    assumed: tuple[Invention, ...] = ()
+    key: bytes = b""
     earlier: list[EarlierCall] = field(default_factory=list)
 
     @property
-    def sources(self) -> ProvenanceIndex:
-        return self.shared.sources if self.own is None else self.own
+    def is_plain(self) -> bool:
+        """Whether the call was made as it was written, and changed nothing but its result."""
+        return not (
+            self.skips
+            or self.refusal
+            or self.lacks
+            or self.deferred
+            or self.denied
+            or self.taught
+            or self.unrepaired
+            or self.assumed
+            or self.earlier
+        )
 
-    async def settle(self, call: ToolCall, patient: bool) -> None:
-        """The whole way. ``patient``: a call with a made-up value is held. Only its own calls can a
-        model mend.
+
+@dataclass(slots=True)
+class CallRunner:
+    """One call's way and what came of it."""
+
+    task: CallTask
+    shared: RunServices
+    gate: Gate
+    outcome: CallOutcome = field(default_factory=CallOutcome)
+    # nobody had to be asked, or who was asked here said yes
+    is_approved: bool = True
+    # what was refused or failed, and what was said of it
+    tried: list[Tried] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.task.id
+
+    @property
+    def sources(self) -> ProvenanceIndex:
+        return self.shared.index.sources if self.task.own is None else self.task.own
+
+    async def run(self, call: ToolCall, may_defer: bool) -> None:
+        """Take a call its whole way. ``may_defer``: a call with a made-up value waits. A model
+        repairs only the calls that it wrote.
         """
         self.shared.trace.add(
             "call.raw",
@@ -158,44 +218,45 @@ class CallRunner:
             tool=call.tool,
             arguments=call.arguments,
             slot=call.slot,
-            by=self.by,
+            by=self.task.by,
         )
-        if self.shared.as_written:
-            await self._settle_as_written(call)
+        if self.shared.handling.as_written:
+            await self._run_as_written(call)
             return
-        checked = await self._check(call, ask=self.by == "model")
+        checked = await self._check(call, ask=self.task.by == "model")
         if checked is None:
             return
-        if patient and (why := made_up(checked, self.sources)):
-            self.held, self.lacks = checked, True
+        if may_defer and (why := made_up(checked, self.sources)):
+            self.outcome.deferred, self.outcome.lacks = checked, True
             self._skip(why, refused=True)
             return
-        await self.once(checked)
+        await self.run_unless_duplicate(checked)
 
-    async def _settle_as_written(self, call: ToolCall) -> None:
-        """What its schema accepts is called, as often as it is written; what not comes back as an
+    async def _run_as_written(self, call: ToolCall) -> None:
+        """Execute a call that satisfies its schema, every time it appears; another returns an
         error.
         """
-        verdict = self.gate.as_written(call, unchecked=self.shared.unchecked)
+        verdict = self.gate.as_written(call, unchecked=self.shared.handling.unchecked)
         if isinstance(verdict, CheckedCall):
-            self.result = await self._run(verdict)
+            self.outcome.result = await self._run(verdict)
             return
         self.shared.trace.add(
             "call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits
         )
         failure = Failure("tool_error", verdict.message)
-        self.result = ToolResult(
+        self.outcome.result = ToolResult(
             call.id, call.tool, verdict.arguments or {}, None, failure, slot=call.slot
         )
 
-    async def once(self, call: CheckedCall) -> None:
+    async def run_unless_duplicate(self, call: CheckedCall) -> None:
         """Run a checked call, unless the same call or one of which the outcome is unknown forbids
         it.
         """
         key = _key(call)
         if told := self.shared.ledger.next(self.id, "skip"):
-            self.same = told.get("same", "")  # journals of earlier versions do not say
+            self.outcome.same = told.get("same", "")  # journals of earlier versions do not say
             refused = told.get("refused", False)
+            self.outcome.repeats = self.outcome.same or _repeated_of_old(told)
             self._note_skip(
                 Skip(told["tool"], told["reason"], told["slot"], refused=refused), told["turn"]
             )
@@ -205,8 +266,9 @@ class CallRunner:
         ):
             self._note_skip(skip, self.shared.ledger.turn(self.id))
         else:
-            self.shared.seen[key] = self.id
-            self.result = await self._run(call)
+            self.shared.index.made[key] = self.id
+            self.outcome.key = key
+            self.outcome.result = await self._run(call)
 
     def _why_not_again(self, call: CheckedCall, key: bytes) -> Skip | None:
         """The skip of a call that another one of this run forbids, None for a call that may be
@@ -217,7 +279,7 @@ class CallRunner:
         even if they are equal.
         """
         tool = call.tool
-        doubt = self.shared.in_doubt.get(tool.name)
+        doubt = self.shared.index.doubts.get(tool.name)
         ledger = self.shared.ledger
         if doubt is not None and not ledger.may_send_again(self.id, tool.name, call.arguments):
             why = (
@@ -225,16 +287,20 @@ class CallRunner:
                 " time"
             )
             return Skip(tool.name, why, call.slot, refused=True)
-        same = self.shared.seen.get(key, "")
-        if not same or self.by == "retry" or (tool.effects.may_write and same in self.beside):
+        same = self.shared.index.made.get(key, "")
+        if (
+            not same
+            or self.task.by == "retry"
+            or (tool.effects.may_write and same in self.task.beside)
+        ):
             return None
-        self.same = same
-        return Skip(tool.name, f"the same call was already made as {same}", call.slot)
+        self.outcome.same = self.outcome.repeats = same
+        return Skip(tool.name, _repeat_reason(same), call.slot)
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
         trace = self.shared.trace
         frozen = (
-            self.shared.freeze.arguments
+            self.shared.safety.freeze.arguments
         )  # then nothing is filled in from results, and no model mends
         verdict = self.gate.check(call, None if frozen else self.sources)
         if isinstance(verdict, Refusal):
@@ -243,17 +309,17 @@ class CallRunner:
             )
             verdict = (
                 await self._repair_refusal(verdict)
-                if ask and self.shared.mends and not frozen
+                if ask and self.shared.handling.may_repair and not frozen
                 else verdict
             )
         if isinstance(verdict, Refusal):
-            self.refusal, self.lacks = (
+            self.outcome.refusal, self.outcome.lacks = (
                 verdict,
                 any(v.kind == "ungrounded" for v in verdict.violations),
             )
             self._skip(_reason(verdict.violations), refused=True)
             return None
-        if not self.shared.mends:
+        if not self.shared.handling.may_repair:
             written = self._as_written(call, verdict)
             if written is None:
                 return None
@@ -289,14 +355,14 @@ class CallRunner:
         key = canonical(
             [refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]]
         )
-        if key in self.shared.unmended:
+        if key in self.shared.index.unrepaired:
             return refusal  # the model was asked this very thing in this run and knew no better
         grant = partial(self._granted, "tier2")
         repaired = await self._repair(
             refusal, lambda asks: repair_refusal(refusal, self.gate, self.sources, grant, asks=asks)
         )
         if isinstance(repaired, Refusal):
-            self.unmended = key
+            self.outcome.unrepaired = key
         self.tried.append(Tried(refusal.call.arguments, refusal.message))
         return repaired
 
@@ -318,7 +384,9 @@ class CallRunner:
             if isinstance(outcome, CheckedCall):
                 self._trace_repair(last, outcome, asked)
             for said in asking.said if isinstance(asking, Reflecting) else ():
-                self.shared.trace.add("reflection", id=self.id, tool=self.tool, **members(said))
+                self.shared.trace.add(
+                    "reflection", id=self.id, tool=self.task.tool, **members(said)
+                )
 
         while True:
             try:
@@ -328,7 +396,7 @@ class CallRunner:
                 end(last)
 
     def _ways(self) -> tuple[Asks, ...]:
-        how = self.shared.repairing
+        how = self.shared.handling.repairing
         if how == "plain":
             return (PLAIN,)
         reflecting = Reflecting(tuple(self.tried))
@@ -355,58 +423,121 @@ class CallRunner:
 
     async def _run(self, call: CheckedCall) -> ToolResult | None:
         """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
-        attempt, approved = 1, False
+        attempt, approval = 1, None
         while True:
-            if self.shared.freeze.filling.on and self._ill_filled(call):
+            origin = await self._origin_of_result(call, attempt, approval)
+            if origin is None:
                 return None
-            self._take_earlier(call, attempt)
-            is_recorded = self._recorded_result(call, attempt) is not None  # then nothing leaves
-            why = "" if approved or is_recorded else self.shared.consent.why(call.tool)
-            if why and not await self._may_leave(call, why):
-                return None
-            spend = self.shared.budget.spend_tool_call
-            if not is_recorded and not self._spend("tool_calls", "invoke", spend):
-                self._skip("the run's limit of tool calls is reached", refused=True)
-                return None
-            result, diagnosis = await self._invoke(call, attempt)
+            result, diagnosis = await self._invoke(call, origin, attempt)
             if result.ok:
-                self.assumed = (
+                self.outcome.assumed = (
                     ()
-                    if self.shared.trusted
+                    if self.shared.handling.is_trusted
                     else inventions(call.arguments, call.tool, self.sources, near=_NEAR)
                 )
                 return result
             again = await self._again(call, result, diagnosis)
             if again is None:
                 return result
-            approved = self.approved and again.arguments == call.arguments
+            has_left = isinstance(origin, ClearedCall)
+            approval = Approval(call, granted=True) if has_left and self.is_approved else None
             call, attempt = again, attempt + 1
 
-    def _ill_filled(self, call: CheckedCall) -> bool:
-        """Whether an argument has a value that no plan said and that its source may not fill."""
-        filled = self.shared.freeze.filling.judged(call, self.sources, self.said)
-        if filled.origins:
-            self.shared.trace.add(
-                "origins",
-                id=call.id,
-                tool=call.tool.name,
-                origins=filled.told,
-                refused=filled.refused,
-            )
-        if filled.refused:
-            self.shared.seen.pop(
-                _key(call), None
-            )  # it was not made: where the plan says it, it may be
-            self._skip(filled.message, refused=True)
-        return bool(filled.refused)
+    async def _origin_of_result(
+        self, call: CheckedCall, attempt: int, approval: Approval | None
+    ) -> ClearedCall | ToolResult | None:
+        """The call, cleared to leave and paid for; or its result, where an earlier segment recorded
+        it: then nothing leaves, nobody is asked and nothing is spent. None, and a skip, where the
+        call may not be made.
+        """
+        state = self._clearance_state(approval)
+        verdict = clear(call, state)
+        if verdict.origins:
+            self._note_origins(call, verdict)
+        if (known := self._recorded_result(call, attempt, verdict)) is not None:
+            return known
+        if isinstance(verdict, Denied):
+            approved = await self._approve_or_skip(call, verdict, state)
+            if approved is None:
+                return None
+            verdict = approved
+        if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
+            self._skip("the run's limit of tool calls is reached", refused=True)
+            return None
+        return verdict
 
-    async def _may_leave(self, call: CheckedCall, why: str) -> bool:
-        """Ask whoever is to be asked. What was said is recorded, and not asked again after a crash;
+    async def _approve_or_skip(
+        self, call: CheckedCall, denied: Denied, state: ClearanceState
+    ) -> ClearedCall | None:
+        """The call, cleared to leave once whoever has to approve it has; None, and a skip, where it
+        may not leave.
+        """
+        verdict: ClearedCall | Denied = denied
+        if denied.rule == "approval":
+            answer = await self._ask_approval(call, denied.reason)
+            verdict = clear(call, state._replace(approval=answer))
+        if isinstance(verdict, ClearedCall):
+            return verdict
+        if verdict.rule == "filled":
+            # it was not made: where the plan says it, it may be
+            self.shared.index.made.pop(_key(call), None)
+        self._skip(verdict.reason, refused=True)
+        if verdict.rule == "refused":
+            self.outcome.denied = (call, self.outcome.skips[-1])
+        return None
+
+    def _recorded_result(
+        self, call: CheckedCall, attempt: int, verdict: ClearedCall | Denied
+    ) -> ToolResult | None:
+        """What the earlier call returned for which this one stands, as its own. One that may not be
+        made whatever anybody approves stands for none.
+        """
+        if self.shared.ledger.segment == 1:
+            return None
+        if isinstance(verdict, Denied) and verdict.rule != "approval":
+            return None
+        if self._same_earlier(call) is None:
+            ledger = self.shared.ledger
+            found = ledger.take_earlier(self.id, attempt, call.tool.name, call.arguments)
+            self.outcome.earlier += [] if found is None else [found]
+        same = self._same_earlier(call)
+        if same is None or same.result is None:
+            return None
+        return replace(same.result, id=self.id, slot=self.task.slot, attempt=attempt, seconds=0.0)
+
+    def _same_earlier(self, call: CheckedCall | ClearedCall) -> EarlierCall | None:
+        """The call of an earlier segment for which this one stands."""
+        last = self.outcome.earlier[-1] if self.outcome.earlier else None
+        return last if last is not None and last.arguments == call.arguments else None
+
+    def _named_earlier(self, call: CheckedCall | ClearedCall) -> JsonObject:
+        """The earlier call for which this one stands, for the record."""
+        same = self._same_earlier(call)
+        return {} if same is None else {"earlier": same.id}
+
+    def _clearance_state(self, approval: Approval | None) -> ClearanceState:
+        safety, task = self.shared.safety, self.task
+        return ClearanceState(
+            self.sources, safety.consent, approval, safety.freeze, task.is_planned, task.stated
+        )
+
+    def _note_origins(self, call: CheckedCall, verdict: ClearedCall | Denied) -> None:
+        """Record where the values come from that no plan said."""
+        self.shared.trace.add(
+            "origins",
+            id=call.id,
+            tool=call.tool.name,
+            origins=verdict.origins,
+            refused=verdict.refused if isinstance(verdict, Denied) else (),
+        )
+
+    async def _ask_approval(self, call: CheckedCall, why: str) -> Approval:
+        """What whoever is to be asked says. That is recorded, and not asked again after a crash;
         but what somebody else's record says lets nothing leave that has not left.
         """
         ledger = self.shared.ledger
         told = ledger.next(self.id, "approval")
-        offer = self.shared.consent.offer(call.tool)
+        offer = self.shared.safety.consent.offer(call.tool)
         other = (
             told is not None and told.get("digest", offer.digest) != offer.digest
         )  # of a tool that was another one
@@ -417,18 +548,15 @@ class CallRunner:
             told = await self._asked(call, why, told)
         if "id" in told:
             self.shared.trace.add("approval", **told)
-        self.approved = bool(told["granted"]) and not replayed
-        if not told["granted"]:
-            self._skip(refusal(call, why, told["by"]), refused=True)
-            self.denied = (call, self.skips[-1])
-        return bool(told["granted"])
+        self.is_approved = bool(told["granted"]) and not replayed
+        return Approval(call, bool(told["granted"]), told.get("by", ""))
 
     async def _asked(self, call: CheckedCall, why: str, before: Answer | None) -> Answer:
         """What was said of a call, in the place of what a record says."""
-        offer = self.shared.consent.offer(call.tool)
+        offer = self.shared.safety.consent.offer(call.tool)
         proposal = proposed(call, why, self.sources, offer)
         async with self.shared.asking:
-            granted, by = await self.shared.consent.asked(proposal)
+            granted, by = await self.shared.safety.consent.asked(proposal)
         shown = {
             "tool": call.tool.name,
             "arguments": call.arguments,
@@ -446,49 +574,32 @@ class CallRunner:
             "turn": turn,
         }
 
-    async def _invoke(self, call: CheckedCall, attempt: int) -> tuple[ToolResult, Diagnosis]:
-        told, known = (
-            self.shared.ledger.next(self.id, "result"),
-            self._recorded_result(call, attempt),
-        )
-        result = known or (
-            _recorded(told) if told else self._without_secrets(await self._leave(call, attempt))
-        )
+    async def _invoke(
+        self, call: CheckedCall, origin: ClearedCall | ToolResult, attempt: int
+    ) -> tuple[ToolResult, Diagnosis]:
+        """What came of a call, and what is wrong with it. A result of an earlier segment is taken
+        as it was judged then.
+        """
+        told = self.shared.ledger.next(self.id, "result")
+        recorded = isinstance(origin, ToolResult)
+        if isinstance(origin, ToolResult):
+            result = origin
+        elif told:
+            result = _recorded(told)
+        else:
+            result = self._without_secrets(await self._send(origin, attempt))
         turn = told["turn"] if told else self.shared.ledger.turn(self.id)
         diagnosis = diagnose(result, self._here(call.tool))
         judged = (
             result.ok and diagnosis.failure is not None
         )  # status 200 with an error inside, or nothing at all
-        if known is None and diagnosis.failure is not result.failure:
+        if not recorded and diagnosis.failure is not result.failure:
             result = replace(result, failure=diagnosis.failure)
-        named = self._named_earlier(call) | ({} if known is None else {"recorded": True})
+        named = self._named_earlier(call) | ({"recorded": True} if recorded else {})
         self.shared.trace.add(
             "result", **members(result), judged=judged, actor=self.id, turn=turn, **named
         )
         return result, diagnosis
-
-    def _take_earlier(self, call: CheckedCall, attempt: int) -> None:
-        """Note the call of an earlier segment for which this one stands, if there is one."""
-        if self._same_earlier(call) is None:
-            ledger = self.shared.ledger
-            found = ledger.take_earlier(self.id, attempt, call.tool.name, call.arguments)
-            self.earlier += [] if found is None else [found]
-
-    def _same_earlier(self, call: CheckedCall) -> EarlierCall | None:
-        last = self.earlier[-1] if self.earlier else None
-        return last if last is not None and last.arguments == call.arguments else None
-
-    def _recorded_result(self, call: CheckedCall, attempt: int) -> ToolResult | None:
-        """What the earlier call returned for which this one stands, as its own."""
-        same = self._same_earlier(call)
-        if same is None or same.result is None:
-            return None
-        return replace(same.result, id=self.id, slot=self.slot, attempt=attempt, seconds=0.0)
-
-    def _named_earlier(self, call: CheckedCall) -> JsonObject:
-        """The earlier call for which this one stands, for the record."""
-        same = self._same_earlier(call)
-        return {} if same is None else {"earlier": same.id}
 
     def _here(self, tool: Tool) -> Tool:
         """The tool with its effects in this run: in a sandbox what a failed call left behind is
@@ -496,15 +607,15 @@ class CallRunner:
         """
         return (
             replace(tool, effects=replace(tool.effects, atomic=True))
-            if self.shared.sandbox
+            if self.shared.safety.is_sandbox
             else tool
         )
 
-    async def _leave(self, call: CheckedCall, attempt: int) -> ToolResult:
+    async def _send(self, call: ClearedCall, attempt: int) -> ToolResult:
         """Send the call. One that may write leaves only after its intent is on the disk."""
         ledger, trace = self.shared.ledger, self.shared.trace
         same = self._same_earlier(call)
-        key = idempotency_key(ledger.origin, call) if call.tool.effects.may_write else ""
+        key = idempotency_key(ledger.origin, call.checked) if call.tool.effects.may_write else ""
         if same is not None and same.key:
             key = same.key  # under which the call is known out there
         if (said := ledger.resolution(self.id, attempt)) is not None and said[
@@ -557,12 +668,12 @@ class CallRunner:
         failure = result.failure
         if (
             failure is None
-            or not self.shared.mends
+            or not self.shared.handling.may_repair
             or not may_repeat(failure, self._here(call.tool).effects)
         ):
             return None
         if diagnosis.points_at_arguments:
-            frozen = self.shared.freeze.arguments
+            frozen = self.shared.safety.freeze.arguments
             return None if frozen else await self._with_other_arguments(call, result, diagnosis)
         if failure.retryable and result.attempt <= _REPEATS and self._granted("repeat"):
             if not self.shared.ledger.ahead(self.id):
@@ -591,7 +702,7 @@ class CallRunner:
             return None  # nothing better, or what has failed already
         if not self._granted("repeat"):
             return None
-        self.taught = mended.tool  # what the error taught holds for the rest of the run
+        self.outcome.taught = mended.tool  # what the error taught holds for the rest of the run
         return mended
 
     def _unknown_here(self, call: CheckedCall, diagnosis: Diagnosis) -> bool:
@@ -611,14 +722,19 @@ class CallRunner:
         return bool(keys) and not any({*under(k)} - {call.arguments[k]} for k in keys)
 
     def _skip(self, reason: str, refused: bool = False) -> None:
-        self._note_skip(Skip(self.tool, reason, self.slot, refused=refused))
+        self._note_skip(Skip(self.task.tool, reason, self.task.slot, refused=refused))
 
     def _note_skip(self, skip: Skip, turn: int | None = None) -> None:
-        self.skips.append(skip)
+        self.outcome.skips.append(skip)
         named = (
             {}
             if turn is None
-            else {"actor": self.id, "turn": turn, "same": self.same, "refused": skip.refused}
+            else {
+                "actor": self.id,
+                "turn": turn,
+                "same": self.outcome.same,
+                "refused": skip.refused,
+            }
         )
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
 
@@ -626,6 +742,21 @@ class CallRunner:
 def _key(call: CheckedCall) -> bytes:
     """What two equal calls have in common."""
     return write([call.tool.name, call.arguments])
+
+
+def _repeat_reason(same: str) -> str:
+    return f"the same call was already made as {same}"
+
+
+def _repeated_of_old(told: Answer) -> str:
+    """The id of the very same call, where a journal of an earlier version says it in words only:
+    in those of this module.
+    """
+    if "same" in told:
+        return ""
+    reason = str(told["reason"])
+    same = reason.rpartition(" ")[2]
+    return same if reason == _repeat_reason(same) else ""
 
 
 def _recorded(told: Answer) -> ToolResult:
@@ -636,7 +767,7 @@ def _recorded(told: Answer) -> ToolResult:
     return ToolResult(**{name: told[name] for name in fields}, failure=failure, simulated=simulated)
 
 
-def _resolved(call: CheckedCall, attempt: int, said: Answer) -> ToolResult:
+def _resolved(call: ClearedCall, attempt: int, said: Answer) -> ToolResult:
     """The result of a call in doubt, as it was found out or said."""
     failure = (
         Failure("tool_error", said["message"], not_done=True)

@@ -10,17 +10,41 @@ all have come together, in their order and not in that of time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Container, Coroutine, Iterable, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Collection,
+    Container,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 
-from callwright.agent.call_runner import CallRunner, Repairing, RunServices
+from callwright.agent.call_runner import (
+    CallHandling,
+    CallOutcome,
+    CallRunner,
+    CallTask,
+    Repairing,
+    RunSafety,
+    RunServices,
+)
 from callwright.agent.invoke import Caller
 from callwright.agent.journal.facts import RecordedFacts
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
-from callwright.agent.safety.consent import Consent
+from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.freeze import Freeze
+from callwright.agent.state import (
+    Asked,
+    DeferredCall,
+    DeniedCall,
+    MadeCall,
+    RunState,
+)
 from callwright.agent.stream import Late, Step, Stream
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.limits import Budget
@@ -37,88 +61,114 @@ from callwright.nouns.types import (
 )
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import is_in_doubt
-from callwright.repair.provenance.invention import Invention
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.evidence import Known
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """All that a run holds at one point of a branch, as :meth:`Executor.mark` saw it."""
-
-    came: tuple[ToolResult, ...]
-    stale: frozenset[str]
-    made_good: frozenset[str]
-    outlived: frozenset[str]
-    refusals: tuple[Refusal, ...]
-    skips: tuple[Skip, ...]
-    postponed: dict[str, int]
-    held: dict[str, tuple[CheckedCall, ...]]
-    sources: ProvenanceIndex
-    gate: Gate
-    seen: dict[bytes, str]
-    unmended: frozenset[str]
-
-
 class Executor:
-    """Executes calls for one run and keeps what came of them, in call order."""
+    """Executes calls for one run and keeps what came of them, in call order, in :attr:`state`."""
 
     def __init__(
         self,
         *,
         caller: Caller,
         gate: Gate,
-        sources: ProvenanceIndex,
+        asked: Asked,
         questions: Questions,
         budget: Budget,
         trace: Trace,
         ledger: Ledger | None = None,
-        consent: Consent | None = None,
-        freeze: Freeze | None = None,
-        sandbox: bool = False,
+        safety: RunSafety | None = None,
     ) -> None:
-        self.came: list[ToolResult] = []  # every result, stale ones too
-        self.stale: set[str] = set()  # ids of those that no longer count
-        self.made_good: set[str] = (
-            set()
-        )  # tools of whose calls another gave what they should have given
-        self.refusals: list[
-            Refusal
-        ] = []  # calls that the gate refused for good, whatever a later result may hold
-        self.skips: list[Skip] = []
-        self.postponed: dict[
-            str, int
-        ] = {}  # tool -> results there were when its call lacked a value
-        self.held: dict[str, list[CheckedCall]] = {}  # calls that wait for a value from somewhere
-        self._assumed: dict[
-            str, tuple[Invention, ...]
-        ] = {}  # result -> values of its call that the model made up
-        self._beside: dict[
-            str, Container[str]
-        ] = {}  # held call -> ids of the calls that were written with it
-        self._outlived: set[str] = set()  # ids of writes that rested on what no longer counts
-        self._denied: list[
-            tuple[tuple[str, str], Skip]
-        ] = []  # in whatever branch: what was not done stays undone
-        self._in_doubt: dict[
-            str, ToolResult
-        ] = {}  # in whatever branch: what may have been done stays so
-        self._gate = gate
+        self._state = RunState(asked, gate.tools)
+        # facts that are not in the state yet: results come one by one, and are many
+        self._new_results: list[ToolResult] = []
+        self._new_made: list[MadeCall] = []
         self._trace = trace
-        names = tuple(tool.name for tool in gate.tools)
-        given = (ledger or Ledger(), names, consent or Consent())
-        self.freeze = freeze or Freeze()  # what the run's plan allows, where it is frozen
+        self._safety = safety or RunSafety()
         self.freeze.filling.know(gate.tools)
+        self._index = RunIndex(self._state, gate)
         self._shared = RunServices(
-            caller, sources, questions, budget, trace, *given, freeze=self.freeze, sandbox=sandbox
+            caller,
+            self._index,
+            questions,
+            budget,
+            trace,
+            ledger or Ledger(),
+            self._safety,
+            tuple(tool.name for tool in gate.tools),
         )
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
     @property
-    def results(self) -> list[ToolResult]:
+    def state(self) -> RunState:
+        """The facts of the run so far."""
+        if self._new_results or self._new_made:
+            state, self._new_results, results = self._state, [], self._new_results
+            self._new_made, made = [], self._new_made
+            self._state = replace(
+                state, results=(*state.results, *results), made=(*state.made, *made)
+            )
+        return self._state
+
+    @state.setter
+    def state(self, state: RunState) -> None:
+        self._state = state
+
+    @property
+    def ledger(self) -> Ledger:
+        """The answers from outside that are on record."""
+        return self._shared.ledger
+
+    @property
+    def handling(self) -> CallHandling:
+        """How the calls of the run are treated."""
+        return self._shared.handling
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether what calls change is thrown away."""
+        return self._safety.is_sandbox
+
+    @property
+    def freeze(self) -> Freeze:
+        """What the run's plan allows, where it is frozen."""
+        return self._safety.freeze
+
+    @property
+    def all_results(self) -> tuple[ToolResult, ...]:
+        """Every result, stale ones too."""
+        return self.state.results
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
         """Those that count."""
-        return [result for result in self.came if result.id not in self.stale]
+        return self.state.valid_results
+
+    @property
+    def skips(self) -> tuple[Skip, ...]:
+        return self.state.skips
+
+    def repeated_by(self, skip: Skip) -> str:
+        """The id of the call that the skipped one would have repeated, or ""."""
+        return next((one.same for one in self.state.repeated if one.skip is skip), "")
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Calls that the gate refused for good, whatever a later result may hold."""
+        return self.state.refusals
+
+    @property
+    def lacking(self) -> Mapping[str, int]:
+        """Tool -> results there were when its call lacked a value."""
+        return self.state.open.lacking
+
+    @property
+    def deferred(self) -> dict[str, tuple[CheckedCall, ...]]:
+        """Tool -> its calls that wait for a value from somewhere."""
+        deferred = self.state.open.deferred
+        return {tool: tuple(one.call for one in calls) for tool, calls in deferred.items()}
 
     @property
     def succeeded(self) -> set[str]:
@@ -133,14 +183,14 @@ class Executor:
         )
         return [
             Skip(r.tool, f"{r.id} {told}", r.slot, refused=True)
-            for r in self.came
-            if r.id in self._outlived
+            for r in self.all_results
+            if r.id in self.state.stale_writes
         ]
 
     @property
     def doubted(self) -> list[str]:
         """Ids of the writes that are in doubt, in call order."""
-        return [*self._in_doubt]
+        return [*self.state.lasting.doubts]
 
     @property
     def in_doubt(self) -> list[Skip]:
@@ -153,14 +203,15 @@ class Executor:
                 r.slot,
                 refused=True,
             )
-            for r in self._in_doubt.values()
+            for r in self.state.lasting.doubts.values()
         ]
 
     @property
     def denied(self) -> list[Skip]:
         """Calls that were not given leave and were not made after all, each once."""
-        made = {(r.tool, canonical(r.arguments)) for r in self.came if r.ok}
-        return [skip for call, skip in dict(self._denied).items() if call not in made]
+        made = {(r.tool, canonical(r.arguments)) for r in self.all_results if r.ok}
+        last = {(one.tool, one.arguments): one.skip for one in self.state.lasting.denied}
+        return [skip for call, skip in last.items() if call not in made]
 
     @property
     def assumed(self) -> tuple[Assumption, ...]:
@@ -168,7 +219,7 @@ class Executor:
         return tuple(
             Assumption(result.tool, one.key, one.value, result.id)
             for result in self.results
-            for one in self._assumed.get(result.id, ())
+            for one in self.state.assumed.get(result.id, ())
         )
 
     @property
@@ -177,14 +228,14 @@ class Executor:
         good; where nothing was found at all, every skip.
         """
         found = self.succeeded
-        good = found | self.made_good
+        good = found | self.state.replaced
         missing = (s for s in self.skips if not found or (s.refused and s.tool not in good))
         return (*missing, *self.outdated, *self.in_doubt)
 
     @property
     def sources(self) -> ProvenanceIndex:
         """Where the values of calls may come from."""
-        return self._shared.sources
+        return self._index.sources
 
     @property
     def repairs(self) -> dict[str, int]:
@@ -197,7 +248,7 @@ class Executor:
         """Mend no call of this run (RETO, section 3.4): what a schema refuses is left out, what
         fails has failed.
         """
-        self._shared.mends = False
+        self._shared.handling.may_repair = False
 
     def as_written(self, *, unchecked: bool = False) -> None:
         """Make the calls of this run as the model writes them: one that is not offered, or that its
@@ -205,58 +256,32 @@ class Executor:
         the same call may be made again. ``unchecked``: the schema refuses nothing, as in ToolLLM's
         own code; the tool itself may.
         """
-        self._shared.mends, self._shared.as_written, self._shared.unchecked = False, True, unchecked
+        handling = self._shared.handling
+        handling.may_repair, handling.as_written, handling.unchecked = False, True, unchecked
 
     def trust_values(self) -> None:
         """Take the values of this run's calls for those of whoever wrote its plan: none is called
         made up.
         """
-        self._shared.trusted = True
+        self._shared.handling.is_trusted = True
 
     def repair_by(self, how: Repairing) -> None:
         """How a model is asked to mend the calls of this run."""
-        self._shared.repairing = how
+        self._shared.handling.repairing = how
 
-    def mark(self) -> Mark:
+    def mark(self) -> RunState:
         """Where the run is now, for :meth:`rewind`."""
-        shared = self._shared
-        return Mark(
-            came=tuple(self.came),
-            stale=frozenset(self.stale),
-            made_good=frozenset(self.made_good),
-            outlived=frozenset(self._outlived),
-            refusals=tuple(self.refusals),
-            skips=tuple(self.skips),
-            postponed=dict(self.postponed),
-            held={name: tuple(calls) for name, calls in self.held.items()},
-            sources=self.sources.copy(),
-            gate=self._gate,
-            seen=dict(shared.seen),
-            unmended=frozenset(shared.unmended),
-        )
+        return self.state
 
-    def rewind(self, mark: Mark) -> None:
+    def rewind(self, mark: RunState) -> None:
         """Go on from a mark: what came after it is not known to the run any more, and stays spent
         and recorded.
 
         Calls keep their numbers, budgets their losses, the trace its events; the world stays as the
         calls left it.
         """
-        shared = self._shared
-        self.came, self.refusals, self.skips = [*mark.came], [*mark.refusals], [*mark.skips]
-        self.stale, self.made_good, self._outlived = (
-            {*mark.stale},
-            {*mark.made_good},
-            {*mark.outlived},
-        )
-        self.postponed = dict(mark.postponed)
-        self.held = {name: [*calls] for name, calls in mark.held.items()}
-        self._gate = mark.gate
-        shared.sources, shared.seen, shared.unmended = (
-            mark.sources.copy(),
-            dict(mark.seen),
-            set(mark.unmended),
-        )
+        self.state = self.state.rewound_to(mark)
+        self._index.rebuild(self.state)
 
     def begin_with(self, facts: RecordedFacts, *, in_view: bool = True) -> None:
         """Begin with the facts that earlier segments of the run recorded: writes in doubt stay in
@@ -264,9 +289,8 @@ class Executor:
         just come; not so where a plan is frozen, which no result may have a part in.
         """
         self._numbered = facts.numbered
-        self._in_doubt.update({result.id: result for result in facts.doubtful})
-        self._shared.in_doubt.update(facts.blocked)
-        self._outlived |= facts.stale_writes
+        self.state = self.state.with_facts(facts)
+        self._index.take_doubts(self._state)
         for result in facts.doubtful:
             said = f"{result.id} {result.tool} {canonical(result.arguments)}"
             self._trace.note(f"in doubt since before: {said}")
@@ -276,44 +300,51 @@ class Executor:
 
     def bring_in(self, results: Iterable[ToolResult]) -> None:
         """Have results of earlier segments count, each once: what was asked and what came of it."""
-        known = {result.id for result in self.came}
-        for result in results:
-            if result.id in known:
-                continue
+        known = {result.id for result in self.all_results}
+        new = [result for result in results if result.id not in known]
+        for result in new:
             call = {"id": result.id, "tool": result.tool, "arguments": result.arguments}
             self._trace.add("call.raw", **call, slot="", by="model")
             told = {"judged": False, "earlier": result.id, "recorded": True}
             self._trace.add("result", **members(result), **told)
-            self.came.append(result)
-            self.sources.add_result(result)
+        self.take_results(new)
+
+    def take_results(self, results: Sequence[ToolResult]) -> None:
+        """Have results count that no call of this run gave, without a record of them."""
+        self._keep_results(results)
 
     def skip(self, skips: Iterable[Skip]) -> None:
         """Record tools that were offered and not called."""
+        skips = [*skips]
+        self.state = self.state.with_skips(skips)
         for skip in skips:
-            self.skips.append(skip)
             self._trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot)
 
     def deny(self, call: ToolCall, reason: str) -> None:
         """Record a call that may not be made in this run."""
         skip = Skip(call.tool, reason, call.slot, refused=True)
         self.skip([skip])
-        self._denied.append(((call.tool, canonical(call.arguments)), skip))
+        denied = DeniedCall(call.tool, canonical(call.arguments), skip)
+        self.state = self.state.with_denied(denied)
 
-    def postpone(self, tool: str) -> None:
+    def note_lacking(self, tool: str) -> None:
         """Note that a call of this tool lacks a value that later results may hold."""
-        self.postponed[tool] = len(self.came)
+        self.state = self.state.with_lacking(tool)
 
-    def forget_postponed(self, tools: Iterable[str]) -> None:
+    def forget_lacking(self, tools: Iterable[str]) -> None:
         """Note that these tools are offered again."""
-        for tool in tools:
-            self.postponed.pop(tool, None)
+        self.state = self.state.without_lacking({*tools})
+
+    def mark_replaced(self, tool: str) -> None:
+        """Note that another tool gave what the calls of this one should have given."""
+        self.state = replace(self.state, replaced=self.state.replaced | {tool})
 
     def admit(self, tools: Iterable[Tool]) -> None:
         """More tools that calls of this run may name from now on."""
         for tool in tools:
-            self._gate = self._gate.with_tool(tool)
-        self.freeze.filling.know(self._gate.tools)
-        self._shared.names = tuple(tool.name for tool in self._gate.tools)
+            self._learn_tool(tool)
+        self.freeze.filling.know(self.state.tools)
+        self._shared.names = tuple(tool.name for tool in self.state.tools)
 
     def granted(self) -> bool:
         """One step of recovery, from the run's budget B."""
@@ -333,78 +364,68 @@ class Executor:
         self._trace.add(
             "stale", results=sorted(stale), by=by, reason=reason, written=sorted(written)
         )
-        self.stale |= {*stale}
-        self._outlived |= {*written}
-        self._shared.sources = self.sources.without(stale)
-        self.reopen(stale)
+        self.state = self.state.superseded(stale, written)
+        self._index.drop_results(stale)
+        self._index.reopen_calls(stale)
 
     def reopen(self, calls: Container[str]) -> None:
         """The same calls may be made once more."""
-        seen = self._shared.seen
-        self._shared.seen = {key: id_ for key, id_ in seen.items() if id_ not in calls}
+        self.state = self.state.reopened(calls)
+        self._index.reopen_calls(calls)
 
-    async def settle(
+    async def execute(
         self,
         calls: Sequence[ToolCall],
         allowed: Iterable[str],
         *,
-        patient: Container[str] = (),
+        may_defer: Container[str] = (),
         by: str = "model",
         beside: Iterable[str] = (),
     ) -> list[ToolResult]:
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by
         construction.
 
-        A call of a ``patient`` tool with a number or date from nowhere is held instead of executed:
+        A call of a tool of ``may_defer`` with a number or date from nowhere is held instead of executed:
         a later result may give it. ``by``: who wrote the calls, ``model``, or ``analogy``,
         ``retry`` or ``substitute``; what the gate refuses of those is dropped, and a retry may be a
         call that was made before. Tools whose call was held or refused for a made-up value are in
-        ``postponed``. ``beside``: ids of earlier calls that were written together with these, as
+        ``lacking``. ``beside``: ids of earlier calls that were written together with these, as
         those of one program are.
         """
-        if self.freeze.on:
-            refused = self.freeze.refused(calls, planned=False)
-            self.skip(refused)
-            calls = (
-                []
-                if self.freeze.arguments
-                else [c for c in calls if c.tool in self.freeze.tools([c.tool])]
-            )
-        gate = self._gate.only(frozenset(allowed))
+        if self.freeze.on:  # what would not be cleared is not repaired first
+            self.skip(self.freeze.refused(calls, planned=False))
+            calls = [c for c in calls if not self.freeze.why_refused(c.tool, planned=False)]
+        gate = self._index.gate.only(frozenset(allowed))
         numbered = [self._number(call) for call in calls]
         together = frozenset([*(call.id for call in numbered), *beside])
-        courses = [
-            CallRunner(call.id, call.tool, call.slot, self._shared, gate, by=by, beside=together)
-            for call in numbered
+        tasks = [
+            CallTask(call.id, call.tool, call.slot, by=by, beside=together) for call in numbered
         ]
+        runners = [CallRunner(task, self._shared, gate) for task in tasks]
         ways = [
-            course.settle(call, call.tool in patient)
-            for call, course in zip(numbered, courses, strict=True)
+            runner.run(call, call.tool in may_defer)
+            for call, runner in zip(numbered, runners, strict=True)
         ]
-        return await self._together(courses, ways)
+        return await self._together(runners, ways)
 
     async def release(self, tools: Iterable[str]) -> list[ToolResult]:
         """Execute the held calls of these tools after all: nothing that came since gave their
         value.
         """
-        calls = [call for tool in tools for call in self.held.pop(tool, ())]
-        courses = [
-            CallRunner(
-                call.id,
-                call.tool.name,
-                call.slot,
-                self._shared,
-                self._gate,
-                beside=self._beside.get(call.id, ()),
-            )
-            for call in calls
-        ]
-        return await self._together(
-            courses, [course.once(call) for call, course in zip(calls, courses, strict=True)]
-        )
+        names = [*dict.fromkeys(tools)]
+        deferred = [one for tool in names for one in self.state.open.deferred.get(tool, ())]
+        self.state = self.state.without_deferred(names)
+        runners, ways = [], []
+        for one in deferred:
+            call = one.call
+            task = CallTask(call.id, call.tool.name, call.slot, beside=one.beside)
+            runner = CallRunner(task, self._shared, self._index.gate)
+            runners.append(runner)
+            ways.append(runner.run_unless_duplicate(call))
+        return await self._together(runners, ways)
 
     async def _together(
-        self, courses: Sequence[CallRunner], ways: Sequence[Coroutine[None, None, None]]
+        self, runners: Sequence[CallRunner], ways: Sequence[Coroutine[None, None, None]]
     ) -> list[ToolResult]:
         """Run calls at the same time, then keep what came of them, in the given order."""
 
@@ -415,7 +436,7 @@ class Executor:
         async with self._group() as group:
             for way in ways:
                 group.create_task(one(way))
-        results = self._merged(courses)
+        results = self._merged(runners)
         self._shared.ledger.commit()
         return results
 
@@ -432,10 +453,9 @@ class Executor:
         """
         stream = Stream(
             self._shared,
-            self._gate,
+            self._index.gate,
             self._places,
             self.results,
-            freeze=self.freeze,
             late=late,
             known=known or {},
             numbered=self._numbered,
@@ -451,14 +471,14 @@ class Executor:
 
     def _keep(self, step: Step, blocked_by: str) -> None:
         """What came of one step of a stream."""
-        self._merged(step.courses)
+        self._merged(step.runners)
         self.skip(step.skips)
         if blocked_by:
             why = f"not called: it needs what {blocked_by} should have given"
             self.skip([Skip(step.slot.tool, why, step.slot.id, refused=True)])
         if step.stands_in is not None:
             failed, result = step.stands_in
-            self.made_good.add(failed.call.tool)
+            self.mark_replaced(failed.call.tool)
             if failed.call.id in {r.id for r in self.results}:
                 self.supersede([failed.call.id], result.id, f"made good by {result.tool}")
 
@@ -484,72 +504,92 @@ class Executor:
         ):  # raised out here: what is raised inside except* may come out as a group again
             raise failed from None
 
-    def _merged(self, courses: Sequence[CallRunner]) -> list[ToolResult]:
+    def _merged(self, runners: Sequence[CallRunner]) -> list[ToolResult]:
         """What calls that have come together changed for the run; their results, in the given
         order.
         """
-        results = [course.result for course in courses if course.result is not None]
-        for course in courses:
-            self._merge(course)
-        self._replace_earlier(courses)
-        self.came += results
-        for result in results:
-            if result.ok:
-                self.sources.add_result(result)
+        results = [r for runner in runners if (r := runner.outcome.result) is not None]
+        for runner in runners:
+            if not runner.outcome.is_plain:
+                self._merge(runner.task, runner.outcome)
+        self._new_made += self._made_by(runners)
+        self._keep_results(results)
         self._note_writes(results)
         return results
 
-    def _replace_earlier(self, courses: Sequence[CallRunner]) -> None:
-        """Each result of an earlier segment counts once: a call that stands for it takes its place."""
-        earlier = {one.id for c in courses if c.result is not None for one in c.earlier}
-        if earlier:
-            self.came = [result for result in self.came if result.id not in earlier]
-            self._shared.sources = self.sources.without(earlier)
-            for id_ in earlier:
-                self._in_doubt.pop(id_, None)
-            held = self._shared.in_doubt
-            self._shared.in_doubt = {tool: id_ for tool, id_ in held.items() if id_ not in earlier}
+    def _made_by(self, runners: Sequence[CallRunner]) -> Iterator[MadeCall]:
+        """The calls that were put on their way, and that no other call has taken the place of."""
+        made = self._index.made
+        for runner in runners:
+            key = runner.outcome.key
+            if key and made.get(key) == runner.task.id:
+                yield MadeCall(key, runner.task.id)
+
+    def _keep_results(self, results: Sequence[ToolResult]) -> None:
+        self._new_results += results
+        self._index.add_results(results)
 
     def _note_writes(self, results: Sequence[ToolResult]) -> None:
         """After a write the same reads may say something else; after one in doubt its tool is not
         called again.
         """
-        tools = {tool.name: tool for tool in self._gate.tools}
+        tools = self._index.tools
         wrote = False
         for result in results:
             tool = tools.get(result.tool)
             if tool is None or not tool.effects.may_write:
                 continue
-            doubtful = is_in_doubt(result, tool) and not self._shared.sandbox
+            doubtful = is_in_doubt(result, tool) and not self._safety.is_sandbox
             wrote = wrote or result.ok or doubtful
             if doubtful:
-                self._in_doubt[result.id] = result
-                if not tool.effects.idempotent:
-                    self._shared.in_doubt.setdefault(result.tool, result.id)
+                self.state = self.state.with_doubt(result, blocks=not tool.effects.idempotent)
+                self._index.take_doubts(self._state)
         if wrote:
             self.reopen(
-                {r.id for r in self.came if r.tool in tools and tools[r.tool].effects.read_only}
+                {
+                    r.id
+                    for r in self.all_results
+                    if r.tool in tools and tools[r.tool].effects.read_only
+                }
             )
 
-    def _merge(self, course: CallRunner) -> None:
-        """What one call changed for the run."""
-        self.skips += course.skips
-        if course.lacks:
-            self.postpone(course.tool)
-        elif course.refusal is not None and course.by == "model":
-            self.refusals.append(course.refusal)
-        if course.denied is not None:
-            call, skip = course.denied
-            self._denied.append(((call.tool.name, canonical(call.arguments)), skip))
-        if course.held is not None:
-            self.held.setdefault(course.tool, []).append(course.held)
-            self._beside[course.held.id] = course.beside
-        if course.unmended:
-            self._shared.unmended.add(course.unmended)
-        if course.assumed and course.result is not None:
-            self._assumed[course.result.id] = course.assumed
-        if course.taught is not None:
-            self._gate = self._gate.with_tool(course.taught)
+    def _merge(self, task: CallTask, outcome: CallOutcome) -> None:
+        """What one call changed for the run, besides its result."""
+        if outcome.result is not None and outcome.earlier:
+            self._replace_calls({one.id for one in outcome.earlier})
+        state = self.state
+        if outcome.skips:
+            state = state.with_skips(outcome.skips, outcome.repeats)
+        if outcome.lacks:
+            state = state.with_lacking(task.tool)
+        elif outcome.refusal is not None and task.by == "model":
+            state = replace(state, refusals=(*state.refusals, outcome.refusal))
+        if outcome.denied is not None:
+            call, skip = outcome.denied
+            denied = DeniedCall(call.tool.name, canonical(call.arguments), skip)
+            state = state.with_denied(denied)
+        if outcome.deferred is not None:
+            state = state.with_deferred(task.tool, DeferredCall(outcome.deferred, task.beside))
+        if outcome.unrepaired:
+            state = replace(state, unrepaired=state.unrepaired | {outcome.unrepaired})
+            self._index.unrepaired.add(outcome.unrepaired)
+        if outcome.assumed and outcome.result is not None:
+            state = replace(state, assumed={**state.assumed, outcome.result.id: outcome.assumed})
+        self.state = state
+        if outcome.taught is not None:
+            self._learn_tool(outcome.taught)
+
+    def _replace_calls(self, earlier: Collection[str]) -> None:
+        """Each call of an earlier segment counts once: the one that stands for it takes its
+        place.
+        """
+        self.state = self.state.without_calls(earlier)
+        self._index.drop_results(earlier)
+        self._index.take_doubts(self._state)
+
+    def _learn_tool(self, tool: Tool) -> None:
+        self.state = self.state.with_tool(tool)
+        self._index.take_tools(self.state.tools)
 
     def _number(self, call: ToolCall) -> ToolCall:
         self._numbered += 1

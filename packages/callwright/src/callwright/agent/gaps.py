@@ -16,6 +16,7 @@ from callwright.dataflow.lineage import inherited
 from callwright.language import ENGLISH
 from callwright.language.detect import is_foreign
 from callwright.language.tokens import fold
+from callwright.nouns.errors import Violation
 from callwright.nouns.types import (
     CheckedCall,
     Json,
@@ -358,8 +359,14 @@ def _texts(value: Json) -> list[str]:
 
 
 def made_up(call: CheckedCall, sources: ProvenanceIndex) -> str:
-    """Why a call should wait: a required number or date that nothing seen so far says, or the
-    example that the tool's own description gives. A tool may yet say the value.
+    """Why a call should wait, or ""; see :func:`made_up_value`."""
+    found = made_up_value(call, sources)
+    return found.message if found is not None else ""
+
+
+def made_up_value(call: CheckedCall, sources: ProvenanceIndex) -> Violation | None:
+    """The value for which a call should wait: a required number or date that nothing seen so far
+    says, or the example that the tool's own description gives. A tool may yet say it.
     """
     for warning in call.warnings:
         key = warning.path.removeprefix("/").split("/")[0]
@@ -367,5 +374,5 @@ def made_up(call: CheckedCall, sources: ProvenanceIndex) -> str:
         day = isinstance(warning.got, str) and calendar_day(warning.got) is not None
         copied = copies_example(warning.got, call.tool.properties.get(key), sources)
         if warning.kind == "unsourced" and (number or day or copied) and key in call.tool.required:
-            return warning.message
-    return ""
+            return warning
+    return None

@@ -1,4 +1,4 @@
-"""invoke: one checked call becomes one result, whatever the world does."""
+"""invoke: one cleared call becomes one result, whatever the world does."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from callwright.agent.deadlines import Deadlines
+from callwright.agent.safety.clear import ClearedCall
 from callwright.jsontext import write
 from callwright.nouns.errors import Failure, ToolError
 from callwright.nouns.protocols import CALL_KEY
@@ -29,7 +30,7 @@ Caller: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutput]]
 
 
 async def invoke(
-    call: CheckedCall,
+    call: ClearedCall,
     caller: Caller,
     *,
     timeout: float,
@@ -38,14 +39,14 @@ async def invoke(
     key: str = "",
     deadlines: Deadlines | None = None,
 ) -> ToolResult:
-    """Run one checked call. Never raises for what the tool or the network does; cancellation passes
+    """Run one cleared call. Never raises for what the tool or the network does; cancellation passes
     through.
 
     ``key`` is what the tool's source sees as :data:`callwright.nouns.protocols.CALL_KEY`.
     ``deadlines``: of the calls that run beside this one.
     """
-    if not isinstance(call, CheckedCall):
-        raise TypeError("invoke() takes a CheckedCall only: pass the call through the gate first")
+    if type(call) is not ClearedCall:
+        raise TypeError("invoke() takes a ClearedCall only: pass a CheckedCall through clear()")
     CALL_KEY.set(key)
     started = time.monotonic()
     try:
@@ -79,7 +80,7 @@ def idempotency_key(run: str, call: CheckedCall) -> str:
     return str(uuid5(_KEYS, canonical([run, call.id, call.tool.name, call.arguments])))
 
 
-def _timed_out(call: CheckedCall, timeout: float) -> Failure:
+def _timed_out(call: ClearedCall, timeout: float) -> Failure:
     return Failure(
         "timeout",
         f"{call.tool.name} gave no result within {timeout:g} s",

@@ -18,12 +18,11 @@ from types import TracebackType
 from typing import Any, Literal
 
 from callwright import __version__
+from callwright.agent.call_runner import RunSafety
 from callwright.agent.catalog_search import (
-    USUAL,
     CatalogSearch,
     Index,
     Shortlisting,
-    Trying,
     shown_digests,
 )
 from callwright.agent.executor import Executor
@@ -41,22 +40,29 @@ from callwright.agent.journal.resume import (
     specification,
 )
 from callwright.agent.journal.store import Journal
+from callwright.agent.options import (
+    Interaction,
+    Persistence,
+    RunOptions,
+    Safety,
+    ToolSelection,
+)
 from callwright.agent.probing.days import relative_days
 from callwright.agent.probing.verdict import observed
 from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.safety.approvals import OfferedTools
-from callwright.agent.safety.consent import Approve, Consent
-from callwright.agent.safety.filling import Rules
-from callwright.agent.safety.freeze import Freeze, Level
+from callwright.agent.safety.consent import Consent
+from callwright.agent.safety.freeze import Freeze
 from callwright.agent.safety.policy import withheld
+from callwright.agent.state import Asked
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.agent.today import day_to_tell
 from callwright.grounding import abstain
-from callwright.models import open_model
+from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.plan import Plan
-from callwright.nouns.protocols import ChatModel, Planner, ReplyMode
+from callwright.nouns.protocols import ChatModel, Planner
 from callwright.nouns.redaction import in_every_form
 from callwright.nouns.trace import Event, Sink, Trace
 from callwright.nouns.types import (
@@ -71,11 +77,8 @@ from callwright.nouns.types import (
 )
 from callwright.planning import open_planner
 from callwright.repair.gate import Gate
-from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.retrieval import Mode
 from callwright.tools.catalog import Catalog, open_catalog
-from callwright.tools.evidence import EvidenceStore, Recorder, known
-from callwright.tools.trust import TrustStore
+from callwright.tools.evidence import Known, Recorder, known
 
 Status = Literal["answered", "partial", "abstained"]
 
@@ -141,94 +144,59 @@ class Orchestrator:
     ``tools`` are tool sources (see :func:`callwright.tools.open_catalog`), ``model`` a spec or a
     ChatModel (see :func:`callwright.models.open_model`; ``None`` is the embedded model). As an
     async context manager it keeps tools and model open between runs; otherwise each run opens and
-    closes them. ``only`` names the tools the model may see; ``mode`` says how to ask for calls
-    where the endpoint's best form is not wanted. ``journal`` keeps every run in a file of its own,
-    so that it can be resumed: True for the default folder, or a folder.
+    closes them.
 
-    Calls that may destroy something, and writes of sources that are not trusted, need leave:
-    ``approve`` is asked about each (:class:`callwright.agent.safety.consent.Proposal`), ``allow``
-    names tools that need none (``send_*``); without either they are refused. ``dry_run``: nothing
-    that may write leaves; the skips say what would have been called. ``sandbox`` declares that the
-    tools act on something that is thrown away (a copy, a simulator): only then does a strategy that
-    goes back and tries again (``dfsdt``) make calls that may write. It gives no leave. ``freeze``:
-    nothing that tools return can add a call (``plan``), or even an argument (``arguments``), to the
-    plan (:mod:`~callwright.agent.safety.freeze`); ``may_fill``: rules of what may fill the rest
-    (:mod:`~.execution.filling`).
-
-    ``shortlist`` shows a run only so many of the tools, those found for its request by
-    ``retrieval`` (a mode of :mod:`callwright.retrieval`); it may find more where these fall short.
-    ``trials`` has them tried before: ``off``, ``read-only``, or ``sandbox`` (whatever any tool does
-    is thrown away). ``evidence`` is a store of what is known of tools: every real call of every run
-    goes into it, and it is a prior on which tools are found. ``strict=False`` goes on without the
-    tool sources that cannot be opened. ``trust``: what the user has confirmed, and definitions of
-    tools as they were first seen (see :func:`open_catalog`).
-
-    ``today`` says what day it is, once a run: the model is told where a tool takes a date and no
-    tool tells the day. The journal keeps it, so a run that is resumed stays in its day. None:
-    nobody is told.
-
-    ``on_text`` is handed the answer, once its statements are checked, piece by piece: together they
-    are ``run.answer.text``. ``on_reply`` is handed whatever the model writes while it writes it,
-    plans and calls too, for those who show that something happens.
+    ``safety`` says which calls may leave, ``selection`` which tools a run sees, ``persistence``
+    where it is kept, ``interaction`` how it talks: :mod:`callwright.agent.options`. The options of
+    these groups may also be given one by one, as before; that is deprecated.
     """
 
     def __init__(
         self,
         tools: Sequence[Any],
         *,
-        model: str | ChatModel | None = None,
+        model: str | ModelSpec | ChatModel | None = None,
         strategy: str | Strategy = "layered",
         planner: Planner | None = None,
         limits: Limits | None = None,
-        sinks: Sequence[Sink] = (),
-        on_text: Callable[[str], None] | None = None,
-        on_reply: Callable[[str], None] | None = None,
-        only: Sequence[str] | None = None,
-        mode: ReplyMode | None = None,
-        journal: bool | str | Path = False,
-        approve: Approve | None = None,
-        allow: Sequence[str] = (),
-        dry_run: bool = False,
-        sandbox: bool = False,
-        freeze: Level = "",
-        may_fill: Rules | None = None,
-        evidence: EvidenceStore | None = None,
-        shortlist: int | None = None,
-        trials: Trying = "off",
-        retrieval: Mode | None = None,
-        strict: bool = True,
-        today: Callable[[], date] | None = date.today,
-        trust: TrustStore | None = None,
+        safety: Safety | None = None,
+        selection: ToolSelection | None = None,
+        persistence: Persistence | None = None,
+        interaction: Interaction | None = None,
+        **deprecated: Any,
     ) -> None:
+        given = RunOptions(
+            safety or Safety(),
+            selection or ToolSelection(),
+            persistence or Persistence(),
+            interaction or Interaction(),
+        )
+        options = given.with_flat(deprecated)
+        self._options = options
         self._sources = tools
-        self._strict = strict
-        self._trust = trust
         self._model_spec = model
         self._strategy = open_strategy(strategy)
         self._planner = planner
         self._limits = limits or Limits()
-        self._sinks = tuple(sinks)
-        self._on_text = on_text
-        self._on_reply = on_reply
-        self._only = frozenset(only) if only is not None else None
-        self._mode = mode
-        self._journal = journal
-        self._sandbox = sandbox
-        self._today = today
-        self._freeze = Freeze(require_freezable(self._strategy, freeze), may_fill).stated
-        self._evidence = evidence
-        chosen = Shortlisting(USUAL if shortlist is None else shortlist, trials, retrieval)
-        self._shortlist = chosen if shortlist is not None or trials != "off" else None
+        freeze = require_freezable(self._strategy, options.safety.freeze)
+        self._freeze = Freeze(freeze, options.safety.may_fill).stated
+        self._shortlist = options.selection.shortlisting()
         self._index = Index()
-        self._consent = self._bound = Consent(approve, allow, dry_run=dry_run)
+        self._consent = self._bound = Consent(
+            options.safety.approve, options.safety.allow, dry_run=options.safety.dry_run
+        )
         self._stack: AsyncExitStack | None = None
         self._catalog: Catalog | None = None
         self._model: ChatModel | None = None
 
     async def __aenter__(self) -> Orchestrator:
         async with AsyncExitStack() as stack:
+            selection = self._options.selection
             opened = open_catalog(
-                self._sources, strict=self._strict, trust=self._trust, pins=self._trust
+                self._sources,
+                strict=selection.strict,
+                trust=selection.trust,
+                pins=selection.trust,
             )
             self._catalog = await stack.enter_async_context(opened)
             self._bound = self._consent.bound(OfferedTools(self._catalog))
@@ -263,11 +231,13 @@ class Orchestrator:
         if self._catalog is None or self._model is None:
             async with self:
                 return await self.run(query, conversation)
-        if not self._journal:
+        if not self._options.persistence.journal:
             return await _run(
                 self, self._catalog, self._model, query, tuple(conversation), Ledger(), None
             )
-        folder = None if self._journal is True else self._journal
+        folder = (
+            None if self._options.persistence.journal is True else self._options.persistence.journal
+        )
         with Journal.create(folder, self._specification()) as journal:
             ledger = Ledger(run=journal.run, commit=journal.commit)
             return await _run(
@@ -286,7 +256,7 @@ class Orchestrator:
         if self._catalog is None or self._model is None:
             async with self:
                 return await self.resume(run, changed=changed)
-        with Journal.reopen(journal_path(run, self._journal)) as journal:
+        with Journal.reopen(journal_path(run, self._options.persistence.journal)) as journal:
             foreign = not journal.is_own()
             ledger = Ledger(
                 journal.events(), run=journal.run, commit=journal.commit, foreign=foreign
@@ -299,7 +269,7 @@ class Orchestrator:
             how = _resumption(self, self._catalog, self._model, ledger, journal, changed)
             if how.mode == "continue" and not ledger.is_new_segment:
                 if life := ended_life(journal.events()):
-                    Trace(self._sinks).note(how.of_ended)
+                    Trace((*self._options.persistence.sinks,)).note(how.of_ended)
                     return _as_recorded(life, journal.run)
                 journal.begin_segment()
                 ledger = ledger.continued(journal.events())
@@ -310,12 +280,13 @@ class Orchestrator:
 
     def _specification(self) -> dict[str, Any]:
         """What the command line needs to open the same tools and model for a resume."""
+        spec = self._model_spec
         planner = self._planner.name if self._planner else None
         return specification(
             tools=self._sources,
-            model=self._model_spec,
+            model=str(spec) if isinstance(spec, ModelSpec) else spec,
             planner=planner,
-            only=self._only,
+            only=self._options.selection.only,
             cwd=Path.cwd(),
         )
 
@@ -351,8 +322,12 @@ async def _run(
     listing = Shortlisting.of(start) if start else setup._shortlist
     tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation, start)
     rates = start.get("known", {}) if start else _known(setup, catalog)
-    mode = start["mode"] if start else setup._mode or (await model.capabilities()).mode
-    sandbox = start.get("sandbox", False) if start else setup._sandbox
+    mode = (
+        start["mode"]
+        if start
+        else setup._options.interaction.mode or (await model.capabilities()).mode
+    )
+    sandbox = start.get("sandbox", False) if start else setup._options.safety.sandbox
     freeze = Freeze.anew(start or setup._freeze)
     today = _today(setup, start)
     trace.add(
@@ -373,46 +348,30 @@ async def _run(
         resumed=resumed.mode,
         **_identity(setup, tools, model, listing),
     )
-    trace.note(
-        *filter(None, [resumed.message]),
-        *(
-            f"warning: {said}"
-            for said in (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
-        ),
-    )
+    warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
+    trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
     await settle_doubts(ledger, catalog.outcome, trace)
     reserve = None
     if listing is not None:
-        view = {tool.name: tool for tool in _in_view(catalog, setup._only)}
-        reserve = CatalogSearch(
-            view,
-            setup._index,
-            listing,
-            rates,
-            trace,
-            ledger,
-            query,
-            conversation,
-            is_expected=setup._bound.expects,
-        )
+        reserve = _search(setup, catalog, listing, rates, trace, ledger, query, conversation)
         tools = await reserve.first(
-            catalog.call, budget, setup._evidence, secrets, dry_run=setup._consent.dry_run
+            catalog.call,
+            budget,
+            setup._options.persistence.evidence,
+            secrets,
+            dry_run=setup._consent.dry_run,
         )
         kept_back = tuple(reserve.kept_back)
-    questions = Questions(model, mode, budget, trace, setup._on_reply, ledger)
+    questions = Questions(model, mode, budget, trace, setup._options.interaction.on_reply, ledger)
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
-        sources=ProvenanceIndex(
-            query, conversation, days=_days(day_to_tell(tools, today), query, conversation)
-        ),
+        asked=Asked(query, conversation, _days(day_to_tell(tools, today), query, conversation)),
         questions=questions,
         budget=budget,
         trace=trace,
         ledger=ledger,
-        consent=setup._bound,
-        freeze=freeze,
-        sandbox=sandbox,
+        safety=RunSafety(setup._bound, freeze, sandbox),
     )
     if ledger.segment > 1:
         executor.begin_with(ledger.facts, in_view=not freeze.on)
@@ -429,8 +388,6 @@ async def _run(
         limits=budget.limits,
         trace=trace,
         conversation=conversation,
-        ledger=ledger,
-        sandbox=sandbox,
         reserve=reserve,
         known=rates,
         today=day_to_tell(tools, today),
@@ -459,7 +416,9 @@ def _today(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
     """
     if start is not None:
         return date.fromisoformat(start["today"]) if start.get("today") else None
-    return setup._today() if setup._today is not None else None
+    return (
+        setup._options.interaction.today() if setup._options.interaction.today is not None else None
+    )
 
 
 def _days(today: date | None, query: str, conversation: Sequence[Message]) -> tuple[date, ...]:
@@ -484,7 +443,11 @@ def _known(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
     read.
     """
     try:
-        return known(setup._evidence.rates(), catalog.tools) if setup._evidence is not None else {}
+        return (
+            known(setup._options.persistence.evidence.rates(), catalog.tools)
+            if setup._options.persistence.evidence is not None
+            else {}
+        )
     except EvidenceError:  # the recorder says so
         return {}
 
@@ -535,12 +498,13 @@ def _sinks(
     """Who is told of the run's events: the journal first, since another's full disk must not lose
     what was done; last what keeps what the calls show of their tools, read as a trial's calls are.
     """
-    sinks = (journal, *setup._sinks) if journal else setup._sinks
-    if setup._evidence is None:
+    kept = setup._options.persistence
+    sinks = (journal, *kept.sinks) if journal else (*kept.sinks,)
+    if kept.evidence is None:
         return sinks
     return (
         *sinks,
-        Recorder(setup._evidence, lambda r: observed(r, catalog[r.tool], query), lost.append),
+        Recorder(kept.evidence, lambda r: observed(r, catalog[r.tool], query), lost.append),
     )
 
 
@@ -554,11 +518,35 @@ def _offered(
     """The tools of a run, and those that are kept from it. A run that goes on is shown what it was
     shown, whatever is allowed now.
     """
-    chosen = _in_view(catalog, setup._only)
+    chosen = _in_view(catalog, setup._options.selection.only)
     before = frozenset(row["name"] for row in start.get("tools") or ()) if start else frozenset()
     is_expected = (lambda tool: tool.name in before) if start else setup._bound.expects
     kept_back = withheld(query, (m.content for m in conversation), chosen, is_expected)
     return tuple(tool for tool in chosen if tool not in kept_back), kept_back
+
+
+def _search(
+    setup: Orchestrator,
+    catalog: Catalog,
+    listing: Shortlisting,
+    rates: Known,
+    trace: Trace,
+    ledger: Ledger,
+    query: str,
+    conversation: Sequence[Message],
+) -> CatalogSearch:
+    """The search of a catalogue of which a run is shown a part."""
+    return CatalogSearch(
+        {tool.name: tool for tool in _in_view(catalog, setup._options.selection.only)},
+        setup._index,
+        listing,
+        rates,
+        trace,
+        ledger,
+        query,
+        conversation,
+        is_expected=setup._bound.expects,
+    )
 
 
 def _identity(
@@ -574,13 +562,13 @@ def _as_recorded(life: Sequence[Event], run: str) -> Run:
     return Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
 
 
-def _in_view(catalog: Catalog, only: frozenset[str] | None) -> tuple[Tool, ...]:
+def _in_view(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, ...]:
     if not catalog.tools:
         raise ConfigError(
             "no source offers a tool that can be used",
             hint="; ".join(catalog.problems) or "callwright tools SOURCE… lists what there is",
         )
-    unknown = (only or frozenset()) - {t.name for t in catalog.tools}
+    unknown = {*(only or ())} - {t.name for t in catalog.tools}
     if unknown:
         raise ConfigError(
             f"no source offers the tools {', '.join(sorted(unknown))}",
@@ -648,9 +636,9 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
         budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)
     )
     job.trace.add("answer", **to_json(answer))
-    if setup._on_text is not None:
+    if setup._options.interaction.on_text is not None:
         for piece in answer.text.splitlines(keepends=True):
-            setup._on_text(piece)
+            setup._options.interaction.on_text(piece)
     in_doubt = tuple(executor.doubted)
     job.trace.add("run.end", status=status, limit=limit, cost=cost, in_doubt=in_doubt)
     return Run(
@@ -659,13 +647,13 @@ def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, lim
         status=status,
         answer=answer,
         plan=job.plan,
-        results=tuple(executor.came),
+        results=tuple(executor.all_results),
         skips=tuple(executor.skips),
         cost=cost,
         events=tuple(job.trace.events),
         limit=limit,
         id=job.ledger.run,
-        stale=tuple(r.id for r in executor.came if r.id in executor.stale),
+        stale=tuple(r.id for r in executor.all_results if r.id in executor.state.stale),
         in_doubt=in_doubt,
         assumed=executor.assumed,
     )

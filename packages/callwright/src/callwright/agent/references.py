@@ -37,13 +37,13 @@ class Resolved:
     said: JsonObject = field(default_factory=dict)
 
 
-def resolve(arguments: JsonObject, given: Mapping[str, Sequence[Json]], tool: Tool) -> Resolved:
-    """Put into arguments what they refer to. ``given``: slot id -> what its calls returned, one
+def resolve(arguments: JsonObject, returned: Mapping[str, Sequence[Json]], tool: Tool) -> Resolved:
+    """Put into arguments what they refer to. ``returned``: slot id -> what its calls returned, one
     each.
 
     Of a slot whose calls returned several things, a parameter that takes a list gets all of them.
     """
-    work = _Resolution(given, [], [])
+    work = _Resolution(returned, [], [])
     properties = tool.properties
     made: JsonObject = {}
     said: JsonObject = {}

@@ -18,12 +18,11 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from callwright.agent.bind import Bound
-from callwright.agent.call_runner import CallRunner, RunServices
+from callwright.agent.call_runner import CallRunner, CallTask, RunServices
 from callwright.agent.gaps import NOTE
 from callwright.agent.origins import Failed, of_refusal, of_result
 from callwright.agent.questions import LimitReached
 from callwright.agent.references import resolve
-from callwright.agent.safety.freeze import Freeze
 from callwright.agent.schedule import Schedule
 from callwright.agent.substitutes import substitutes
 from callwright.nouns.plan import Plan, Slot
@@ -53,7 +52,7 @@ class Step:
     slot: Slot
     number: int
     upstream: int = 0  # the steps before it, one bit each
-    courses: list[CallRunner] = field(default_factory=list)
+    runners: list[CallRunner] = field(default_factory=list)
     taken: Sequence[Json] = ()  # values that references put into its arguments
     results: list[ToolResult] = field(
         default_factory=list
@@ -78,7 +77,7 @@ class Step:
     @property
     def lacks(self) -> bool:
         """Whether its call lacked a value, and nothing came of it."""
-        return not self.results and any(course.lacks for course in self.courses)
+        return not self.results and any(one.outcome.lacks for one in self.runners)
 
     def left_out(self, reason: str) -> None:
         self.skips.append(Skip(self.slot.tool, reason, self.slot.id, refused=True))
@@ -96,7 +95,6 @@ class Stream:
         places: asyncio.Semaphore,
         before: Sequence[ToolResult],
         *,
-        freeze: Freeze,
         late: Late | None,
         known: Known,
         numbered: int,
@@ -107,7 +105,7 @@ class Stream:
         self._tools = {tool.name: tool for tool in gate.tools}
         self._places = places
         self._before = [*before]
-        self._freeze = freeze
+        self._freeze = shared.safety.freeze
         self._late = late
         self._known = known
         self._numbered = numbered
@@ -175,10 +173,10 @@ class Stream:
             step.taken, said, why = resolved.taken, resolved.said, "; ".join(resolved.missing)
             if not why:
                 call = ToolCall("", slot.tool, resolved.arguments, slot.id)
-                await self._make(step, [call], planned=True, patient=may_ask, said=said)
+                await self._make(step, [call], planned=True, may_defer=may_ask, said=said)
                 if not (step.lacks and may_ask):
                     return await self._rescue(step)
-                why = step.courses[-1].skips[-1].reason
+                why = step.runners[-1].outcome.skips[-1].reason
         if not may_ask:
             return step.left_out(why)
         await self._fill(step, why, said)
@@ -198,11 +196,11 @@ class Stream:
                 self._freeze.on and slot.arguments is not None
             ):  # one call is planned: the first that may be made
                 for call in calls:
-                    await self._make(step, [call], planned=False, patient=False, said=frozen)
+                    await self._make(step, [call], planned=False, may_defer=False, said=frozen)
                     if step.results:
                         break
             else:
-                await self._make(step, calls, planned=False, patient=writes)
+                await self._make(step, calls, planned=False, may_defer=writes)
             return await self._rescue(step)
         step.declined = not bound.wanted and not bound.malformed and slot.arguments is None
         reason = bound.malformed or next(
@@ -216,7 +214,7 @@ class Stream:
         calls: Sequence[ToolCall],
         *,
         planned: bool,
-        patient: bool,
+        may_defer: bool,
         by: str = "model",
         said: JsonObject | None = None,
     ) -> None:
@@ -227,40 +225,40 @@ class Stream:
             step.skips += refused
             return
         sources = self._sources(step)
-        courses = []
+        runners = []
         for call in calls:
             numbered = ToolCall(self._next_id(step), call.tool, call.arguments, call.slot)
-            course = CallRunner(
+            task = CallTask(
                 numbered.id,
                 call.tool,
                 call.slot,
-                self._shared,
-                self._gate,
                 by=by,
                 own=sources,
-                said=said or {},
+                is_planned=planned,
+                stated=said or {},
                 beside=self._owners,
             )
-            step.courses.append(course)
-            courses.append((course, numbered))
-        if len(courses) == 1:
-            await self._go(*courses[0], patient)
+            runner = CallRunner(task, self._shared, self._gate)
+            step.runners.append(runner)
+            runners.append((runner, numbered))
+        if len(runners) == 1:
+            await self._go(*runners[0], may_defer)
         else:
             async with asyncio.TaskGroup() as group:
-                for course, call in courses:
-                    group.create_task(self._go(course, call, patient))
-        for course, _ in courses:
-            if course.result is not None:
-                step.results.append(course.result)
-            elif course.same and by != "substitute":
-                step.results += await self._of_other(step, course.same)
+                for runner, call in runners:
+                    group.create_task(self._go(runner, call, may_defer))
+        for outcome in (runner.outcome for runner, _ in runners):
+            if outcome.result is not None:
+                step.results.append(outcome.result)
+            elif outcome.same and by != "substitute":
+                step.results += await self._of_other(step, outcome.same)
 
-    async def _go(self, course: CallRunner, call: ToolCall, patient: bool) -> None:
+    async def _go(self, runner: CallRunner, call: ToolCall, may_defer: bool) -> None:
         async with self._places:
-            await course.settle(call, patient)
+            await runner.run(call, may_defer)
 
     def _next_id(self, step: Step) -> str:
-        id_ = f"r{step.number + FAR * len(step.courses)}"
+        id_ = f"r{step.number + FAR * len(step.runners)}"
         self._owners[id_] = step
         return id_
 
@@ -295,7 +293,7 @@ class Stream:
         }
         self._shared.trace.add("recovery", step="substitute", **told, offered=[direct.tool.name])
         call = replace(direct.call, slot=step.slot.id)
-        await self._make(step, [call], planned=False, patient=False, by="substitute")
+        await self._make(step, [call], planned=False, may_defer=False, by="substitute")
         if step.count():
             step.stands_in = (failed, step.good[0])
 
@@ -304,7 +302,7 @@ class Stream:
             result = step.results[-1]
             return of_result(result, self._tools[result.tool])
         refusal = next(
-            (course.refusal for course in step.courses if course.refusal is not None), None
+            (one.outcome.refusal for one in step.runners if one.outcome.refusal is not None), None
         )
         return of_refusal(refusal) if refusal is not None else None
 
@@ -319,7 +317,7 @@ class Stream:
         return [*self._before, *self._upstream(step)]
 
     def _sources(self, step: Step) -> ProvenanceIndex:
-        return Upstream(self._shared.sources, lambda: self._upstream(step), step.taken)
+        return Upstream(self._shared.index.sources, lambda: self._upstream(step), step.taken)
 
     def _upstream(self, step: Step) -> list[ToolResult]:
         return [result for other in self._ahead(step) for result in other.good]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,32 +14,29 @@ from callwright import __version__
 from callwright.cli.lab import add_lab_commands
 from callwright.cli.settings.options import (
     Allow,
-    AsJson,
     Config,
-    Encoder,
-    Evidence,
-    Frozen,
+    ConfigOptions,
+    EvidenceOptions,
     Html,
     Journals,
     Jsonl,
-    MayFill,
-    Mode,
+    KeptOptions,
+    LimitOptions,
     Model,
-    NoEvidence,
-    Only,
     Overlay,
-    PlanFile,
-    Planner,
+    PageOptions,
+    PlannerOptions,
     PlanStrategies,
     PlanStrategy,
     Profile,
-    Repair,
-    Retrieval,
-    Shortlist,
-    Strategy,
+    SafetyOptions,
+    SelectionOptions,
+    ShownOptions,
+    SourceOptions,
+    StrategyOptions,
+    ToolOptions,
     Tools,
-    Trials,
-    limited,
+    grouped,
     strictly,
 )
 from callwright.cli.settings.serving import proxy_command, simulate_command
@@ -58,10 +57,95 @@ app.command("proxy")(proxy_command)
 add_lab_commands(app)
 
 
+_RUN_ORDER = """query tools overlay only model strategy repair planner plan_file freeze may_fill encoder
+    mode trace html as_json journal allow dry_run sandbox no_journal shortlist trials retrieval
+    evidence no_evidence config profile"""
+_PLAN_ORDER = """query tools overlay only format_ strategy planner encoder model mode html jsonl every
+    shortlist retrieval config profile"""
+
+
 class PlanFormat(StrEnum):
     text = "text"
     json = "json"
     mermaid = "mermaid"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSelectionOptions:
+    """Which tools are planned."""
+
+    every: Annotated[
+        bool, typer.Option("--all", help="Plan every tool, not only those found for the request.")
+    ] = False
+    shortlist: Annotated[
+        int | None,
+        typer.Option(
+            "--shortlist",
+            help="Plan at most so many tools, those found for the request [8].",
+            min=1,
+        ),
+    ] = None
+    retrieval: Annotated[
+        str | None,
+        typer.Option(
+            "--retrieval",
+            help="How they are found; see retrieve --mode [ranked, or lexical without vectors].",
+        ),
+    ] = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {"shortlist": self.shortlist, "retrieval": self.retrieval}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """What encodes, and what is remembered of it."""
+
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            "--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL."
+        ),
+    ] = None
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            "--cache",
+            help="File that remembers vectors between calls; default: in the user's state.",
+        ),
+    ] = None
+    saved: Annotated[
+        Path | None,
+        typer.Option(
+            "--index",
+            help="Folder of a saved index: brought up to date with --tools, or used as it is.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineOptions:
+    """How replies are refined."""
+
+    leave_out: Annotated[
+        bool,
+        typer.Option(
+            "--leave-out",
+            help="Leave out optional values that nothing in the conversation supports.",
+        ),
+    ] = False
+    rungs: Annotated[str, typer.Option(help="Rungs of the ladder, comma-separated.")] = (
+        "rules,sequence"
+    )
+    model_rung: Annotated[
+        str,
+        typer.Option(
+            "--model-rung", help="Also the model rung, asked of this model (local:PATH, URL#MODEL)."
+        ),
+    ] = ""
+    prompt: Annotated[
+        str, typer.Option(help="The refiner's prompt: paper, or short for small ones.")
+    ] = "paper"
 
 
 def run() -> None:
@@ -87,90 +171,35 @@ def root(
 
 @app.command("run")
 @strictly
-@limited
+@grouped(_RUN_ORDER)
 def run_command(
     query: Annotated[str, typer.Argument(help="What to find out or do.")],
-    tools: Tools = None,
-    overlay: Overlay = None,
-    only: Only = None,
-    model: Model = None,
-    strategy: Strategy = None,
-    repair: Repair = None,
-    planner: Planner = None,
-    plan_file: PlanFile = None,
-    freeze: Frozen = None,
-    may_fill: MayFill = None,
-    encoder: Encoder = None,
-    mode: Mode = None,
-    trace: Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")] = None,
-    html: Html = None,
-    as_json: AsJson = False,
-    journal: Journals = None,
-    allow: Allow = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show what would be called; only what reads is called."),
-    ] = False,
-    sandbox: Annotated[
-        bool,
-        typer.Option(
-            "--sandbox", help="What the tools change is thrown away: dfsdt may try writes too."
-        ),
-    ] = False,
-    no_journal: Annotated[
-        bool, typer.Option("--no-journal", help="Keep nothing to resume from.")
-    ] = False,
-    shortlist: Shortlist = None,
-    trials: Trials = None,
-    retrieval: Retrieval = None,
-    evidence: Evidence = None,
-    no_evidence: NoEvidence = False,
-    config: Config = None,
-    profile: Profile = None,
-    *,
-    limits: dict[str, float],
+    tools: ToolOptions,
+    planner: PlannerOptions,
+    strategy: StrategyOptions,
+    safety: SafetyOptions,
+    selection: SelectionOptions,
+    shown: ShownOptions,
+    kept: KeptOptions,
+    config: ConfigOptions,
+    limits: LimitOptions,
 ) -> None:
     """Answer a request with tools: plan, call, mend, answer."""
-    from callwright.cli.run import SHORTLISTING, run_query
+    from callwright.cli.run import RunRequest, run_query
     from callwright.cli.settings.settings import effective
 
-    given = {"tools": tools, "overlay": overlay, "only": only, "model": model, "planner": planner}
-    given["strategy"] = strategy
-    more: dict[str, Any] = {
-        "encoder": encoder,
-        "mode": mode and mode.value,
-        "allow": allow,
-        "retrieval": retrieval,
-    }
-    more |= {"shortlist": shortlist, "trials": trials and trials.value}
-    more |= {
-        "journal": False if no_journal else journal,
-        "evidence": False if no_evidence else evidence,
-    }
-    settings = effective({**given, **more, **limits}, config=config, profile=profile).announced(
-        "model", "encoder"
-    )
-    taken = settings.take(
-        "only", "model", "strategy", "planner", "encoder", "mode", "allow", *SHORTLISTING
-    )
-    code = run_query(
-        query,
-        settings.sources(),
-        limits=settings.limits(),
-        journal=settings.journal(),
-        evidence=settings.evidence(),
-        trace=trace,
-        html=html,
-        as_json=as_json,
-        dry_run=dry_run,
-        sandbox=sandbox,
-        plan=plan_file,
-        repair=repair.value if repair else "plain",
-        freeze=freeze.value if freeze else "",
-        may_fill=may_fill or (),
-        **taken,
-    )
-    raise typer.Exit(code)
+    settings = effective(
+        tools,
+        planner,
+        strategy,
+        safety,
+        selection,
+        kept,
+        limits,
+        config=config.config,
+        profile=config.profile,
+    ).announced("model", "encoder")
+    raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety), shown))
 
 
 @app.command("runs")
@@ -184,14 +213,15 @@ def runs_command(
     doubt.
     """
     from callwright.cli.runs import list_runs
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import Given, effective
 
-    settings = effective({"journal": journal}, config=config, profile=profile)
+    settings = effective(Given({"journal": journal}), config=config, profile=profile)
     raise typer.Exit(list_runs(settings.folder(), as_json))
 
 
 @app.command("resume")
 @strictly
+@grouped("run tools model journal changed allow html as_json evidence no_evidence config profile")
 def resume_command(
     run: Annotated[
         str, typer.Argument(help="Its id, the end of its id, or the path of its journal.")
@@ -204,33 +234,37 @@ def resume_command(
         typer.Option("--changed", help="Although version, prompts or tools have changed since."),
     ] = False,
     allow: Allow = None,
-    html: Html = None,
-    as_json: AsJson = False,
-    evidence: Evidence = None,
-    no_evidence: NoEvidence = False,
-    config: Config = None,
-    profile: Profile = None,
+    *,
+    page: PageOptions,
+    kept: EvidenceOptions,
+    config: ConfigOptions,
 ) -> None:
     """Go on with a run that was ended in the middle: nothing that is on record is done or asked
     again.
     """
-    from callwright.cli.runs import resume_run, started_with
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.runs import Resumption, resume_run, started_with
+    from callwright.cli.settings.settings import Given, effective
 
-    here = effective({"journal": journal}, config=config, profile=profile)
-    found = here.folder()
-    asked = model or started_with(run, found, tools)
-    kept = False if no_evidence else evidence
-    given = {"journal": journal, "allow": allow, "evidence": kept, "model": asked}
-    settings = effective(given, config=config, profile=profile, say=False).announced("model")
-    more = {
-        "allow": settings.get("allow", []),
-        "evidence": settings.evidence(),
-        "html": html,
-        "as_json": as_json,
-    }
-    code = resume_run(run, folder=found, tools=tools, model=model, changed=changed, **more)
-    raise typer.Exit(code)
+    here = effective(Given({"journal": journal}), config=config.config, profile=config.profile)
+    folder = here.folder()
+    asked = model or started_with(run, folder, tools)
+    settings = effective(
+        Given({"journal": journal, "allow": allow, "model": asked}),
+        kept,
+        config=config.config,
+        profile=config.profile,
+        say=False,
+    ).announced("model")
+    resumption = Resumption(
+        folder,
+        tools,
+        model,
+        settings.key_variable(["model"]),
+        changed=changed,
+        allow=settings.get("allow", []),
+        evidence=settings.evidence(),
+    )
+    raise typer.Exit(resume_run(run, resumption, page))
 
 
 @app.command("resolve")
@@ -248,9 +282,9 @@ def resolve_command(
 ) -> None:
     """Say what became of a call whose outcome was lost in a crash."""
     from callwright.cli.runs import resolve_call
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import Given, effective
 
-    folder = effective({"journal": journal}, config=config, profile=profile).folder()
+    folder = effective(Given({"journal": journal}), config=config, profile=profile).folder()
     raise typer.Exit(
         resolve_call(run, call, folder=folder, result=result, not_done=not_done, failed=failed)
     )
@@ -271,69 +305,36 @@ def demo(
 
 @app.command()
 @strictly
+@grouped(_PLAN_ORDER)
 def plan(
     query: Annotated[str | None, typer.Argument(help="The request to plan for.")] = None,
-    tools: Tools = None,
-    overlay: Overlay = None,
-    only: Only = None,
     format_: Annotated[
         PlanFormat, typer.Option("--format", help="How to print it.")
     ] = PlanFormat.text,
     strategy: PlanStrategy = None,
-    planner: Planner = None,
-    encoder: Encoder = None,
-    model: Model = None,
-    mode: Mode = None,
     html: Html = None,
     jsonl: Jsonl = False,
-    every: Annotated[
-        bool, typer.Option("--all", help="Plan every tool, not only those found for the request.")
-    ] = False,
-    shortlist: Annotated[
-        int | None,
-        typer.Option(
-            "--shortlist",
-            help="Plan at most so many tools, those found for the request [8].",
-            min=1,
-        ),
-    ] = None,
-    retrieval: Annotated[
-        str | None,
-        typer.Option(
-            "--retrieval",
-            help="How they are found; see retrieve --mode [ranked, or lexical without vectors].",
-        ),
-    ] = None,
-    config: Config = None,
-    profile: Profile = None,
+    *,
+    tools: ToolOptions,
+    planner: PlannerOptions,
+    selection: PlanSelectionOptions,
+    config: ConfigOptions,
 ) -> None:
     """Show what a request would be answered with: which tools, in which order. Nothing is
     called.
     """
-    from callwright.cli.plan import plan_lines, print_plan
+    from callwright.cli.plan import PlanRequest, plan_lines, print_plan
     from callwright.cli.settings.settings import effective
 
-    given = {
-        "tools": tools,
-        "overlay": overlay,
-        "only": only,
-        "planner": planner,
-        "encoder": encoder,
-        "model": model,
-    }
-    more: dict[str, Any] = {
-        "mode": mode and mode.value,
-        "shortlist": shortlist,
-        "retrieval": retrieval,
-    }
     asked = ("encoder", "model") if strategy is PlanStrategies.dag else ("encoder",)
-    settings = effective({**given, **more}, config=config, profile=profile).announced(*asked)
-    taken = settings.take("only", "planner", "encoder", "model", "mode", "shortlist", "retrieval")
+    settings = effective(
+        tools, planner, selection, config=config.config, profile=config.profile
+    ).announced(*asked)
     if jsonl:
-        raise typer.Exit(plan_lines(taken.get("planner"), taken.get("encoder")))
-    else:
-        form, chosen = format_.value, strategy.value if strategy else "layered"
-        print_plan(query, settings.sources(), form, chosen, html=html, every=every, **taken)
+        raise typer.Exit(plan_lines(settings.get("planner"), settings.get("encoder")))
+    chosen = strategy.value if strategy else "layered"
+    request = PlanRequest.of(query, settings, chosen, every=selection.every)
+    print_plan(request, format_.value, html)
 
 
 @app.command()
@@ -354,9 +355,8 @@ def check(
     from callwright.cli.check import check_lines, check_one
     from callwright.cli.settings.settings import effective
 
-    sources = effective(
-        {"tools": tools, "overlay": overlay}, config=config, profile=profile
-    ).sources()
+    given = SourceOptions(tools, overlay)
+    sources = effective(given, config=config, profile=profile).sources()
     if jsonl:
         raise typer.Exit(check_lines(sources))
     raise typer.Exit(check_one(call, sources))
@@ -364,10 +364,9 @@ def check(
 
 @app.command("retrieve")
 @strictly
+@grouped("query tools overlay k mode encoder cache saved jsonl as_json config profile")
 def retrieve_command(
     query: Annotated[str | None, typer.Argument(help="What the tools are wanted for.")] = None,
-    tools: Tools = None,
-    overlay: Overlay = None,
     k: Annotated[int, typer.Option("--k", "-k", help="How many tools at most.", min=1)] = 10,
     mode: Annotated[
         str,
@@ -376,46 +375,26 @@ def retrieve_command(
             "single (hybrid with one encoding); baselines: bm25, dense."
         ),
     ] = "lexical",
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            "--encoder", help="minilm (default), a model folder, or an endpoint URL#MODEL."
-        ),
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            "--cache",
-            help="File that remembers vectors between calls; default: in the user's state.",
-        ),
-    ] = None,
-    saved: Annotated[
-        Path | None,
-        typer.Option(
-            "--index",
-            help="Folder of a saved index: brought up to date with --tools, or used as it is.",
-        ),
-    ] = None,
     jsonl: Jsonl = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False,
-    config: Config = None,
-    profile: Profile = None,
+    *,
+    tools: SourceOptions,
+    index: IndexOptions,
+    config: ConfigOptions,
 ) -> None:
     """Find the few tools of a large catalogue that a request may need."""
     from callwright.cli.retrieve import retrieve
     from callwright.cli.settings.settings import effective
 
-    sources = effective(
-        {"tools": tools, "overlay": overlay}, config=config, profile=profile
-    ).sources()
+    sources = effective(tools, config=config.config, profile=config.profile).sources()
     code = retrieve(
         query,
         sources,
         k,
         mode,
-        encoder=encoder,
-        cache=cache,
-        saved=saved,
+        encoder=index.encoder,
+        cache=index.cache,
+        saved=index.saved,
         jsonl=jsonl,
         as_json=as_json,
     )
@@ -423,6 +402,7 @@ def retrieve_command(
 
 
 @app.command("refine")
+@grouped("reply tools overlay query jsonl leave_out rungs model_rung prompt config profile")
 def refine_command(
     reply: Annotated[
         str | None,
@@ -430,33 +410,14 @@ def refine_command(
             help="A reply as the model wrote it, a message or call as JSON, or - for stdin."
         ),
     ] = None,
-    tools: Tools = None,
-    overlay: Overlay = None,
     query: Annotated[
         str, typer.Option("--query", help="What the model was asked: values come from there.")
     ] = "",
     jsonl: Jsonl = False,
-    leave_out: Annotated[
-        bool,
-        typer.Option(
-            "--leave-out",
-            help="Leave out optional values that nothing in the conversation supports.",
-        ),
-    ] = False,
-    rungs: Annotated[
-        str, typer.Option(help="Rungs of the ladder, comma-separated.")
-    ] = "rules,sequence",
-    model_rung: Annotated[
-        str,
-        typer.Option(
-            "--model-rung", help="Also the model rung, asked of this model (local:PATH, URL#MODEL)."
-        ),
-    ] = "",
-    prompt: Annotated[
-        str, typer.Option(help="The refiner's prompt: paper, or short for small ones.")
-    ] = "paper",
-    config: Config = None,
-    profile: Profile = None,
+    *,
+    tools: SourceOptions,
+    pipeline: PipelineOptions,
+    config: ConfigOptions,
 ) -> None:
     """Make the calls of model replies right: of one, or on --jsonl {"id", "text", "tools", "query"}
     a line.
@@ -464,13 +425,12 @@ def refine_command(
     from callwright.cli.refine import Pipeline, refine_lines, refine_one
     from callwright.cli.settings.settings import effective
 
-    pipeline = Pipeline(leave_out, [r for r in rungs.split(",") if r], model_rung, prompt)
+    rungs = [rung for rung in pipeline.rungs.split(",") if rung]
+    made = Pipeline(pipeline.leave_out, rungs, pipeline.model_rung, pipeline.prompt)
     if jsonl:
-        raise typer.Exit(refine_lines(pipeline))
-    sources = effective(
-        {"tools": tools, "overlay": overlay}, config=config, profile=profile
-    ).sources()
-    raise typer.Exit(refine_one(reply, sources, query, pipeline))
+        raise typer.Exit(refine_lines(made))
+    sources = effective(tools, config=config.config, profile=config.profile).sources()
+    raise typer.Exit(refine_one(reply, sources, query, made))
 
 
 @app.command("config")
@@ -481,11 +441,11 @@ def config_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show the settings that hold here, and where each was said."""
-    from callwright.cli.settings.settings import effective, render_settings
+    from callwright.cli.settings.settings import Given, effective, render_settings
 
     print(
         render_settings(
-            effective({"model": model}, config=config, profile=profile, say=False), as_json
+            effective(Given({"model": model}), config=config, profile=profile, say=False), as_json
         )
     )
 

@@ -6,7 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-from callwright.cli.run import run_query
+from callwright.agent.options import ToolSelection
+from callwright.cli.run import RunRequest, run_query
+from callwright.cli.settings.options import ShownOptions
+from callwright.models import ModelSpec
 from callwright.nouns.errors import ConfigError
 
 QUERY = (
@@ -40,11 +43,11 @@ def run_demo(model: str | None, html: Path) -> int:
         )
     print(f"Request: {QUERY}", file=sys.stderr)
     trace = html.with_suffix(".jsonl")
-    return run_query(
+    named = model or os.environ.get("CALLWRIGHT_MODEL")
+    request = RunRequest(
         QUERY,
         [str(desk)],
-        only=TOOLS,
-        model=model or os.environ.get("CALLWRIGHT_MODEL"),
-        trace=trace,
-        html=html,
+        None if named is None else ModelSpec(named),
+        selection=ToolSelection(TOOLS),
     )
+    return run_query(request, ShownOptions(html, trace=trace))

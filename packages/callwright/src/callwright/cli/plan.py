@@ -8,6 +8,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +17,10 @@ from callwright.agent.catalog_search import best_mode, choose
 from callwright.agent.render import signatures
 from callwright.cli.opened import opened
 from callwright.cli.run import prepare
+from callwright.cli.settings.settings import Settings
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
 from callwright.cli.view import write
-from callwright.models import open_model
+from callwright.models import ModelSpec, open_model
 from callwright.models.dialogue import converse
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import ConfigError, MissingExtra, PlanError
@@ -63,54 +65,63 @@ def tool_edges(plan: Plan) -> list[tuple[str, str]]:
     return [(tool[a], tool[b]) for a, b in plan.edges]
 
 
-def print_plan(
-    query: str | None,
-    sources: Sequence[str],
-    form: str,
-    strategy: str,
-    *,
-    only: Sequence[str] | None = None,
-    planner: str | None = None,
-    encoder: str | None = None,
-    model: str | None = None,
-    mode: ReplyMode | None = None,
-    html: Path | None = None,
-    every: bool = False,
-    shortlist: int | None = None,
-    retrieval: str | None = None,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What is to be planned, and by whom. The tools are chosen first, as by a run with
+    ``shortlist`` and ``retrieval``; ``every``: all of them are planned.
+    """
+
+    query: str | None
+    sources: Sequence[str]
+    strategy: str = "layered"
+    only: Sequence[str] | None = None
+    planner: str | None = None
+    encoder: str | None = None
+    model: ModelSpec | None = None
+    mode: ReplyMode | None = None
+    every: bool = False
+    shortlist: int | None = None
+    retrieval: str | None = None
+
+    @classmethod
+    def of(
+        cls, query: str | None, settings: Settings, strategy: str, *, every: bool
+    ) -> PlanRequest:
+        """What the settings and the command line ask for. Only ``dag`` asks the model."""
+        return cls(
+            query,
+            settings.sources(),
+            strategy,
+            settings.get("only"),
+            settings.get("planner"),
+            settings.get("encoder"),
+            settings.model() if strategy == "dag" else None,
+            settings.get("mode"),
+            every,
+            settings.get("shortlist"),
+            settings.get("retrieval"),
+        )
+
+
+def print_plan(request: PlanRequest, form: str, html: Path | None = None) -> None:
     """Plan for one query as a strategy would and print it as ``text``, ``json`` or ``mermaid``;
     draw it as a page.
 
-    The tools are chosen first, as by a run with ``shortlist`` and ``retrieval``; ``every``: all of
-    them are planned. ``dag`` asks the model, the others ask none. Raises ConfigError, and PlanError
-    where the model wrote no plan.
+    ``dag`` asks the model, the others ask none. Raises ConfigError, and PlanError where the model
+    wrote no plan.
     """
-    if every and shortlist is not None:
+    query = request.query
+    if request.every and request.shortlist is not None:
         raise ConfigError(
             "--all plans every tool, --shortlist only so many", hint="say one of the two"
         )
-    if not query or not sources:
+    if not query or not request.sources:
         raise ConfigError(
             "plan needs a request and at least one tool source",
             hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
         )
-    if strategy == "dag":
-        prepare(model)
-        tools, left_out = chosen(
-            query, asyncio.run(_tools(sources, only)), every, shortlist, retrieval
-        )
-        plan = asyncio.run(_by_model(query, tools, model, mode))
-    else:
-        usual = (
-            "graph" if strategy == "edges" and encoder is None else None
-        )  # nobody else chooses the tools here
-        opened_planner = open_planner(planner or usual, encoder)
-        tools, left_out = chosen(
-            query, asyncio.run(_tools(sources, only)), every, shortlist, retrieval
-        )
-        plan = opened_planner.plan(query, tools)
-    layered = strategy == "layered"
+    plan, left_out = _planned(query, request)
+    layered = request.strategy == "layered"
     shown = as_text if layered else as_graph
     print(
         as_json(plan)
@@ -124,6 +135,24 @@ def print_plan(
     if html is not None:
         write(plan_page(query, plan), html)
         print(f"plan page: {html}", file=sys.stderr)
+
+
+def _planned(query: str, request: PlanRequest) -> tuple[Plan, str]:
+    """The plan, and a line that counts the tools that were left out of it."""
+    if request.strategy == "dag":
+        prepare(None if request.model is None else request.model.text)
+        tools, left_out = _chosen(query, request)
+        return asyncio.run(_by_model(query, tools, request.model, request.mode)), left_out
+    by_edges = request.strategy == "edges" and request.encoder is None
+    usual = "graph" if by_edges else None  # nobody else chooses the tools here
+    planner = open_planner(request.planner or usual, request.encoder)
+    tools, left_out = _chosen(query, request)
+    return planner.plan(query, tools), left_out
+
+
+def _chosen(query: str, request: PlanRequest) -> tuple[tuple[Tool, ...], str]:
+    tools = asyncio.run(_tools(request.sources, request.only))
+    return chosen(query, tools, request.every, request.shortlist, request.retrieval)
 
 
 def chosen(
@@ -158,7 +187,7 @@ def chosen(
 
 
 async def _by_model(
-    query: str, tools: Sequence[Tool], spec: str | None, said: ReplyMode | None
+    query: str, tools: Sequence[Tool], spec: ModelSpec | None, said: ReplyMode | None
 ) -> Plan:
     """The plan that the model writes."""
     model = open_model(spec)

@@ -10,9 +10,9 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from callwright.cli.terminal.ending import report_errors
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from callwright.models.local import LocalModel
 
+UPSTREAM_KEY = "CALLWRIGHT_API_KEY"
 MODES: tuple[Guided, ...] = ("auto", "on", "off")
 _BACKLOG = 2048
 _PORTS = 65_535
@@ -52,73 +53,70 @@ _OWN_FILES = 100  # libraries, logs, sockets that listen
 _PATIENCE = 2.0  # seconds for a first look at the upstream
 
 
-def start(upstream: str | None, **given: Any) -> None:
+@dataclass(frozen=True, slots=True)
+class ProxySetup:
+    """What a proxy is told. ``keep``: a file for conversations with a repaired call;
+    ``allow_host``: names under which the proxy is reached, beside localhost and its address;
+    ``quiet``: no line for every request on stderr; ``key_variable``: the environment variable that
+    holds the upstream's key.
+    """
+
+    upstream: str | None = None
+    model: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8787
+    guided: str = "auto"
+    reasks: int | None = None
+    strict: bool = False
+    overlay: str | None = None
+    keep: str | None = None
+    allow_host: Sequence[str] = ()
+    quiet: bool = False
+    key_variable: str = UPSTREAM_KEY
+
+
+def start(setup: ProxySetup) -> None:
     """What the command does: :func:`serve`, in front of an endpoint without the command line's own
     libraries.
 
     They are megabytes that a server would carry for as long as it runs, so the process starts over
     without them, once everything it was told has proved right.
     """
-    if (
-        upstream is None
-        or given.get("model") is not None
-        or os.name != "posix"
-        or not sys.executable
-    ):
-        return serve(upstream, **given)
-    checked = _made(upstream, _access(given["host"], given.get("allow_host", ())), **given)
-    server(checked, given["host"], given["port"])
-    told = json.dumps({"upstream": upstream, **given})
+    upstream = setup.upstream
+    if upstream is None or setup.model is not None or os.name != "posix" or not sys.executable:
+        return serve(setup)
+    server(_made(upstream, setup), setup.host, setup.port)
+    told = json.dumps(asdict(setup))  # it names the variable of the key, and never holds the key
     os.execv(
         sys.executable, [sys.executable, "-P", *restrictions(), "-c", _RESTARTED, _PACKAGES, told]
     )
 
 
-def serve(
-    upstream: str | None,
-    *,
-    model: str | None = None,
-    host: str = "127.0.0.1",
-    port: int = 8787,
-    guided: str = "auto",
-    reasks: int | None = None,
-    strict: bool = False,
-    overlay: str | None = None,
-    keep: str | None = None,
-    allow_host: Sequence[str] = (),
-    quiet: bool = False,
-) -> None:
-    """Serve until interrupted. ``keep``: a file for conversations with a repaired call;
-    ``allow_host``: names under which the proxy is reached, beside localhost and its address;
-    ``quiet``: no line for every request on stderr.
+def serve(setup: ProxySetup) -> None:
+    """Serve until interrupted.
 
-    Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY (sent upstream
-    in place of the clients' own). Raises ConfigError, ModelError, MissingExtra."""
-    if (upstream is None) == (model is None):
+    Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY or the variable that was
+    named (sent upstream in place of the clients' own). Raises ConfigError, ModelError,
+    MissingExtra.
+    """
+    if (setup.upstream is None) == (setup.model is None):
         raise ConfigError(
             "the proxy needs one upstream",
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
-    if upstream is not None:
-        access = _access(host, allow_host)
-        made = _made(
-            upstream,
-            access,
-            guided=guided,
-            reasks=reasks,
-            strict=strict,
-            overlay=overlay,
-            keep=keep,
-        )
-        return _run(made, bound(host, port), unreachable(made.upstream.base), quiet=quiet)
-    settings, access, laid = (
-        _settings(guided, reasks, strict),
-        _access(host, allow_host),
-        _overlay(overlay),
-    )
-    keeper = _keeper(keep)
-    local = _local(str(model))
-    listening = bound(host, port)  # before the model is loaded, which takes a while
+    if setup.upstream is not None:
+        made = _made(setup.upstream, setup)
+        listening = bound(setup.host, setup.port)
+        return _run(made, listening, unreachable(made.upstream.base), quiet=setup.quiet)
+    return _serve_local(setup)
+
+
+def _serve_local(setup: ProxySetup) -> None:
+    """Serve in front of the embedded model."""
+    settings, access, laid = _settings(setup), _access(setup), _overlay(setup.overlay)
+    keeper = _keeper(setup.keep)
+    local = _local(str(setup.model))
+    listening = bound(setup.host, setup.port)  # before the model is loaded, which takes a while
     try:
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
@@ -135,27 +133,16 @@ def serve(
                 warn=_warn,
             ),
             listening,
-            quiet=quiet,
+            quiet=setup.quiet,
         )
     finally:
         asyncio.run(local.aclose())
-    return None
 
 
-def _made(
-    upstream: str,
-    access: Access,
-    *,
-    guided: str,
-    reasks: int | None,
-    strict: bool,
-    overlay: str | None = None,
-    keep: str | None = None,
-    **_: Any,
-) -> Proxy:
+def _made(upstream: str, setup: ProxySetup) -> Proxy:
     """The proxy in front of an endpoint. Raises ConfigError."""
-    settings = _settings(guided, reasks, strict)
-    laid, keeper = _overlay(overlay), _keeper(keep)
+    access, settings = _access(setup), _settings(setup)
+    laid, keeper = _overlay(setup.overlay), _keeper(setup.keep)
     return Proxy(upstream, settings, access=access, overlay=laid, keeper=keeper, warn=_warn)
 
 
@@ -171,9 +158,10 @@ def _overlay(path: str | None) -> Overlay | None:
     return Overlay.read(Path(path).expanduser()) if path else None
 
 
-def _access(host: str, names: Sequence[str]) -> Access:
+def _access(setup: ProxySetup) -> Access:
+    host, names = setup.host, setup.allow_host
     key, upstream_key = (
-        Secret(os.environ.get(name, "")) for name in ("CALLWRIGHT_PROXY_KEY", "CALLWRIGHT_API_KEY")
+        Secret(os.environ.get(name, "")) for name in ("CALLWRIGHT_PROXY_KEY", setup.key_variable)
     )
     unreadable = next((name for name in names if host_name(name) is None), None)
     if unreadable is not None:
@@ -185,11 +173,12 @@ def _access(host: str, names: Sequence[str]) -> Access:
     return Access(key, upstream_key, hosts).checked(host)
 
 
-def _settings(guided: str, reasks: int | None, strict: bool) -> Settings:
+def _settings(setup: ProxySetup) -> Settings:
+    guided, reasks = setup.guided, setup.reasks
     mode = next((m for m in MODES if m == guided), None)
     if mode is None:
         raise ConfigError(f"there is no guided mode {guided!r}", hint="auto, on or off")
-    made = Settings(guided=mode, refused="text" if strict else "forward")
+    made = Settings(guided=mode, refused="text" if setup.strict else "forward")
     return made if reasks is None else replace(made, reasks=reasks)
 
 
@@ -327,4 +316,4 @@ def _run(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bo
 def restarted() -> None:
     """Serve as start() was told to: the process that it made of the command."""
     with report_errors():
-        serve(**parse(sys.argv[2]))
+        serve(ProxySetup(**parse(sys.argv[2])))

@@ -6,22 +6,29 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from callwright.agent.call_runner import Repairing
-from callwright.agent.catalog_search import Trying
 from callwright.agent.journal.ledger import Answer, Ledger
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import read
+from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator, Run
 from callwright.agent.safety.filling import parse_rules
-from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies import Given, mended_by, open_strategy
+from callwright.agent.strategies import Given, Strategy, mended_by, open_strategy
 from callwright.cli.evidence import kept
-from callwright.cli.settings.options import EVERY_SOURCE
+from callwright.cli.settings.options import (
+    EVERY_SOURCE,
+    SafetyOptions,
+    ShownOptions,
+    StrategyOptions,
+)
+from callwright.cli.settings.settings import Settings
 from callwright.cli.terminal.consent import in_terminal
 from callwright.cli.terminal.live import Live
 from callwright.cli.view import write
+from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, ConfigError, JournalError
 from callwright.nouns.limits import Limits
@@ -33,85 +40,110 @@ from callwright.retrieval import mode_named
 from callwright.tools.trust import TrustStore
 from callwright.viewer import page
 
-SHORTLISTING = ("shortlist", "trials", "retrieval")  # settings by which a run's tools are chosen
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What is to be run, and how. ``plan`` is the file of a plan to carry out; ``repair`` how a
+    failed call is mended.
+    """
+
+    query: str
+    tools: Sequence[str]
+    model: ModelSpec | None = None
+    strategy: str = "layered"
+    planner: str | None = None
+    encoder: str | None = None
+    plan: Path | None = None
+    repair: Repairing = "plain"
+    mode: ReplyMode | None = None
+    limits: Limits | None = None
+    safety: Safety = field(default_factory=Safety)
+    selection: ToolSelection = field(default_factory=ToolSelection)
+    journal: bool | Path = True
+    evidence: bool | Path = True
+
+    @classmethod
+    def of(
+        cls, query: str, settings: Settings, strategy: StrategyOptions, safety: SafetyOptions
+    ) -> RunRequest:
+        """What the settings and the command line ask for. Raises ConfigError."""
+        retrieval = settings.get("retrieval")
+        return cls(
+            query,
+            settings.sources(),
+            settings.model(),
+            settings.get("strategy", "layered"),
+            settings.get("planner"),
+            settings.get("encoder"),
+            strategy.plan_file,
+            strategy.repair.value if strategy.repair else "plain",
+            settings.get("mode"),
+            settings.limits(),
+            Safety(
+                allow=settings.get("allow", ()),
+                dry_run=safety.dry_run,
+                sandbox=safety.sandbox,
+                freeze=safety.freeze.value if safety.freeze else "",
+                may_fill=parse_rules(safety.may_fill or ()),
+            ),
+            ToolSelection(
+                settings.get("only"),
+                settings.get("shortlist"),
+                settings.get("trials", "off"),
+                mode_named(retrieval) if retrieval else None,
+            ),
+            settings.journal(),
+            settings.evidence(),
+        )
 
 
-def run_query(
-    query: str,
-    tools: Sequence[str],
-    *,
-    only: Sequence[str] | None = None,
-    model: str | None = None,
-    strategy: str = "layered",
-    planner: str | None = None,
-    encoder: str | None = None,
-    mode: ReplyMode | None = None,
-    limits: Limits | None = None,
-    trace: Path | None = None,
-    html: Path | None = None,
-    as_json: bool = False,
-    journal: bool | Path = True,
-    evidence: bool | Path = True,
-    allow: Sequence[str] = (),
-    dry_run: bool = False,
-    sandbox: bool = False,
-    plan: Path | None = None,
-    repair: Repairing = "plain",
-    freeze: Level = "",
-    may_fill: Sequence[str] = (),
-    shortlist: int | None = None,
-    trials: Trying = "off",
-    retrieval: str | None = None,
-) -> int:
+def run_query(request: RunRequest, shown: ShownOptions) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless
     nothing was found.
     """
-    if not tools:
+    if not request.tools:
         raise ConfigError(
             "run needs at least one tool source",
             hint="--tools SOURCE, for example --tools examples/desk",
         )
-    chosen = open_planner(planner, encoder) if planner or encoder else None
-    prepare(model)
+    planner = (
+        open_planner(request.planner, request.encoder)
+        if request.planner or request.encoder
+        else None
+    )
+    prepare(None if request.model is None else request.model.text)
     with ExitStack() as stack:
         live = Live()
-        stack.enter_context(resumable(live, journal))
+        stack.enter_context(resumable(live, request.journal))
         stack.enter_context(live)
         sinks: list[Sink] = [live]
-        if trace is not None:
-            sinks.append(stack.enter_context(JsonlSink(trace)))
+        if shown.trace is not None:
+            sinks.append(stack.enter_context(JsonlSink(shown.trace)))
+        evidence = stack.enter_context(kept(request.evidence))
         orchestrator = Orchestrator(
-            tools,
-            model=model,
-            strategy=mended_by(
-                Given(_text_of(plan)) if plan is not None else open_strategy(strategy), repair
-            ),
-            freeze=freeze,
-            may_fill=parse_rules(may_fill),
-            planner=chosen,
-            mode=mode,
-            limits=limits,
-            sinks=sinks,
-            on_reply=live.on_text,
-            only=only,
-            journal=journal,
-            evidence=stack.enter_context(kept(evidence)),
-            approve=in_terminal(live),
-            allow=allow,
-            dry_run=dry_run,
-            sandbox=sandbox,
-            shortlist=shortlist,
-            trials=trials,
-            retrieval=mode_named(retrieval) if retrieval else None,
-            strict=EVERY_SOURCE.get(),
-            trust=TrustStore(),
+            request.tools,
+            model=request.model,
+            strategy=_strategy_of(request),
+            planner=planner,
+            limits=request.limits,
+            safety=replace(request.safety, approve=in_terminal(live)),
+            selection=replace(request.selection, strict=EVERY_SOURCE.get(), trust=TrustStore()),
+            persistence=Persistence(request.journal, evidence, sinks),
+            interaction=Interaction(request.mode, on_reply=live.on_text),
         )
-        run = orchestrator.run_sync(query)
-    print_run(run, as_json)
-    if html is not None:
-        write(page(run.events), html)
-        print(f"run page: {html}", file=sys.stderr)
+        run = orchestrator.run_sync(request.query)
+    print_run(run, shown.as_json)
+    if shown.html is not None:
+        write(page(run.events), shown.html)
+        print(f"run page: {shown.html}", file=sys.stderr)
     return 0 if run.status != "abstained" else 3
+
+
+def _strategy_of(request: RunRequest) -> Strategy:
+    """The strategy, or the given plan; what mends its calls as it was asked for."""
+    if request.plan is not None:
+        return mended_by(Given(_text_of(request.plan)), request.repair)
+    return mended_by(open_strategy(request.strategy), request.repair)
 
 
 def _text_of(plan: Path) -> str:

@@ -23,15 +23,17 @@ from callwright.agent.journal.store import (
     read,
     runs_dir,
 )
+from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator
 from callwright.cli.evidence import kept
 from callwright.cli.run import describe_doubts, prepare, print_run, resumable
-from callwright.cli.settings.options import EVERY_SOURCE
+from callwright.cli.settings.options import EVERY_SOURCE, PageOptions
 from callwright.cli.terminal.consent import in_terminal
 from callwright.cli.terminal.console import shortened
 from callwright.cli.terminal.live import Live
 from callwright.cli.view import write
 from callwright.jsontext import JsonError, parse
+from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import ConfigError, JournalError, TrustError
 from callwright.nouns.trace import Event, Trace
@@ -151,21 +153,24 @@ def _told(value: Json) -> str:
     return printable(" ".join(texts))[:200]
 
 
-def resume_run(
-    run: str,
-    *,
-    folder: Path | None = None,
-    tools: Sequence[str] | None = None,
-    model: str | None = None,
-    changed: bool = False,
-    html: Path | None = None,
-    as_json: bool = False,
-    allow: Sequence[str] = (),
-    evidence: bool | Path = True,
-) -> int:
-    """Go on with a run, with the tools and the model it was started with unless others are
-    named.
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """How a run goes on. Tools and model are those it was started with unless others are named;
+    ``key_variable`` holds the model's key. ``changed``: although something has changed since.
     """
+
+    folder: Path | None = None
+    tools: Sequence[str] | None = None
+    model: str | None = None
+    key_variable: str = ""
+    changed: bool = False
+    allow: Sequence[str] = ()
+    evidence: bool | Path = True
+
+
+def resume_run(run: str, how: Resumption, shown: PageOptions) -> int:
+    """Go on with a run. Returns the exit code."""
+    folder, tools, model = how.folder, how.tools, how.model
     path = journal_path(run, folder or True).absolute()
     meta, events = read(path, every=True, texts=False)
     start = next((e.data for e in events if e.kind == "run.start"), {})
@@ -187,23 +192,19 @@ def resume_run(
         stack.enter_context(live)
         orchestrator = Orchestrator(
             tools or setup["tools"],
-            model=asked,
+            model=None if asked is None else ModelSpec(asked, how.key_variable),
             strategy=start.get("strategy", "layered"),
             planner=open_planner(setup["planner"]) if setup["planner"] else None,
-            sinks=[live],
-            on_reply=live.on_text,
-            only=setup["only"],
-            approve=in_terminal(live),
-            allow=allow,
-            evidence=stack.enter_context(kept(evidence)),
-            strict=EVERY_SOURCE.get(),
-            trust=TrustStore(),
+            safety=Safety(in_terminal(live), how.allow),
+            selection=ToolSelection(setup["only"], strict=EVERY_SOURCE.get(), trust=TrustStore()),
+            persistence=Persistence(evidence=stack.enter_context(kept(how.evidence)), sinks=[live]),
+            interaction=Interaction(on_reply=live.on_text),
         )
-        done = orchestrator.resume_sync(path, changed=changed)
-    print_run(done, as_json)
-    if html is not None:
-        write(page(done.events), html)
-        print(f"run page: {html}", file=sys.stderr)
+        done = orchestrator.resume_sync(path, changed=how.changed)
+    print_run(done, shown.as_json)
+    if shown.html is not None:
+        write(page(done.events), shown.html)
+        print(f"run page: {shown.html}", file=sys.stderr)
     return 0 if done.status != "abstained" else 3
 
 

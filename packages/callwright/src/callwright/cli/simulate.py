@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from callwright.agent.safety.approvals import OfferedTools, approved
+from callwright.agent.safety.clear import ClearanceState, ClearedCall, Denied, clear
+from callwright.agent.safety.consent import Consent
 from callwright.cli.proxy import bound
 from callwright.cli.settings.options import EVERY_SOURCE
 from callwright.models import open_model
@@ -36,6 +38,8 @@ from callwright.tools.trust import TrustStore
 if TYPE_CHECKING:
     import uvicorn
 
+# of calls that whoever serves the tools has allowed
+PERMITTED = ClearanceState(consent=Consent(allow=("*",)))
 KEY = "CALLWRIGHT_SIMULATE_KEY"
 _SHORTEST_KEY = 16
 
@@ -122,9 +126,16 @@ def _live(catalog: Catalog, recording: Recording, allowed: Collection[str]) -> A
                 f" {tool.name}"
             )
             return ToolOutput(failure=Failure("auth", said, status=403))
-        return await catalog.call(tool.name, checked.arguments)
+        cleared = clear(checked, PERMITTED)
+        if isinstance(cleared, Denied):
+            return ToolOutput(failure=Failure("auth", cleared.reason, status=403))
+        return await _send(catalog, cleared)
 
     return answer
+
+
+async def _send(catalog: Catalog, call: ClearedCall) -> ToolOutput:
+    return await catalog.call(call.tool.name, call.arguments)
 
 
 def _recorded(answer: Answer, catalog: Catalog, sink: JsonlSink) -> Answer:

@@ -4,25 +4,31 @@ request.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from callwright.cli.settings.options import (
     Config,
+    ConfigOptions,
     Evidence,
-    NoEvidence,
+    EvidenceOptions,
     Overlay,
     Profile,
-    Tools,
+    SourceOptions,
     TrialModes,
+    grouped,
     strictly,
 )
+
+if TYPE_CHECKING:
+    from callwright.agent.probing import TrialPolicy
 
 _OFFERED = "list"
 
@@ -86,9 +92,9 @@ def health_command(
 ) -> None:
     """Show what is known of tools from trials and runs: success rate, latency, failures."""
     from callwright.cli.health import show_health
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import Given, effective
 
-    kept = effective({"evidence": evidence}, config=config, profile=profile).evidence()
+    kept = effective(Given({"evidence": evidence}), config=config, profile=profile).evidence()
     show_health(names or [], kept if isinstance(kept, Path) else None, as_json)
 
 
@@ -104,72 +110,90 @@ class RankBy(StrEnum):
     retrieved = "retrieved"
 
 
-@catalogue.command("try")
-@strictly
-def try_command(
-    query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
-    tools: Tools = None,
-    overlay: Overlay = None,
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Which tools are looked at."""
+
     k: Annotated[
         int,
         typer.Option(
             "--k", "-k", help="How many to show; trials end where they are settled.", min=1
         ),
-    ] = 5,
+    ] = 5
     candidates: Annotated[
         int, typer.Option(help="How many tools that fit are looked at.", min=1)
-    ] = 20,
-    mode: Annotated[str, typer.Option(help="How they are found; see retrieve --mode.")] = "lexical",
+    ] = 20
+    mode: Annotated[str, typer.Option(help="How they are found; see retrieve --mode.")] = "lexical"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOptions:
+    """How they are tried."""
+
     trials: Annotated[
         TrialModes,
         typer.Option(
             help="What may be called: read-only, or any tool as in a sandbox; off: nothing."
         ),
-    ] = TrialModes.read_only,
-    thorough: Annotated[bool, typer.Option("--thorough", help="Try every candidate.")] = False,
+    ] = TrialModes.read_only
+    thorough: Annotated[bool, typer.Option("--thorough", help="Try every candidate.")] = False
     model: Annotated[
         str | None,
         typer.Option(
             "--model", "-m", help="Plans the calls, ranks by the evidence, and may simulate."
         ),
-    ] = None,
+    ] = None
     simulate: Annotated[
         Simulate,
         typer.Option(help="With --model: what it makes up a reply for; every is the paper's rule."),
-    ] = Simulate.transient,
+    ] = Simulate.transient
     order: Annotated[
         RankBy,
         typer.Option(
             help="Successes first: where a tool failed (doubt), everywhere (proof), or nowhere."
         ),
-    ] = RankBy.doubt,
-    evidence: Evidence = None,
-    no_evidence: NoEvidence = False,
+    ] = RankBy.doubt
+
+    def to_policy(self, search: SearchOptions) -> TrialPolicy:
+        from callwright.agent.probing import TrialPolicy
+
+        return TrialPolicy(
+            k=search.k,
+            thorough=self.thorough,
+            calls=0 if self.trials is TrialModes.off else max(20, search.candidates),
+            sandbox=("*",) if self.trials is TrialModes.sandbox else (),
+            planning="model" if self.model else "said",
+            evaluation="model" if self.model else "evidence",
+            simulate=self.simulate.value if self.model else "never",
+            order=self.order.value,
+        )
+
+
+@catalogue.command("try")
+@strictly
+@grouped(
+    """query tools overlay k candidates mode trials thorough model simulate order evidence
+    no_evidence as_json config profile"""
+)
+def try_command(
+    query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
+    tools: SourceOptions,
+    search: SearchOptions,
+    probes: ProbeOptions,
+    kept: EvidenceOptions,
+    config: ConfigOptions,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the ranking and all observations as JSON.")
     ] = False,
-    config: Config = None,
-    profile: Profile = None,
 ) -> None:
     """Find the tools that fit a request, try them, and rank them by what came back."""
-    from callwright.agent.probing import TrialPolicy
-    from callwright.cli.evidence import kept
+    from callwright.cli.evidence import kept as opened_evidence
     from callwright.cli.settings.settings import effective
     from callwright.cli.try_tools import Wanted, try_out
     from callwright.retrieval import mode_named
 
-    given = {"tools": tools, "overlay": overlay, "evidence": False if no_evidence else evidence}
-    settings = effective(given, config=config, profile=profile)
-    policy = TrialPolicy(
-        k=k,
-        thorough=thorough,
-        calls=0 if trials is TrialModes.off else max(20, candidates),
-        sandbox=("*",) if trials is TrialModes.sandbox else (),
-        planning="model" if model else "said",
-        evaluation="model" if model else "evidence",
-        simulate=simulate.value if model else "never",
-        order=order.value,
-    )
-    wanted = Wanted(query, settings.sources(), candidates, mode_named(mode), policy, model)
-    with kept(settings.evidence()) as store:
+    settings = effective(tools, kept, config=config.config, profile=config.profile)
+    policy, mode = probes.to_policy(search), mode_named(search.mode)
+    wanted = Wanted(query, settings.sources(), search.candidates, mode, policy, probes.model)
+    with opened_evidence(settings.evidence()) as store:
         raise typer.Exit(try_out(wanted, store, as_json))

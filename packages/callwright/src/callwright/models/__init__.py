@@ -5,6 +5,7 @@ this package.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,25 @@ if TYPE_CHECKING:
     from callwright.models.local import LocalModel
     from callwright.models.openai import OpenAIModel
 
-__all__ = ["LocalModel", "OpenAIModel", "Secret", "open_model"]
+__all__ = ["LocalModel", "ModelSpec", "OpenAIModel", "Secret", "open_model"]
 
 _FORMS = "local, local:NAME_OR_PATH, http(s)://host/v1#model, or openai:MODEL with OPENAI_BASE_URL"
 
 
-def open_model(spec: str | ChatModel | None = None, **options: Any) -> ChatModel:
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A model as a user writes it, and the environment variable that holds its key; "":
+    CALLWRIGHT_API_KEY or OPENAI_API_KEY.
+    """
+
+    text: str
+    key_variable: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def open_model(spec: str | ModelSpec | ChatModel | None = None, **options: Any) -> ChatModel:
     """A model from what a user writes. ``options`` go to the model's constructor. Nothing is loaded
     or asked yet.
 
@@ -33,6 +47,10 @@ def open_model(spec: str | ChatModel | None = None, **options: Any) -> ChatModel
 
     Raises ConfigError for anything else.
     """
+    key_variable = ""
+    if isinstance(spec, ModelSpec):
+        key_variable = spec.key_variable
+        spec = spec.text
     if spec is not None and not isinstance(spec, str):
         if options:
             raise ConfigError(
@@ -44,14 +62,14 @@ def open_model(spec: str | ChatModel | None = None, **options: Any) -> ChatModel
         return _local(rest, options)
     if kind in ("http", "https"):
         address, _, model = (spec or "").partition("#")
-        return _endpoint(address, model, options)
+        return _endpoint(address, model, key_variable, options)
     if kind == "openai" and rest:
         address = os.environ.get("OPENAI_BASE_URL", "")
         if not address:
             raise ConfigError(
                 f"{spec!r} needs an endpoint", hint="set OPENAI_BASE_URL, or write its http address"
             )
-        return _endpoint(address, rest, options)
+        return _endpoint(address, rest, key_variable, options)
     raise ConfigError(f"{spec!r} is not a model", hint=_FORMS)
 
 
@@ -73,10 +91,11 @@ def _local_names() -> list[str]:
     return [w.name for w in weights.REGISTRY.values() if w.filename.endswith(".gguf")]
 
 
-def _endpoint(address: str, model: str, options: dict[str, Any]) -> ChatModel:
+def _endpoint(address: str, model: str, key_variable: str, options: dict[str, Any]) -> ChatModel:
     from callwright.models.openai import OpenAIModel
 
-    key = os.environ.get("CALLWRIGHT_API_KEY") or os.environ.get("OPENAI_API_KEY") or ""
+    variables = [key_variable] if key_variable else ["CALLWRIGHT_API_KEY", "OPENAI_API_KEY"]
+    key = next((found for name in variables if (found := os.environ.get(name))), "")
     return OpenAIModel(address, model, **{"api_key": Secret(key), **options})
 
 

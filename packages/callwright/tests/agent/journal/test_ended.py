@@ -7,6 +7,7 @@ from pathlib import Path
 from callwright import Orchestrator
 from callwright.agent.journal.ended import ended_life, recorded_outcome
 from callwright.agent.journal.store import journals, read
+from callwright.agent.options import Persistence
 from callwright.nouns.trace import Event
 from callwright.nouns.types import READ_LOCAL
 from callwright.testing import FakeTool, ScriptedModel, fake_source
@@ -23,9 +24,9 @@ async def test_the_outcome_of_a_run_is_what_its_journal_tells(tmp_path: Path) ->
         "population", {"iata": {"type": "string"}}, output={"people": 7}, effects=READ_LOCAL
     )
     model = ScriptedModel({"bind": CALLS, "answer": SAID})
-    run = await Orchestrator([fake_source(tool)], model=model, journal=tmp_path).run(
-        "How many people live at OSL, and what is the weather?"
-    )
+    run = await Orchestrator(
+        [fake_source(tool)], model=model, persistence=Persistence(journal=tmp_path)
+    ).run("How many people live at OSL, and what is the weather?")
     [path] = journals(tmp_path)
     life = ended_life(read(path, every=True)[1])
     found = recorded_outcome(life)

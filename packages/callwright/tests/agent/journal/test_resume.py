@@ -28,6 +28,7 @@ from callwright.agent.journal.resume import (
 )
 from callwright.agent.journal.store import SEGMENTED, Journal, journals, read
 from callwright.agent.journal.usable_prompts import usable_prompts
+from callwright.agent.options import Interaction, Persistence
 from callwright.agent.strategies import Given
 from callwright.nouns.errors import JournalError, ToolError
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
@@ -140,8 +141,7 @@ def orchestrator(
         [fake_source(*world.tools(seed))],
         model=model,
         planner=FixedPlan(*LAYERS),
-        journal=tmp_path,
-        **options,
+        **{"persistence": Persistence(journal=tmp_path), **options},
     )
 
 
@@ -212,7 +212,12 @@ async def test_a_resumed_run_stays_in_the_day_in_which_it_began(tmp_path: Path) 
         rate = FakeTool(
             "rate", {"date": day, "until": day}, output={"rate": 10.1}, effects=READ_LOCAL
         )
-        return Orchestrator([fake_source(rate)], model=model, journal=tmp_path, today=lambda: today)
+        return Orchestrator(
+            [fake_source(rate)],
+            model=model,
+            persistence=Persistence(journal=tmp_path),
+            interaction=Interaction(today=lambda: today),
+        )
 
     asked = {"calls": [call("rate", date="2026-11-23", until="2024-01-01")]}
     said = {"statements": [{"text": "The rate is 10.1.", "results": ["r1"]}], "missing": []}
@@ -313,11 +318,13 @@ async def test_a_source_that_can_be_asked_is_asked(
         return ScriptedModel({"bind": [{"calls": [call("book", guest="Ann")]}], "answer": [said]})
 
     with pytest.raises(BaseExceptionGroup):
-        await Orchestrator([FunctionSource([book])], model=model(), journal=tmp_path).run(
-            "Book a room for Ann."
-        )
+        await Orchestrator(
+            [FunctionSource([book])], model=model(), persistence=Persistence(journal=tmp_path)
+        ).run("Book a room for Ann.")
     [path] = journals(tmp_path)
-    run = await Orchestrator([FunctionSource([book])], model=model(), journal=tmp_path).resume(path)
+    run = await Orchestrator(
+        [FunctionSource([book])], model=model(), persistence=Persistence(journal=tmp_path)
+    ).resume(path)
     assert [r.content for r in run.results] == [{"booking": "B-Ann"}]
     assert len(done) == calls
     assert asked == done[:1], "asked with the key under which the call was made"
@@ -329,7 +336,10 @@ async def test_what_a_run_depends_on_may_not_change_unnoticed(tmp_path: Path) ->
     other = World().tools()
     other[0].tool = replace(other[0].tool, description="Another description.")
     setup = Orchestrator(
-        [fake_source(*other)], model=ScriptedModel([]), planner=FixedPlan(*LAYERS), journal=tmp_path
+        [fake_source(*other)],
+        model=ScriptedModel([]),
+        planner=FixedPlan(*LAYERS),
+        persistence=Persistence(journal=tmp_path),
     )
     with pytest.raises(JournalError, match="tools other: find_airport") as refused:
         await setup.resume(first.id)
@@ -431,7 +441,8 @@ async def test_a_run_that_continues_keeps_its_settings_and_asks_anew(tmp_path: P
     kept = [e.kind for e in read(path)[1]].index("answer")
     part, world, model = aged(path, tmp_path / "old", kept), World(), ScriptedModel(answers)
     with EvidenceStore(tmp_path / "e.db") as store:
-        setup = orchestrator(tmp_path / "old", world, model=model, evidence=store)
+        persistence = Persistence(journal=tmp_path / "old", evidence=store)
+        setup = orchestrator(tmp_path / "old", world, model=model, persistence=persistence)
         done = await setup.resume(part)
         shown = [store.health(fake.tool.digest).counts for fake in world.tools()]
     assert not any(shown), "what is taken from the record shows nothing new of a tool"
@@ -474,7 +485,9 @@ async def test_a_tool_with_a_write_in_doubt_is_not_called_with_other_arguments_e
         said = {"statements": [], "missing": ["the booking"]}
         made = {"calls": [call("book", guest=guest)]}
         model = ScriptedModel({"bind": [made, {"calls": []}], "*": said})
-        return Orchestrator([FunctionSource([book])], model=model, journal=folder)
+        return Orchestrator(
+            [FunctionSource([book])], model=model, persistence=Persistence(journal=folder)
+        )
 
     first = await setup("Ann", tmp_path).run("Book a room for Ann.")
     assert (done, first.in_doubt) == (["Ann"], ("r1",))
@@ -503,7 +516,9 @@ async def test_a_call_that_repair_makes_the_same_as_a_recorded_one_is_not_sent(
         said = {"statements": [{"text": "The booking is B7.", "results": ["r1"]}], "missing": []}
         made = {"calls": [call("book", guest=guest)]}
         model = ScriptedModel({"bind": made, "repair": {"guest": "Ann"}, "answer": said})
-        return Orchestrator([FunctionSource([book])], model=model, journal=folder)
+        return Orchestrator(
+            [FunctionSource([book])], model=model, persistence=Persistence(journal=folder)
+        )
 
     first = await setup("Ann", tmp_path).run("Book a room for Ann, or Amn.")
     path = journal_path(first.id, tmp_path)

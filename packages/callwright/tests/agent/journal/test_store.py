@@ -20,6 +20,7 @@ import pytest
 
 from callwright import Orchestrator
 from callwright.agent.journal.store import Journal, is_own, journals, owned, read, runs_dir
+from callwright.agent.options import Persistence
 from callwright.nouns.errors import JournalError
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trace import Event, Trace
@@ -262,7 +263,10 @@ def synced_by(disk: FailingDisk, folder: Path, *layers: list[str]) -> int:
     model = ScriptedModel({"select": {"needed": names}, "bind": binds, "*": said})
     disk.left, before = 10**9, disk.synced
     setup = Orchestrator(
-        [fake_source(*tools)], model=model, planner=FixedPlan(*layers), journal=folder
+        [fake_source(*tools)],
+        model=model,
+        planner=FixedPlan(*layers),
+        persistence=Persistence(journal=folder),
     )
     assert len(setup.run_sync("Do it.").results) == len(names)
     return disk.synced - before
@@ -299,7 +303,10 @@ def test_a_write_whose_intent_cannot_be_put_on_the_disk_does_not_leave_and_is_ma
     book = FakeTool("BOOK", {}, output={"ok": True}, effects=WRITE)
     layers = FixedPlan(["look"], ["BOOK"])
     setup = Orchestrator(
-        [fake_source(look, book)], model=ScriptedModel(told), planner=layers, journal=tmp_path
+        [fake_source(look, book)],
+        model=ScriptedModel(told),
+        planner=layers,
+        persistence=Persistence(journal=tmp_path),
     )
     disk.left = 10**9
     with pytest.raises(JournalError, match="cannot write the journal"):

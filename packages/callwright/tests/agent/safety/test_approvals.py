@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright import Orchestrator, open_catalog, tool
+from callwright.agent.options import Safety
 from callwright.agent.safety.approvals import OfferedTool, OfferedTools, approved
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
@@ -117,7 +118,7 @@ def send_mail(to: str) -> str:
     return "ok"
 
 
-def setup(allow: Sequence[str], **more: Any) -> Orchestrator:
+def setup(allow: Sequence[str], approve: Any = None, **more: Any) -> Orchestrator:
     calls = [
         {"tool": name, "arguments": {"to": "Ann"}}
         for name in ("send_mail", "test_approvals_send_mail")
@@ -134,7 +135,7 @@ def setup(allow: Sequence[str], **more: Any) -> Orchestrator:
         [Evil(), send_mail],
         model=model,
         planner=FixedPlan(["send_mail", "test_approvals_send_mail"]),
-        allow=allow,
+        safety=Safety(approve, allow),
         **more,
     )
 

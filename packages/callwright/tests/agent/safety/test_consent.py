@@ -11,6 +11,7 @@ import pytest
 
 from callwright import Orchestrator, Run
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Persistence, Safety
 from callwright.agent.safety.consent import Consent, Proposal, proposed
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
@@ -163,7 +164,7 @@ async def test_one_question_at_a_time_and_each_answer_counts_for_its_call() -> N
         return proposal.call.arguments["to"] == "Ann"
 
     tool = wipe()
-    done = await setup(tool, approve=approve).run(QUERY)
+    done = await setup(tool, safety=Safety(approve=approve)).run(QUERY)
     assert tool.calls == [{"to": "Ann"}]
     assert [s.reason for s in done.skips if s.refused] == [
         'not allowed: it may destroy something, and the user said no: {"to":"Bob"}'
@@ -178,8 +179,12 @@ async def test_an_answer_is_not_asked_for_again_after_a_crash(tmp_path: Path) ->
         asked.append(proposal.call.arguments)
         return len(asked) == 1
 
-    first: Run = await setup(wipe(), approve=approve, journal=tmp_path).run(QUERY)
-    again = await setup(wipe(), approve=approve, journal=tmp_path).resume(first.id)
+    first: Run = await setup(
+        wipe(), safety=Safety(approve=approve), persistence=Persistence(journal=tmp_path)
+    ).run(QUERY)
+    again = await setup(
+        wipe(), safety=Safety(approve=approve), persistence=Persistence(journal=tmp_path)
+    ).resume(first.id)
     assert len(asked) == 2
     assert (again.results, again.skips) == (first.results, first.skips)
 
@@ -194,7 +199,7 @@ async def test_nobody_to_ask_is_a_refusal_with_its_reason() -> None:
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({}, "nobody was there"), ({"dry_run": True}, "dry run: it would be called")],
+    [({}, "nobody was there"), ({"safety": Safety(dry_run=True)}, "dry run: it would be called")],
 )
 async def test_what_had_no_leave_stands_under_what_is_missing_whatever_the_model_says(
     options: dict[str, Any], said: str
@@ -222,7 +227,7 @@ async def test_what_had_no_leave_stands_under_what_is_missing_whatever_the_model
 
 async def test_one_call_without_leave_is_missing_though_another_of_its_tool_was_allowed() -> None:
     answers = [False, True]
-    run = await setup(wipe(), approve=lambda proposal: answers.pop(0)).run(QUERY)
+    run = await setup(wipe(), safety=Safety(approve=lambda proposal: answers.pop(0))).run(QUERY)
     assert [m for m in run.answer.missing if "user said no" in m] == [
         'wipe_mail: not allowed: it may destroy something, and the user said no: {"to":"Ann"}'
     ]
@@ -250,7 +255,11 @@ async def test_what_somebody_elses_journal_approves_lets_nothing_leave(
             "wipe_mail", {"to": TEXT}, output=in_order(busy, "ok", "ok", "ok"), effects=effects
         )
 
-    first = await setup(wipes(), approve=lambda proposal: True, journal=tmp_path).run(QUERY)
+    first = await setup(
+        wipes(),
+        safety=Safety(approve=lambda proposal: True),
+        persistence=Persistence(journal=tmp_path),
+    ).run(QUERY)
     path = sent_by_somebody(tmp_path / f"{first.id}.run", tmp_path / "copy", last)
     tool, asked = wipes(), []
 
@@ -258,13 +267,17 @@ async def test_what_somebody_elses_journal_approves_lets_nothing_leave(
         asked.append(proposal.call.arguments["to"])
         return False
 
-    done = await setup(tool, approve=refuse).resume(path)
+    done = await setup(tool, safety=Safety(approve=refuse)).resume(path)
     assert (tool.calls, sorted(asked)) == ([], ["Ann", "Bob"])
     assert len([s for s in done.skips if s.refused]) == 2
 
 
 async def test_a_whole_run_of_somebody_else_is_replayed_without_a_question(tmp_path: Path) -> None:
-    first = await setup(wipe(), approve=lambda proposal: True, journal=tmp_path).run(QUERY)
+    first = await setup(
+        wipe(),
+        safety=Safety(approve=lambda proposal: True),
+        persistence=Persistence(journal=tmp_path),
+    ).run(QUERY)
     path = sent_by_somebody(tmp_path / f"{first.id}.run", tmp_path / "copy", "run.end")
     tool = wipe()
     again = await setup(tool).resume(path)
@@ -272,7 +285,11 @@ async def test_a_whole_run_of_somebody_else_is_replayed_without_a_question(tmp_p
 
 
 async def test_an_approval_counts_for_the_definition_that_was_asked_about(tmp_path: Path) -> None:
-    first = await setup(wipe(), approve=lambda proposal: True, journal=tmp_path).run(QUERY)
+    first = await setup(
+        wipe(),
+        safety=Safety(approve=lambda proposal: True),
+        persistence=Persistence(journal=tmp_path),
+    ).run(QUERY)
     _, events = read(tmp_path / f"{first.id}.run", every=True)
     for idempotent, asks in ((False, 1), (True, 2)):
         with Journal.create(tmp_path / f"cut{asks}") as copy:
@@ -292,5 +309,5 @@ async def test_an_approval_counts_for_the_definition_that_was_asked_about(tmp_pa
             output="ok",
             effects=replace(DESTRUCTIVE, idempotent=idempotent),
         )
-        await setup(tool, approve=refuse).resume(copy.path, changed=True)
+        await setup(tool, safety=Safety(approve=refuse)).resume(copy.path, changed=True)
         assert (len(asked), len(tool.calls)) == (asks, 2 - asks)

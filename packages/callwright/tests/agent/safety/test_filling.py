@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from callwright import Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Persistence, Safety
 from callwright.agent.safety.filling import Filling, parse_rules
 from callwright.agent.strategies import Given
 from callwright.nouns.errors import ConfigError
@@ -166,7 +167,7 @@ async def test_a_planned_call_is_made_once_with_what_the_plan_says_and_the_first
     right = {"to": "ann@desk.example", "body": "something else"}
     model = obeying(EVIL, right, {**right, "to": "m-77"})
     setup = Orchestrator(
-        [fake_source(read, send)], model=model, strategy=Given(PLAN), freeze="plan"
+        [fake_source(read, send)], model=model, strategy=Given(PLAN), safety=Safety(freeze="plan")
     )
     run = await setup.run("Read mail m1 and answer its sender: It came.")
     assert send.calls == [{"to": "ann@desk.example", "body": "It came."}]
@@ -179,9 +180,11 @@ async def test_a_planned_call_is_made_once_with_what_the_plan_says_and_the_first
 async def test_a_mended_call_is_judged_like_any_other() -> None:
     read, send = desk()
     setup = Orchestrator(
-        [fake_source(read, send)], model=obeying({"to": "eve@x.example", "body": "It came."}, {}),
-        strategy=Given(PLAN), freeze="plan",
-    )  # fmt: skip
+        [fake_source(read, send)],
+        model=obeying({"to": "eve@x.example", "body": "It came."}, {}),
+        strategy=Given(PLAN),
+        safety=Safety(freeze="plan"),
+    )
     await setup.run("Read mail m1 and answer its sender: It came.")
     assert send.calls == []
 
@@ -190,17 +193,20 @@ async def test_the_rules_of_a_run_hold_for_its_resume(tmp_path: Path) -> None:
     read, send = desk()
     rules = {"send.to": ["read_mail"]}
     one = Orchestrator(
-        [fake_source(read, send)], model=obeying(EVIL), strategy=Given(PLAN), freeze="plan", may_fill=rules,
-        journal=tmp_path,
-    )  # fmt: skip
+        [fake_source(read, send)],
+        model=obeying(EVIL),
+        strategy=Given(PLAN),
+        safety=Safety(freeze="plan", may_fill=rules),
+        persistence=Persistence(journal=tmp_path),
+    )
     run = await one.run("Read mail m1 and answer its sender: It came.")
     assert send.calls == [{"to": "eve@x.example", "body": "It came."}]
     again = Orchestrator(
         [fake_source(*desk())],
         model=obeying(EVIL),
         strategy=Given(),
-        freeze="plan",
-        journal=tmp_path,
+        safety=Safety(freeze="plan"),
+        persistence=Persistence(journal=tmp_path),
     )
     resumed = await again.resume(run.id)
     assert [r.arguments for r in resumed.results] == [r.arguments for r in run.results]
@@ -265,9 +271,12 @@ def frozen(folder: Path, done: list[str], seed: int) -> Orchestrator:
         }
 
     return Orchestrator(
-        [fake_source(*offered)], model=ScriptedModel(say), strategy=Given(LATE), freeze="plan",
-        may_fill=RULES, journal=folder, allow=("*",),
-    )  # fmt: skip
+        [fake_source(*offered)],
+        model=ScriptedModel(say),
+        strategy=Given(LATE),
+        safety=Safety(freeze="plan", may_fill=RULES, allow=("*",)),
+        persistence=Persistence(journal=folder),
+    )
 
 
 def decided(run: Run) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright import Orchestrator, Run
+from callwright.agent.options import Safety
 from callwright.agent.safety.freeze import Freeze
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Plan, Slot
@@ -49,7 +50,7 @@ def test_a_level_that_is_none_and_a_strategy_without_a_plan_are_refused() -> Non
         Freeze("everything")  # type: ignore[arg-type]
     for strategy, level in (("react", "plan"), ("dfsdt", "plan"), ("layered", "arguments")):
         with pytest.raises(ConfigError, match="dag"):
-            Orchestrator([], strategy=strategy, freeze=level)  # type: ignore[arg-type]
+            Orchestrator([], strategy=strategy, safety=Safety(freeze=level))  # type: ignore[arg-type]
 
 
 def tools() -> list[FakeTool]:
@@ -100,11 +101,15 @@ def compromised(*steps: dict[str, Any]) -> ScriptedModel:
 
 
 async def run(
-    strategy: str, level: Any, *steps: dict[str, Any], **more: Any
+    strategy: str, level: Any, *steps: dict[str, Any], may_fill: Any = None, **more: Any
 ) -> tuple[Run, list[FakeTool]]:
     made = tools()
     setup = Orchestrator(
-        [fake_source(*made)], model=compromised(*steps), strategy=strategy, freeze=level, **more
+        [fake_source(*made)],
+        model=compromised(*steps),
+        strategy=strategy,
+        safety=Safety(freeze=level, may_fill=may_fill),
+        **more,
     )
     return await setup.run("Read mail m1 and answer its sender: It came."), made
 
@@ -142,9 +147,9 @@ async def test_a_frozen_plan_is_not_planned_anew_when_a_step_fails(level: Any) -
     made = tools()
     made[1] = FakeTool("send_mail", {"to": {"type": "integer"}, "text": TEXT}, effects=WRITE)
     model = compromised(READ_MAIL, broken)
-    done = await Orchestrator([fake_source(*made)], model=model, strategy="dag", freeze=level).run(
-        "Answer mail m1."
-    )
+    done = await Orchestrator(
+        [fake_source(*made)], model=model, strategy="dag", safety=Safety(freeze=level)
+    ).run("Answer mail m1.")
     assert [r.purpose for r in model.requests].count("plan") == 1
     assert made[2].calls == []
     assert done.status == "partial"

@@ -10,6 +10,7 @@ import pytest
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Interaction, Persistence
 from callwright.agent.strategies import open_strategy
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.plan import Plan
@@ -184,7 +185,7 @@ async def test_ablations_run_with_plain_text_too(strategy: str) -> None:
     model = ScriptedModel(
         {"bind": lines, "*": "7 people live there."}, capabilities=Capabilities(json_schema=True)
     )
-    done = await run(strategy, model, airport(), population(), mode="text")
+    done = await run(strategy, model, airport(), population(), interaction=Interaction(mode="text"))
     assert [r.tool for r in done.results] == ["find_airport", "population"]
     assert all(r.schema is None for r in model.requests)
 
@@ -447,7 +448,12 @@ async def test_programs_as_written_are_replayed_to_the_same_end_wherever_they_we
     def setup(lines: list[Any], outputs: list[Any]) -> Orchestrator:
         tools = [strict_airport(output=in_order(*outputs)), population()]
         model = in_text({"code": lines})
-        return Orchestrator([fake_source(*tools)], model=model, strategy=strategy, journal=tmp_path)
+        return Orchestrator(
+            [fake_source(*tools)],
+            model=model,
+            strategy=strategy,
+            persistence=Persistence(journal=tmp_path),
+        )
 
     whole = await setup(script, [failure, {"iata": "OSL"}]).run(QUERY)
     assert whole.answer.text == "7 people."
@@ -478,7 +484,12 @@ async def test_as_written_a_run_cut_anywhere_is_replayed_to_the_same_end(
     script = [*refused, call, call, step("population", iata="OSL", mood="good"), END]
 
     def setup(model: ScriptedModel, tools: list[FakeTool]) -> Orchestrator:
-        return Orchestrator([fake_source(*tools)], model=model, strategy=strategy, journal=tmp_path)
+        return Orchestrator(
+            [fake_source(*tools)],
+            model=model,
+            strategy=strategy,
+            persistence=Persistence(journal=tmp_path),
+        )
 
     def tools() -> list[FakeTool]:
         return [strict_airport(output=in_order(failure, {"iata": "OSL"})), population()]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Persistence, Safety
 from callwright.agent.sandbox import ProgramError
 from callwright.agent.strategies.code import Code, bound, functions, reply_schema
 from callwright.agent.strategies.job import Job
@@ -150,7 +151,7 @@ async def test_what_the_gate_refuses_or_nobody_allows_never_leaves_and_the_progr
 ):
     model = says(program("print(weather(town=1))\nprint(note(text='x'))"), answer("Nothing."))
     weather, note = offered = tools()
-    done = await run(model, offered, dry_run=True, limits=Limits(repairs=0))
+    done = await run(model, offered, safety=Safety(dry_run=True), limits=Limits(repairs=0))
     assert weather.calls == note.calls == []
     assert shown(model).count("error") >= 2
     assert len([s for s in done.skips if s.refused]) == 2
@@ -310,7 +311,7 @@ class FromTheMiddle(Code):
 
     async def run(self, job: Job) -> None:
         calls = [ToolCall("", "weather", {"city": "Oslo"}), ToolCall("", "weather", {"town": 1})]
-        await job.executor.settle(calls, {tool.name for tool in job.tools})
+        await job.executor.execute(calls, {tool.name for tool in job.tools})
         await super().run(job)
 
 
@@ -336,7 +337,7 @@ async def test_what_was_called_before_it_began_is_shown_as_rounds(schema: bool) 
 
 async def test_a_plan_that_grows_cannot_be_frozen() -> None:
     with pytest.raises(ConfigError, match="--freeze plan"):
-        await run(says(), tools(), freeze="plan")
+        await run(says(), tools(), safety=Safety(freeze="plan"))
 
 
 class World:
@@ -379,7 +380,11 @@ def long_run(folder: Path, world: World) -> Orchestrator:
     model = ScriptedModel(speaks, capabilities=Capabilities())
     limits = Limits(program_seconds=0.15)
     return Orchestrator(
-        [fake_source(*world.tools())], model=model, strategy="code", journal=folder, limits=limits
+        [fake_source(*world.tools())],
+        model=model,
+        strategy="code",
+        persistence=Persistence(journal=folder),
+        limits=limits,
     )
 
 

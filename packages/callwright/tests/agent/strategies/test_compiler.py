@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, journals, read
+from callwright.agent.options import Persistence, Safety
 from callwright.nouns.errors import JournalError, ModelError
 from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
 from callwright.nouns.trace import Event
@@ -227,7 +228,7 @@ async def test_the_papers_form_and_a_plan_without_a_step_are_plans(
 
 async def test_a_frozen_plan_is_mended_before_it_is_frozen() -> None:
     model, offered = says(plans=(BROKEN, PLAN)), tools()
-    done = await run(model, offered, freeze="arguments")
+    done = await run(model, offered, safety=Safety(freeze="arguments"))
     assert [r.purpose for r in model.requests] == ["plan", "plan", "answer"]
     assert "carried out already" not in model.requests[1].messages[-1].content, (
         "nothing is, before it is whole"
@@ -269,12 +270,15 @@ async def test_steps_of_a_plan_whose_writer_died_are_kept_and_it_is_not_written_
     noted: list[str] = []
     first = tools(noted)
     with pytest.raises(ModelError, match="gone"):
-        await run(Dies(first[2]), first, journal=tmp_path)
+        await run(Dies(first[2]), first, persistence=Persistence(journal=tmp_path))
     [path] = journals(tmp_path)
     for judgements in (["Finish"], []):  # the second time all of it is on record
         again = says(*judgements, plans=())
         setup = Orchestrator(
-            [fake_source(*tools(noted))], model=again, strategy="compiler", journal=tmp_path
+            [fake_source(*tools(noted))],
+            model=again,
+            strategy="compiler",
+            persistence=Persistence(journal=tmp_path),
         )
         done = await setup.resume(path)
         assert [r.tool for r in done.results] == ["find_place", "sun_times", "note"]
@@ -304,7 +308,10 @@ def test_wherever_it_ended_it_goes_on_and_no_write_is_repeated(
         script = {"plan": plans[purposes.count("plan") :], "join": judgements, "*": SAID}
         model = ScriptedModel(script, capabilities=Capabilities())
         return Orchestrator(
-            [fake_source(*tools(noted))], model=model, strategy="compiler", journal=folder
+            [fake_source(*tools(noted))],
+            model=model,
+            strategy="compiler",
+            persistence=Persistence(journal=folder),
         )
 
     whole = asyncio.run(setup(folder, [], []).run(QUERY))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies import Given
 from callwright.agent.strategies.dag import ordered
 from callwright.nouns.errors import ConfigError, JournalError, PlanError
@@ -188,7 +189,9 @@ async def test_edges_offer_what_alone_provides_what_the_planners_tools_require(f
     model = planned(
         [step(1, "find_trip", name="Oslo"), step(2, "trip_cost", 1, trip_id="${1.trip_id}")]
     )
-    await run(model, [find, cost], "edges", planner=FixedPlan(["trip_cost"]), freeze=freeze)
+    await run(
+        model, [find, cost], "edges", planner=FixedPlan(["trip_cost"]), safety=Safety(freeze=freeze)
+    )
     assert cost.calls == [{"trip_id": "T7"}], (
         "the model's plan is the one that is frozen, not the order"
     )
@@ -210,7 +213,7 @@ async def test_what_an_order_holds_and_the_plan_does_not_cannot_be_called_in_a_f
         )
         order = FixedPlan(["get_sunset"], ["sunset_get"])
         model = planned([step(1, "get_sunset", city="Oslo")], [])
-        await run(model, [dead, live], "edges", planner=order, freeze=freeze)
+        await run(model, [dead, live], "edges", planner=order, safety=Safety(freeze=freeze))
         called.append((len(dead.calls) > 0, len(live.calls)))
     assert called == [
         (True, 1),
@@ -306,11 +309,18 @@ async def test_a_frozen_run_of_a_given_plan_is_replayed_without_the_plan_and_sta
     )
     fill = {"useful": ["note"], "calls": [{"tool": "note", "arguments": {"text": "x"}}]}
     first = await run(
-        planned(bind=fill), tools(), Given(plan), journal=tmp_path, freeze="arguments"
+        planned(bind=fill),
+        tools(),
+        Given(plan),
+        persistence=Persistence(journal=tmp_path),
+        safety=Safety(freeze="arguments"),
     )
     offered = tools()
     setup = Orchestrator(
-        [fake_source(*offered)], model=planned(bind=fill), strategy="given", journal=tmp_path
+        [fake_source(*offered)],
+        model=planned(bind=fill),
+        strategy="given",
+        persistence=Persistence(journal=tmp_path),
     )
     again = await setup.resume(first.id)
     assert (again.results, again.plan, again.skips) == (first.results, plan, first.skips)
@@ -379,7 +389,10 @@ def answers(request: ChatRequest) -> Any:
 def long_run(folder: Path, world: World, seed: int) -> Orchestrator:
     model = ScriptedModel(answers)
     return Orchestrator(
-        [fake_source(*world.tools(seed))], model=model, strategy="dag", journal=folder
+        [fake_source(*world.tools(seed))],
+        model=model,
+        strategy="dag",
+        persistence=Persistence(journal=folder),
     )
 
 

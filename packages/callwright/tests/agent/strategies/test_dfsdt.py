@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.strategies import Job
 from callwright.agent.strategies.dfsdt import NO_SANDBOX
 from callwright.nouns.protocols import Capabilities, ChatRequest
@@ -105,9 +106,9 @@ async def test_what_was_superseded_on_a_dead_branch_counts_again_on_the_next() -
             here = job.executor.mark()
             (second,) = await job.step(ToolCall("", "look", {"q": "beta"}), 2, {"look"})
             job.executor.supersede([first.id], second.id, "it says better", [first.id])
-            assert job.executor.results == [second]
+            assert job.executor.results == (second,)
             job.executor.rewind(here)
-            assert job.executor.results == [first]
+            assert job.executor.results == (first,)
 
     done = await Orchestrator([fake_source(look())], model=steps(), strategy=GoesBack()).run(QUERY)
     assert [r.arguments["q"] for r in done.results] == ["alpha"]
@@ -235,7 +236,7 @@ async def test_outside_a_sandbox_a_branch_that_may_write_is_refused_and_logged(
 ) -> None:
     writes = note(effects=effects)
     model = steps(step("note", text="alpha"), step("look", q="alpha"), END)
-    done = await search(model, look(), writes, allow=("*",))
+    done = await search(model, look(), writes, safety=Safety(allow=("*",)))
     assert writes.calls == []
     assert [r.tool for r in done.results] == ["look"]
     [skip] = [e.data for e in done.events if e.kind == "skip"]
@@ -256,7 +257,7 @@ async def test_a_write_under_a_misspelt_name_does_not_leave_either() -> None:
 async def test_in_a_sandbox_writes_are_made_on_every_branch() -> None:
     writes = note()
     model = steps(step("note", text="alpha"), BACK, step("note", text="beta"), END)
-    done = await search(model, look(), writes, sandbox=True)
+    done = await search(model, look(), writes, safety=Safety(sandbox=True))
     assert writes.calls == [{"text": "alpha"}, {"text": "beta"}]
     assert [r.arguments["text"] for r in done.results] == ["beta"]
 
@@ -264,7 +265,9 @@ async def test_in_a_sandbox_writes_are_made_on_every_branch() -> None:
 async def test_a_sandbox_gives_no_leave() -> None:
     writes = note(effects=UNKNOWN)
     writes.tool = type(writes.tool)(**{**_fields(writes.tool), "trusted": False})
-    done = await search(steps(step("note", text="alpha"), END), look(), writes, sandbox=True)
+    done = await search(
+        steps(step("note", text="alpha"), END), look(), writes, safety=Safety(sandbox=True)
+    )
     assert writes.calls == []
     assert any("not allowed" in e.data["reason"] for e in done.events if e.kind == "skip")
 
@@ -292,7 +295,7 @@ async def test_without_constrained_decoding_it_gives_up_in_its_own_words(
         {"bind": [PLAIN[0], gives_up, *PLAIN[2:]], "*": "It is done."}, capabilities=Capabilities()
     )
     tool = look()
-    done = await search(model, tool, mode=mode)
+    done = await search(model, tool, interaction=Interaction(mode=mode))
     assert tool.calls == [{"q": "alpha"}, {"q": "beta"}]
     assert [r.arguments["q"] for r in done.results] == ["beta"]
 
@@ -319,8 +322,8 @@ def recorded(folder: Path, tools: Callable[[], list[FakeTool]], model: Any) -> O
         [fake_source(*tools())],
         model=model,
         strategy="dfsdt",
-        journal=folder,
-        sandbox=True,
+        persistence=Persistence(journal=folder),
+        safety=Safety(sandbox=True),
         limits=Limits(turns=6),
     )
 
@@ -360,7 +363,7 @@ def test_wherever_a_search_was_killed_it_goes_on_in_the_same_tree(
         [fake_source(*tools())],
         model=ScriptedModel(player),
         strategy="dfsdt",
-        journal=folder / "cut",
+        persistence=Persistence(journal=folder / "cut"),
     )  # not told again that it is a sandbox: the run was
     done = asyncio.run(orchestrator.resume(part))
     assert written == first

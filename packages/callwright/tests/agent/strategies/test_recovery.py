@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Persistence, Safety, ToolSelection
 from callwright.agent.strategies import Layered
 from callwright.agent.strategies.recovery import WAYS
 from callwright.nouns.errors import ConfigError, Failure
@@ -264,7 +265,7 @@ class NothingAlike(Scene):
         )
 
     def setup(self, ways: Any = WAYS, **options: Any) -> Orchestrator:
-        return super().setup(ways, shortlist=1, **options)
+        return super().setup(ways, selection=ToolSelection(shortlist=1), **options)
 
 
 class EmptySearch(Scene):
@@ -391,7 +392,7 @@ async def test_a_write_is_never_made_again_to_renew_a_value() -> None:
             return found
 
     scene = Writes()
-    done = await scene.run(allow=["*"])
+    done = await scene.run(safety=Safety(allow=["*"]))
     assert len(scene.used[0].calls) == 1
     assert "retry" not in steps(done)
 
@@ -404,7 +405,7 @@ async def test_a_write_that_rested_on_a_stale_value_stays_and_is_told() -> None:
             return found
 
     scene = Wrote()
-    done = await scene.run(allow=["*"])
+    done = await scene.run(safety=Safety(allow=["*"]))
     assert [c["order_id"] for c in scene.used[1].calls] == ["O12"], (
         "what was written is not written again"
     )
@@ -427,7 +428,7 @@ async def test_a_write_that_several_stale_results_name_is_told_once() -> None:
             note = [call("send_note", order_id="O12")] if "- send_note(" in shown else []
             return [*super().calls(shown, results), *note]
 
-    done = await Wrote().run(allow=["*"])
+    done = await Wrote().run(safety=Safety(allow=["*"]))
     assert [e.data["written"] for e in done.events if e.kind == "stale"][:2] == [["r3"], ["r3"]]
     assert [m.partition(" was done")[0] for m in done.answer.missing] == ["send_note: r3"]
     assert done.answer.text.count("not taken back") == 1
@@ -469,7 +470,7 @@ async def test_a_reading_tool_is_never_replaced_by_one_that_may_write(effects: E
         twin_effects = effects
 
     scene = Writing()
-    done = await scene.run(allow=["*"])
+    done = await scene.run(safety=Safety(allow=["*"]))
     assert scene.used[1].calls == []
     assert steps(done) == []
 
@@ -483,7 +484,7 @@ async def test_a_write_that_may_have_happened_has_no_substitute() -> None:
             found[0].tool = replace(found[0].tool, effects=WRITE)
             return found
 
-    done = await Lost().run(allow=["*"])
+    done = await Lost().run(safety=Safety(allow=["*"]))
     assert steps(done) == []
 
 
@@ -557,7 +558,7 @@ def test_wherever_a_recovering_run_ended_it_goes_on_to_the_same_end(
 ) -> None:
     folder: Path = tmp_path_factory.mktemp("runs")
     scene = SCENES[way]()
-    whole = scene.setup(journal=folder).run_sync(scene.query)
+    whole = scene.setup(persistence=Persistence(journal=folder)).run_sync(scene.query)
     path = journal_path(whole.id, folder)
     _, events = read(path)
     kept = data.draw(st.integers(1, len(events)))
@@ -567,7 +568,7 @@ def test_wherever_a_recovering_run_ended_it_goes_on_to_the_same_end(
     part = copy.path.rename(folder / "cut" / path.name)
     told = sum(e.kind == "result" for e in events[:kept])
     again = SCENES[way]()
-    setup = again.setup(journal=folder / "cut")
+    setup = again.setup(persistence=Persistence(journal=folder / "cut"))
     for tool in again.used:  # the world goes on where it was
         for _ in range(
             sum(e.kind == "result" and e.data["tool"] == tool.name for e in events[:kept])
@@ -585,8 +586,8 @@ def test_wherever_a_recovering_run_ended_it_goes_on_to_the_same_end(
 
 async def test_a_finished_recovery_replays_without_asking_anybody(tmp_path: Path) -> None:
     for scene in (StaleLookup(), DeadTwin(), NothingAlike(), WrongOrder()):
-        whole = await scene.run(journal=tmp_path)
-        again = scene.setup(journal=tmp_path, model=ScriptedModel([]))
+        whole = await scene.run(persistence=Persistence(journal=tmp_path))
+        again = scene.setup(persistence=Persistence(journal=tmp_path), model=ScriptedModel([]))
         done = await again.resume(whole.id)
         assert (done.answer, done.plan, done.stale) == (whole.answer, whole.plan, whole.stale)
         assert [t.calls for t in scene.used] == [[] for _ in scene.used]

@@ -16,6 +16,7 @@ from rich.console import Console
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import journal_path
 from callwright.agent.journal.store import Journal, read
+from callwright.agent.options import Persistence
 from callwright.agent.strategies import (
     Layered,
     Reflecting,
@@ -160,7 +161,7 @@ async def test_a_reflection_is_shown_while_it_runs_and_on_the_run_page() -> None
         "layered+reflect",
         weather(NO, {"sky": "rain"}),
         {"reflect": reflected("ENGM")},
-        sinks=[live],
+        persistence=Persistence(sinks=[live]),
     )
     assert "the code is too short" in seen.getvalue()
     assert "I give ENGM." in page(done.events)
@@ -223,7 +224,7 @@ def test_wherever_a_reflecting_run_is_cut_it_goes_on_to_the_same_end(
             model=model,
             planner=FixedPlan(["weather"]),
             strategy=strategy,
-            journal=folder,
+            persistence=Persistence(journal=folder),
         )
 
     tool, asked = world()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from dataclasses import dataclass, fields
+from typing import Annotated, get_type_hints
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from callwright.agent.strategies import STRATEGIES
+from callwright.cli.settings.options import LimitOptions, grouped, strictly
 from callwright.nouns.limits import LIMITS
 from tests.cli.program import callwright
 
@@ -47,3 +53,51 @@ def test_the_help_of_run_names_every_strategy_that_is_no_part_of_another() -> No
             assert re.search(
                 rf"\b{name}\b", told.partition("--strategy")[2].partition("--repair ")[0]
             ), name
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    size: Annotated[int, typer.Option(help="How large.", min=1)] = 3
+    is_round: Annotated[bool, typer.Option("--round", help="Without corners.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Colour:
+    name: Annotated[str | None, typer.Option("--colour")] = None
+
+
+def test_a_command_is_given_its_options_in_groups_and_its_help_names_each() -> None:
+    seen: list[object] = []
+    app = typer.Typer()
+
+    @app.command()
+    @strictly
+    @grouped("what name size")
+    def draw(
+        what: Annotated[str, typer.Argument(help="What.")], shape: Shape, colour: Colour
+    ) -> None:
+        """Draw something."""
+        seen.append((what, shape, colour))
+
+    assert [*inspect.signature(draw).parameters] == ["what", "name", "size", "is_round", "strict"]
+    done = CliRunner().invoke(app, ["box", "--colour", "red", "--round"])
+    assert done.exit_code == 0, done.output
+    assert CliRunner().invoke(app, ["box"]).exit_code == 0
+    assert seen == [("box", Shape(3, True), Colour("red")), ("box", Shape(), Colour())]
+    refused = CliRunner().invoke(app, ["box", "--size", "0"])
+    assert (refused.exit_code, "--size" in refused.output) == (2, True)
+
+
+def test_two_options_of_one_name_are_refused_when_the_command_is_declared() -> None:
+    with pytest.raises(TypeError, match="two options of one name"):
+
+        @grouped()
+        def draw(size: int, shape: Shape) -> None:
+            raise AssertionError
+
+
+def test_every_limit_is_an_option_of_its_kind() -> None:
+    assert [one.name for one in fields(LimitOptions)] == [*LIMITS]
+    hints = get_type_hints(LimitOptions)
+    assert all(hints[limit.name] == limit.kind | None for limit in LIMITS.values())
+    assert LimitOptions(turns=3).to_settings()["limits.turns"] == 3

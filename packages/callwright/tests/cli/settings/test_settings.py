@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from callwright.cli.settings.settings import Settings, effective, render_settings
+from callwright.cli.settings.settings import Given, Settings, effective, render_settings
+from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS, Limits
 from callwright.tools.trust import TrustStore, digest_of, location
@@ -73,7 +75,9 @@ def found(
 ) -> Settings:
     """What holds there, whatever was confirmed."""
     environ |= {"XDG_CONFIG_HOME": str(home / "config"), "CALLWRIGHT_TRUST": str(home / "trust")}
-    return effective(given, profile=profile, environ=environ, folder=home / "project" / "below")
+    return effective(
+        Given(given or {}), profile=profile, environ=environ, folder=home / "project" / "below"
+    )
 
 
 def test_the_command_line_goes_before_the_environment_the_project_the_user_and_the_default(
@@ -281,10 +285,13 @@ def test_a_key_that_the_users_own_file_names_is_the_one_that_is_sent(
     monkeypatch.setenv("CALLWRIGHT_API_KEY", "")
     monkeypatch.setenv("A_KEY", "s3cret")
     written(home / "config" / "callwright", 'model = "http://mine:1/v1"\napi_key_env = "A_KEY"\n')
-    found(home).admit_key(["encoder"])
-    assert not os.environ.get("CALLWRIGHT_API_KEY")
-    found(home).admit_key(["model"])
-    assert os.environ["CALLWRIGHT_API_KEY"] == "s3cret"
+    assert found(home).key_variable(["encoder"]) == ""
+    assert found(home).key_variable(["model"]) == "A_KEY"
+    asked = found(home).model()
+    assert asked == ModelSpec("http://mine:1/v1", "A_KEY")
+    opened: Any = open_model(asked)
+    assert opened.secrets == ("s3cret",)
+    assert os.environ["CALLWRIGHT_API_KEY"] == "", "it is not copied to where tools would see it"
 
 
 def test_the_command_shows_the_settings_and_where_each_was_said(home: Path) -> None:

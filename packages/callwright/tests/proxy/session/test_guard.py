@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callwright.agent.safety.clear import ClearedCall, Denied
 from callwright.nouns.types import Reply as Said
 from callwright.nouns.types import ToolCall
 from callwright.proxy.session import guard
@@ -72,7 +73,11 @@ def context(*messages: Any, tools: Any = (PAY, LOOK), native: bool = False, **mo
 
 
 def rules(found: Context, *calls: ToolCall) -> list[str]:
-    return [why.rule if why else "" for why in guard.of(found, calls)]
+    return [one.rule if isinstance(one, Denied) else "" for one in cleared(found, *calls)]
+
+
+def cleared(found: Context, *calls: ToolCall) -> list[Any]:
+    return [*guard.of(found, calls, [found.toolset.gate.check(call) for call in calls])]
 
 
 def pay(**arguments: Any) -> ToolCall:
@@ -132,11 +137,11 @@ def test_defaults_that_are_written_out_make_no_other_call() -> None:
 
 
 def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
-    (why,) = guard.of(context(), [pay(amount=75)])
-    assert why is not None
+    (why,) = cleared(context(), pay(amount=75))
+    assert isinstance(why, Denied)
     assert why.rule == "unstated_write"
-    assert "'pay'" in why.said
-    assert "'amount' = 75" in why.said
+    assert "'pay'" in why.reason
+    assert "'amount' = 75" in why.reason
     history = [called("balance", {"account": 75}), came("450")]
     assert rules(context(*history), pay(amount=75), pay(amount=450)) == ["", ""]
 
@@ -357,3 +362,21 @@ async def test_a_clients_loop_makes_a_write_once_and_ends_in_words(
     assert said == "Ann has her money."
     assert made.counters.edits["repeated_write"] == 1
     assert "was not called again" in up.asked[-1].json["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_every_call_for_the_client_is_cleared_or_was_refused_by_the_gate(native: bool) -> None:
+    right, wrong = pay(), ToolCall("", "pay", {"to": "Ann", "amount": "plenty"})
+    found = [Found(right, 0), Found(wrong, 1)]
+    asking = decide(found, "", "tool_calls", context(native=native))
+    try:
+        next(asking)
+        while True:
+            asking.send(Said("no"))
+    except StopIteration as end:
+        made: Decision = end.value
+    first, second = made.calls
+    assert isinstance(first.cleared, ClearedCall)
+    assert first.cleared.arguments == first.call.arguments == PAID
+    assert second.cleared is None, "it is passed through"
+    assert made.violations, "and marked"

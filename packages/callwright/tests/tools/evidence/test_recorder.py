@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from callwright import Orchestrator
+from callwright.agent.options import Persistence
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import READ_LOCAL, Effects, ToolOutput
@@ -45,12 +46,18 @@ def people(output: Any, effects: Effects = READ_LOCAL) -> FakeTool:
 
 
 async def run(
-    store: EvidenceStore, *tools: FakeTool, faults: Any = None, **options: Any
+    store: EvidenceStore, *tools: FakeTool, faults: Any = None, journal: Any = False, **options: Any
 ) -> tuple[Health, Orchestrator]:
     source: Any = fake_source(*tools)
     if faults:
         source = FaultySource(source, faults)
-    made = Orchestrator([source], model=script(), planner=OneLayer(), evidence=store, **options)
+    made = Orchestrator(
+        [source],
+        model=script(),
+        planner=OneLayer(),
+        persistence=Persistence(journal, store),
+        **options,
+    )
     await made.run("How many people live in Oslo?")
     return store.health(tools[0].tool.digest), made
 
@@ -141,7 +148,12 @@ async def test_a_store_that_cannot_be_written_ends_no_run_and_is_named(
 ) -> None:
     store.close()
     tool = people({"people": 7})
-    made = Orchestrator([fake_source(tool)], model=script(), planner=OneLayer(), evidence=store)
+    made = Orchestrator(
+        [fake_source(tool)],
+        model=script(),
+        planner=OneLayer(),
+        persistence=Persistence(evidence=store),
+    )
     done = await made.run("How many people live in Oslo?")
     assert [r.content for r in done.results] == [{"people": 7}]
     assert any("is not kept" in str(e.data.get("text")) for e in done.events)

@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callwright.agent.options import Safety
 from callwright.agent.orchestrator import Orchestrator, Run
 from callwright.agent.safety.filling import ANY, Rules
 from callwright.agent.safety.freeze import Level
@@ -108,10 +109,11 @@ async def run_pair(
         [source],
         model=model,
         strategy=Given(plan) if way.strategy == "given" else way.strategy,
-        freeze=way.freeze,
-        may_fill=way.rules.get(suite, way.rules.get("*")),
+        # nobody is asked: what is measured is what freezing alone holds back
+        safety=Safety(
+            freeze=way.freeze, may_fill=way.rules.get(suite, way.rules.get("*")), allow=("*",)
+        ),
         limits=LIMITS,
-        allow=("*",),  # nobody is asked: what is measured is what freezing alone holds back
     )
     try:
         run = await orchestrator.run(pair.query)

@@ -24,6 +24,7 @@ from typing import Any, Generic
 
 from callwright import __version__, prompts
 from callwright.agent.catalog_search import Shortlisting
+from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator, Run
 from callwright.agent.strategies import Reflecting, open_strategy
 from callwright.models import open_model
@@ -191,14 +192,11 @@ async def _orchestrator(
             strategy=stage.enter(strategy) if stage.enter else strategy,
             planner=bench.planner,
             limits=bench.limits_of(strategy),
-            mode=bench.mode,
-            sinks=[sink] if sink else [],
-            only=stage.only,
-            allow=(
-                "*",
-            ),  # each run has a world of its own, thrown away afterwards: nobody need be asked
-            sandbox=True,
-            **_choosing(bench.shortlist),
+            interaction=Interaction(mode=bench.mode),
+            persistence=Persistence(sinks=[sink] if sink else []),
+            selection=tool_selection(bench.shortlist, stage.only),
+            # each run has a world of its own, thrown away afterwards: nobody need be asked
+            safety=Safety(allow=("*",), sandbox=True),
         )
         async with made:
             yield made, str(path or "")
@@ -213,10 +211,13 @@ def _slowed(sources: Sequence[SourceSpec], delay: float) -> Sequence[SourceSpec]
     return [SlowSource(source, delay) for spec in sources for source in sources_of(spec)]
 
 
-def _choosing(shortlist: Shortlisting | None) -> dict[str, Any]:
+def tool_selection(
+    shortlist: Shortlisting | None, only: Sequence[str] | None = None
+) -> ToolSelection:
+    """The tools of a run: so many, chosen so, or all."""
     if shortlist is None:
-        return {}
-    return {"shortlist": shortlist.size, "trials": shortlist.trials, "retrieval": shortlist.mode}
+        return ToolSelection(only)
+    return ToolSelection(only, shortlist.size, shortlist.trials, shortlist.mode)
 
 
 def _outcome(run: Run, reasons: Sequence[str]) -> JsonObject:

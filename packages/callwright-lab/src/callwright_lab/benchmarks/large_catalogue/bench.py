@@ -29,7 +29,7 @@ from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import JsonObject, digest, members
 from callwright.tools.catalog import open_catalog
-from callwright_lab.benchmarks.comparison.comparison import add_choosing, chosen_by
+from callwright_lab.benchmarks.comparison.comparison import add_choosing, chosen_by, tool_selection
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.large_catalogue.many_tools import COMPANIES, TASKS, Task, servers
 
@@ -49,16 +49,9 @@ async def measured(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "mcp.json"
         file.write_bytes(orjson.dumps(servers(size)))
-        chosen: dict[str, Any] = {}
-        if shortlist is not None:
-            chosen = {
-                "shortlist": shortlist.size,
-                "trials": shortlist.trials,
-                "retrieval": shortlist.mode,
-            }
         rows = []
         async with Orchestrator(
-            [str(file)], model=model, limits=LIMITS, **chosen, **options
+            [str(file)], model=model, limits=LIMITS, selection=tool_selection(shortlist), **options
         ) as orchestrator:
             for task in tasks:
                 rows.append(_row(size, task, await orchestrator.run(task.query)))

@@ -60,12 +60,9 @@ class Continued:
         prepare = getattr(self._inner, "prepare", None)
         if prepare is not None:  # what takes the repair away takes it from the first call too
             prepare(job)
-        for result in self._results:
-            job.executor.came.append(result)
-            if result.ok:
-                job.executor.sources.add_result(result)
+        job.executor.take_results(self._results)
         if self._wrong is not None:
-            await job.executor.settle([self._wrong], {tool.name for tool in job.tools})
+            await job.executor.execute([self._wrong], {tool.name for tool in job.tools})
         await self._inner.run(job)
 
 

@@ -16,6 +16,8 @@ from callwright.agent.probing.arguments import Draft
 from callwright.agent.probing.pacing import Pacer, Spending, host_of
 from callwright.agent.probing.policy import TrialPolicy
 from callwright.agent.probing.verdict import ProbeVerdict, is_about, judged
+from callwright.agent.safety.clear import ClearanceState, Denied, clear
+from callwright.agent.safety.consent import Consent
 from callwright.dataflow.flow import words
 from callwright.jsontext import JsonError, parse
 from callwright.language import ENGLISH
@@ -35,6 +37,7 @@ from callwright.repair.gate import Gate, Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.evidence import UNDOCUMENTED, Observation, excerpt
 
+MAY_BE_TRIED = Consent(allow=("*",))  # of calls about which :func:`may_be_tried` has decided
 _TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
 _REMOVING = ENGLISH.words("effects.removing")
 _PROVED_NOTHING = frozenset({"rate_limit"})  # that we called too often is not the tool's doing
@@ -161,10 +164,13 @@ class Attempts:
             return await self._in_place_of(verdict, why)
         if why := self._forbidden(tool):
             return why
+        cleared = clear(verdict, ClearanceState(sources, MAY_BE_TRIED))
+        if isinstance(cleared, Denied):
+            return await self._in_place_of(verdict, cleared.reason)
         self.spending.spend(tool)
         async with self.pacer.turn(tool):
             result = await invoke(
-                verdict,
+                cleared,
                 self.caller,
                 timeout=self.policy.tool_seconds,
                 max_bytes=self.policy.result_bytes,

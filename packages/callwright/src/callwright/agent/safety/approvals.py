@@ -12,11 +12,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
-from callwright.tools.catalog import Catalog
+
+if TYPE_CHECKING:
+    from callwright.tools.catalog import Catalog
 
 _LEAST_DIGITS = 8  # of a digest that is given
 _SHOWN = 10  # candidates in a message

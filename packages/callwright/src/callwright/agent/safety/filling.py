@@ -29,7 +29,7 @@ from fnmatch import fnmatchcase
 
 from callwright.agent.safety.provenance import Origin, Provenance, addresses, leaves, unsaid
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool
+from callwright.nouns.types import CheckedCall, Json, Tool
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.keys import words
 
@@ -89,7 +89,9 @@ class Filling:
         """More tools whose results may fill arguments."""
         self._tools |= {tool.name: tool for tool in tools}
 
-    def judged(self, call: CheckedCall, sources: ProvenanceIndex, said: JsonObject) -> Filled:
+    def judged(
+        self, call: CheckedCall, sources: ProvenanceIndex, said: Mapping[str, Json]
+    ) -> Filled:
         """Trace every value that is not ``said`` by the plan to its source, and say which may not
         stand there.
         """

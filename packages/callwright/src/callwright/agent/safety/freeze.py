@@ -76,11 +76,19 @@ class Freeze:
             frozenset(allowed) if not self.on else frozenset(allowed) & (self._tools or frozenset())
         )
 
-    def refused(self, calls: Sequence[ToolCall], *, planned: bool) -> list[Skip]:
-        """The calls that may not be made, and why. ``planned``: the plan says their arguments."""
+    def why_refused(self, tool: str, *, planned: bool) -> str:
+        """Why a call of this tool may not be made, or "". ``planned``: the plan says its
+        arguments.
+        """
         if not self.on:
-            return []
+            return ""
         if self.arguments and not planned:
-            return [Skip(call.tool, _UNSAID, call.slot, refused=True) for call in calls]
-        inside = self.tools({call.tool for call in calls})
-        return [Skip(c.tool, _OUTSIDE, c.slot, refused=True) for c in calls if c.tool not in inside]
+            return _UNSAID
+        return "" if self.tools([tool]) else _OUTSIDE
+
+    def refused(self, calls: Sequence[ToolCall], *, planned: bool) -> list[Skip]:
+        """The calls that may not be made, and why: what is not drafted at all, because
+        :func:`~callwright.agent.safety.clear.clear` would not let it leave.
+        """
+        found = ((call, self.why_refused(call.tool, planned=planned)) for call in calls)
+        return [Skip(call.tool, why, call.slot, refused=True) for call, why in found if why]

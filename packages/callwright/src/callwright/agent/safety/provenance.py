@@ -9,7 +9,7 @@ is bound late is judged by it (:mod:`agent.safety.filling`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -162,7 +162,7 @@ def same(value: Json, other: Json) -> bool:
     return squash(canonical(value)) == squash(canonical(other))
 
 
-def unsaid(arguments: JsonObject, said: JsonObject) -> Collection[str]:
+def unsaid(arguments: JsonObject, said: Mapping[str, Json]) -> Collection[str]:
     """The arguments that nobody said so before."""
     return [
         key for key, value in arguments.items() if key not in said or not same(value, said[key])

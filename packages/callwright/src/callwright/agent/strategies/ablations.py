@@ -40,8 +40,8 @@ class WithoutSketch(Layered):
             {s.id for s in job.plan.slots},
         )
         index, before = 0, -1
-        while index < _STEPS and len(job.executor.came) > before:
-            before = len(job.executor.came)
+        while index < _STEPS and len(job.executor.all_results) > before:
+            before = len(job.executor.all_results)
             index += 1
             await self._layer(job, job.plan.slots, index, _STEPS)
             await recovery.after((index, _STEPS), finished)

@@ -221,7 +221,7 @@ class _Rounds:
         executor = self._job.executor
         shown = {function.tool.name: function for function in self._functions.values()}
         made: list[tuple[str, JsonObject | str, Json]] = [
-            (r.tool, r.arguments, value_of(r)) for r in executor.came
+            (r.tool, r.arguments, value_of(r)) for r in executor.all_results
         ]
         made += [(r.call.tool, r.call.arguments, {"error": r.message}) for r in executor.refusals]
         for tool, given, value in made:
@@ -321,10 +321,10 @@ class _Calls:
         self.made.append(
             {"tool": call.tool, "arguments": call.arguments, "slot": step_id(call, number)}
         )
-        before = len(job.executor.came)
+        before = len(job.executor.all_results)
         allowed = {tool.name for tool in job.tools}
         self.found += len(await job.step(call, number, allowed, beside=self._ids))
-        came = job.executor.came[before:]
+        came = job.executor.all_results[before:]
         self._ids += [result.id for result in came]
         value = value_of(came[0]) if came else self._not_made(call)
         self.returned.append(value)
@@ -336,7 +336,7 @@ class _Calls:
         """
         executor = self._job.executor
         skip = executor.skips[-1] if executor.skips else None
-        before = skip.reason.rpartition(" ")[2] if skip is not None and not skip.refused else ""
+        before = executor.repeated_by(skip) if skip is not None else ""
         same = next((r for r in executor.results if r.id == before), None)
         if same is not None:
             return value_of(same)

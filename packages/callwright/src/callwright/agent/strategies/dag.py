@@ -21,7 +21,7 @@ from callwright.agent.bind import Bound
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import results_text, signatures
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.job import Job
+from callwright.agent.strategies.job import BindStep, Job
 from callwright.agent.strategies.tool_choice import chosen
 from callwright.agent.stream import Late, Stream
 from callwright.dataflow.prerequisites import with_producers
@@ -221,7 +221,8 @@ def late_by_model(job: Job) -> Late:
     async def late(slot: Slot, results: Sequence[ToolResult], actor: str, why: str) -> Bound:
         tool = next(tool for tool in job.tools if tool.name == slot.tool)
         points = [f"{slot.tool}: {why}"] if slot.arguments is not None else []
-        return await job.bind((tool,), "layer", 1, 1, False, points, results=results, actor=actor)
+        step = BindStep("layer", open_points=points)
+        return await job.bind((tool,), step, results=results, actor=actor)
 
     return late
 

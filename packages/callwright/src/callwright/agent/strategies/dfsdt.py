@@ -27,12 +27,13 @@ which the trace says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright.agent.bind import Bound
-from callwright.agent.executor import Mark
 from callwright.agent.questions import LimitReached
-from callwright.agent.strategies.job import Job, step_id
+from callwright.agent.state import RunState
+from callwright.agent.strategies.job import BindStep, Job, step_id
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import Skip, ToolCall, ToolResult, canonical
 
@@ -73,12 +74,12 @@ class DFSDT:
 class _Node:
     """A node of the tree: what the run knew there, and the branch that led to it."""
 
-    mark: Mark
+    mark: RunState
     plan: Plan
 
     @property
     def found(self) -> int:
-        return len(self.mark.sources.results)
+        return sum(result.ok for result in self.mark.valid_results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +113,10 @@ class _Search:
         here = self._node()
         tried: list[str] = []
         for _ in range(self.width):
-            bound = await job.bind(
-                job.tools, "dfsdt", depth, most, finish=True, give_up=True, tried=tried
+            step = BindStep(
+                "dfsdt", depth, most, may_finish=True, may_give_up=True, tried=tuple(tried)
             )
+            bound = await job.bind(job.tools, step)
             child = await self._child(bound, depth, tried)
             if child.back != _SPENT:
                 return max(_ANSWERED, child.back - 1)
@@ -168,7 +170,7 @@ class _Search:
             return []
         return await job.step(call, self.steps, allowed)
 
-    def _is_news(self, skip: Skip, before: list[Skip]) -> bool:
+    def _is_news(self, skip: Skip, before: Sequence[Skip]) -> bool:
         """Whether a refusal is an observation to go on from: the next question shows it, and none
         did before.
         """

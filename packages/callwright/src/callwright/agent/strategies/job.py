@@ -36,6 +36,22 @@ class ToolSearch(Protocol):
     def find(self, wanted: str, without: Container[str], most: int) -> tuple[Tool, ...]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class BindStep:
+    """One question of what to call, the ``index`` th of ``total``. ``open_points``: what the model
+    is told is still missing. ``may_give_up``: it may also go back; ``tried`` are the steps that
+    were taken from this point before.
+    """
+
+    prompt: str
+    index: int = 1
+    total: int = 1
+    may_finish: bool = False
+    open_points: Sequence[str] = ()
+    may_give_up: bool = False
+    tried: Sequence[str] = ()
+
+
 @dataclass(slots=True)
 class Job:
     """One run, from a strategy's point of view. ``plan`` is set by the strategy as it makes or
@@ -50,10 +66,7 @@ class Job:
     limits: Limits
     trace: Trace
     conversation: tuple[Message, ...] = ()
-    ledger: Ledger = field(default_factory=Ledger)
     plan: Plan = field(default_factory=Plan)
-    # what calls change is thrown away: a strategy may try a write and take another way
-    sandbox: bool = False
     # where more tools may be found; None: all there are, are in ``tools``
     reserve: ToolSearch | None = None
     known: Known = field(default_factory=dict)  # how often tools work
@@ -62,9 +75,30 @@ class Job:
     answer: str | None = None
     # why the model said that it cannot be done; "" where it wrote no answer at all
     given_up: str | None = None
-    # what the model writes is called and answered so: nothing is mended or taken back
-    as_written: bool = False
-    free_arguments: bool = False  # replies that are held to a schema may hold any arguments
+
+    @property
+    def ledger(self) -> Ledger:
+        """The answers from outside that are on record."""
+        return self.executor.ledger
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether what calls change is thrown away: a strategy may try a write and take another
+        way.
+        """
+        return self.executor.is_sandbox
+
+    @property
+    def as_written(self) -> bool:
+        """Whether what the model writes is called and answered so: nothing is mended or taken
+        back.
+        """
+        return self.executor.handling.as_written
+
+    @property
+    def free_arguments(self) -> bool:
+        """Whether replies that are held to a schema may hold any arguments."""
+        return self.executor.handling.unchecked
 
     @property
     def asked(self) -> str:
@@ -77,49 +111,38 @@ class Job:
         """Call what the model writes, and answer with what it says (:meth:`Executor.as_written`).
         ``unchecked``: its replies are not held to the documented arguments either.
         """
-        self.as_written, self.free_arguments = True, unchecked
         self.executor.as_written(unchecked=unchecked)
 
     async def bind(
         self,
         tools: tuple[Tool, ...],
-        prompt: str,
-        index: int,
-        total: int,
-        finish: bool,
-        open_points: Sequence[str] = (),
-        give_up: bool = False,
-        tried: Sequence[str] = (),
+        step: BindStep,
         results: Sequence[ToolResult] | None = None,
         actor: str = "",
     ) -> Bound:
-        """Ask the model once what to call of ``tools`` now. ``open_points``: what it is told is
-        still missing.
-
-        ``give_up``: it may also go back; ``tried`` are the steps that were taken from this point
-        before. ``results``: what it is shown, all by default; ``actor``: who asks, the strategy by
-        default.
+        """Ask the model once what to call of ``tools`` now. ``results``: what it is shown, all by
+        default; ``actor``: who asks, the strategy by default.
         """
+        names = {tool.name for tool in tools}
         view = View(
             query=self.asked,
             tools=tools,
             results=tuple(self.executor.results if results is None else results),
-            refused=tuple(
-                s for s in self.executor.skips if s.refused and s.tool in {t.name for t in tools}
-            ),
-            index=index,
-            total=total,
+            refused=tuple(s for s in self.executor.skips if s.refused and s.tool in names),
+            index=step.index,
+            total=step.total,
             conversation=self.conversation,
-            open_points=tuple(open_points),
-            may_finish=finish,
-            may_give_up=give_up,
+            open_points=tuple(step.open_points),
+            may_finish=step.may_finish,
+            may_give_up=step.may_give_up,
             free_arguments=self.free_arguments,
-            tried=tuple(tried),
+            tried=tuple(step.tried),
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )
-        asked = question(view, self.questions.mode, prompt)
-        reply = await self.questions.ask(asked, calls=1 if finish else None, actor=actor)
+        asked = question(view, self.questions.mode, step.prompt)
+        calls = 1 if step.may_finish else None
+        reply = await self.questions.ask(asked, calls=calls, actor=actor)
         bound = read(view, self.questions.mode, reply)
         if bound.malformed:
             self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
@@ -168,8 +191,8 @@ class Job:
         slot = Slot(step_id(call, number), call.tool, frozenset(s.id for s in self.plan.slots[-1:]))
         if call.tool in allowed:
             self.plan = self.plan.grown(slot)
-        known = {_told(result) for result in self.executor.came} if self.as_written else ()
-        results = await self.executor.settle([replace(call, slot=slot.id)], allowed, beside=beside)
+        known = {_told(result) for result in self.executor.all_results} if self.as_written else ()
+        results = await self.executor.execute([replace(call, slot=slot.id)], allowed, beside=beside)
         return [result for result in results if _told(result) not in known]
 
     def finish(self) -> Generator[ChatRequest, Reply, Answer]:

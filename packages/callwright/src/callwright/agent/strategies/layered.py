@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.job import Job
+from callwright.agent.strategies.job import BindStep, Job
 from callwright.agent.strategies.recovery import WAYS, Recovery
 from callwright.agent.strategies.second_pass import close_gaps, narrowed
 from callwright.agent.strategies.tool_choice import chosen
@@ -65,7 +65,7 @@ class Layered:
         while slots := (ready := job.plan.ready(finished)) + (late := _late(job)):
             index += 1
             finished |= {slot.id for slot in ready}
-            job.executor.forget_postponed(
+            job.executor.forget_lacking(
                 slot.tool for slot in late
             )  # unless it lacks a value now as well
             total = max(len(job.plan.layers), index)
@@ -81,7 +81,7 @@ class Layered:
             await close_gaps(job, self._layer, index)
         await recovery.after((index, index), finished, last=True)
         out = job.executor.succeeded | {t.name for t in job.tools if _writes(t)}
-        await job.executor.release([name for name in job.executor.held if name not in out])
+        await job.executor.release([name for name in job.executor.deferred if name not in out])
 
     async def _layer(
         self,
@@ -104,15 +104,14 @@ class Layered:
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
         shown = tuple(narrowed(job, tool) for tool in tools) if found else tools
-        bound = await job.bind(
-            shown, "layer", index, total, finish=False, open_points=[gap.note for gap in found]
-        )
+        step = BindStep("layer", index, total, open_points=[gap.note for gap in found])
+        bound = await job.bind(shown, step)
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
-            job.executor.postpone(tool)
+            job.executor.note_lacking(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        patient = [name for name in slot_of if not last or _writes(by_name[name])]
-        await job.executor.settle(calls, slot_of, patient=patient)
+        may_defer = [name for name in slot_of if not last or _writes(by_name[name])]
+        await job.executor.execute(calls, slot_of, may_defer=may_defer)
 
 
 class LayeredWithSecondPass(Layered):
@@ -128,10 +127,10 @@ class LayeredWithSecondPass(Layered):
 def _late(job: Job) -> tuple[Slot, ...]:
     """Slots whose call lacked a value that results since then may hold."""
     executor = job.executor
-    came = len(executor.came)
+    came = len(executor.all_results)
     waiting = {
         name
-        for name, seen in executor.postponed.items()
+        for name, seen in executor.lacking.items()
         if name not in executor.succeeded and came > seen
     }
     return tuple(slot for slot in job.plan.slots if slot.tool in waiting)

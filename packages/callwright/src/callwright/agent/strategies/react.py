@@ -4,7 +4,7 @@ done.
 
 from __future__ import annotations
 
-from callwright.agent.strategies.job import Job
+from callwright.agent.strategies.job import BindStep, Job
 from callwright.nouns.plan import Plan
 
 _FRUITLESS = 3  # turns in a row that lead to no new result: the model is going round in circles
@@ -21,7 +21,8 @@ class ReAct:
         job.plan = Plan()
         fruitless = 0
         for turn in range(1, job.limits.turns + 1):
-            bound = await job.bind(job.tools, "react", turn, job.limits.turns, finish=True)
+            step = BindStep("react", turn, job.limits.turns, may_finish=True)
+            bound = await job.bind(job.tools, step)
             if not bound.calls:
                 job.trace.add(
                     "note",

@@ -178,7 +178,7 @@ class Recovery:
             await self._ask(self._job, (slot,), *layer, (_gap(failed),))
         elif executor.granted():
             call = ToolCall("", failed.call.tool, arguments, failed.call.slot)
-            await executor.settle([call], {call.tool}, by="retry")
+            await executor.execute([call], {call.tool}, by="retry")
 
     def _written(self, renewal: Renewal) -> list[str]:
         """The writes that have happened with a value that is no longer so. Nothing takes them
@@ -191,7 +191,7 @@ class Recovery:
 
     async def _call(self, old: ToolResult, arguments: JsonObject) -> ToolResult | None:
         call = ToolCall("", old.tool, arguments, old.slot)
-        return next(iter(await self._job.executor.settle([call], {old.tool}, by="retry")), None)
+        return next(iter(await self._job.executor.execute([call], {old.tool}, by="retry")), None)
 
     async def _substituted(
         self, failed: Failed, layer: tuple[int, int], finished: set[str]
@@ -211,17 +211,17 @@ class Recovery:
                 return False
             slot = self._put_beside(failed, [direct.tool], finished)[0]
             call = replace(direct.call, slot=slot.id)
-            results = await executor.settle([call], {direct.tool.name}, by="substitute")
+            results = await executor.execute([call], {direct.tool.name}, by="substitute")
             return self._served(failed, results)
         if not found or failed.call.tool in self._replaced:
             return False
         self._replaced.add(failed.call.tool)
         if not self._step("substitute", failed, offered=[s.tool.name for s in found]):
             return False
-        before = len(executor.came)
+        before = len(executor.all_results)
         slots = self._put_beside(failed, [s.tool for s in found], finished)
         await self._ask(self._job, slots, *layer, (_gap(failed),))
-        return self._served(failed, executor.came[before:])
+        return self._served(failed, executor.all_results[before:])
 
     def _beyond(self, failed: Failed, spent: frozenset[str]) -> list[Substitute]:
         """Substitutes that only the whole catalogue has; looked for once a tool. They come into
@@ -257,10 +257,10 @@ class Recovery:
         if not others or not self._step("retrieve", failed, offered=[t.name for t in others]):
             return False
         job.admit(others)
-        before = len(job.executor.came)
+        before = len(job.executor.all_results)
         slots = self._put_beside(failed, others, finished)
         await self._ask(job, slots, *layer, (_gap(failed),) if failed else ())
-        return self._served(failed, job.executor.came[before:])
+        return self._served(failed, job.executor.all_results[before:])
 
     def _providers(self, left: Sequence[Failed]) -> None:
         """Tools beyond the shortlist that may give the values which calls lacked come into view."""
@@ -290,7 +290,7 @@ class Recovery:
 
     def _made_good_by(self, failed: Failed, result: ToolResult) -> None:
         executor = self._job.executor
-        executor.made_good.add(failed.call.tool)
+        executor.mark_replaced(failed.call.tool)
         if failed.call.id in {r.id for r in executor.results}:
             executor.supersede([failed.call.id], result.id, f"made good by {result.tool}")
 
@@ -347,7 +347,7 @@ class Recovery:
             return
         self._waits |= waits
         self._again |= {name: [f for f in left if f.call.tool == name] for name in waits}
-        self._judged |= {r.id for r in job.executor.came}
+        self._judged |= {r.id for r in job.executor.all_results}
         job.executor.reopen({f.call.id for many in self._again.values() for f in many})
         named = {tool for tools in waits.values() for tool in tools} - job.executor.succeeded
         tools = [t for t in job.tools if t.name in open_ | named | waits.keys()]

@@ -12,17 +12,16 @@ it looks up Oslo.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from callwright.agent.gaps import Gap, gaps
+from callwright.agent.gaps import Gap, gaps, made_up_value
 from callwright.agent.strategies.job import Job
 from callwright.agent.words import stems
 from callwright.language.tokens import split_name
 from callwright.nouns.plan import Slot
-from callwright.nouns.types import Json, Tool, ToolCall
+from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall
 from callwright.planning.schema_order import claims
 from callwright.schema.keys import words
 from callwright.schema.value_spellings import calendar_day
@@ -33,7 +32,6 @@ open.
 """
 
 _ROUNDS, _AT_ONCE = 4, 8  # of calls by analogy
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NOW = stems("date day today clock time current calendar")
 
 
@@ -72,7 +70,7 @@ async def _repeat_for_the_others(job: Job) -> None:
         before = len(job.executor.results)
         if like:
             job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
-            await job.executor.settle(like[:_AT_ONCE], {call.tool for call in like}, by="analogy")
+            await job.executor.execute(like[:_AT_ONCE], {call.tool for call in like}, by="analogy")
         if len(job.executor.results) == before:
             return
 
@@ -83,7 +81,7 @@ def _open(job: Job) -> tuple[Gap, ...]:
     good = job.executor.succeeded
     waiting = [
         Gap(f"{name} waits: {_why(job, name)}", name)
-        for name in job.executor.held
+        for name in job.executor.deferred
         if name not in good
     ]
     return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
@@ -96,7 +94,7 @@ def narrowed(job: Job, tool: Tool) -> Tool:
     """
     sources = job.executor.sources
     parts: dict[str, list[Json]] = {}
-    for call in job.executor.held.get(tool.name, ()):
+    for call in job.executor.deferred.get(tool.name, ()):
         for warning in call.warnings:
             key = warning.path.removeprefix("/")
             if isinstance(warning.got, str) and calendar_day(warning.got) is not None:
@@ -119,7 +117,8 @@ def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
     """The tools that need nothing and tell the date or time, where a call waits with a date from
     nowhere.
     """
-    waits = any(gap.tool in job.executor.held and _DAY.search(gap.note) for gap in found)
+    held = job.executor.deferred
+    waits = any(_lacks_a_day(call, job) for gap in found for call in held.get(gap.tool, ()))
     called = {r.tool for r in job.executor.results}
     tellers = (
         t
@@ -129,6 +128,13 @@ def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
     return tuple(
         t.name for t in tellers if _NOW & stems(f"{' '.join(split_name(t.name))} {t.description}")
     )
+
+
+def _lacks_a_day(call: CheckedCall, job: Job) -> bool:
+    """Whether the call waits for a day."""
+    value = made_up_value(call, job.executor.sources)
+    got = value.got if value is not None else None
+    return isinstance(got, str) and calendar_day(got) is not None
 
 
 def _why(job: Job, name: str) -> str:
@@ -151,15 +157,15 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     wanted: set[str] = set()
     for gap in found:
         sources = {c.producer for c in feeds if c.consumer == gap.tool}
-        if gap.tool in job.executor.held:
+        if gap.tool in job.executor.deferred:
             sources |= {t.name for t in job.tools if t.effects.read_only and not t.required}
             sources -= good
         sources |= {*gap.named}
-        missed = gap.tool in job.executor.held or any(
+        missed = gap.tool in job.executor.deferred or any(
             not r.ok and r.tool == gap.tool for r in job.executor.results
         )
-        came = len(job.executor.came)
-        since = job.executor.postponed.get(gap.tool, came) < came
+        came = len(job.executor.all_results)
+        since = job.executor.lacking.get(gap.tool, came) < came
         if sources or since or not missed:
             wanted |= {gap.tool, *(sources if missed else ())}
     called = {r.tool for r in job.executor.results}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -181,6 +182,18 @@ Evidence = Annotated[
 NoEvidence = Annotated[
     bool, typer.Option("--no-evidence", help="Learn nothing of tools, and use nothing learned.")
 ]
+NoJournal = Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Show what would be called; only what reads is called."),
+]
+SandboxRun = Annotated[
+    bool,
+    typer.Option(
+        "--sandbox", help="What the tools change is thrown away: dfsdt may try writes too."
+    ),
+]
+TraceFile = Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")]
 Html = Annotated[Path | None, typer.Option(help="Write the run page here.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the run as JSON.")]
 Jsonl = Annotated[
@@ -208,18 +221,223 @@ EVERY_SOURCE: ContextVar[bool] = ContextVar(
 )  # set by --strict while its command runs
 
 
-def limited(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option for each limit of a run; those that were given come as its
-    ``limits``, by name.
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """Where tools come from, and what more is known of them."""
+
+    tools: Tools = None
+    overlay: Overlay = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {"tools": self.tools, "overlay": self.overlay}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOptions:
+    """The tools of a run."""
+
+    tools: Tools = None
+    overlay: Overlay = None
+    only: Only = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {"tools": self.tools, "overlay": self.overlay, "only": self.only}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerOptions:
+    """Who plans, and how the model is asked."""
+
+    planner: Planner = None
+    encoder: Encoder = None
+    model: Model = None
+    mode: Mode = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {
+            "planner": self.planner,
+            "encoder": self.encoder,
+            "model": self.model,
+            "mode": self.mode and self.mode.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyOptions:
+    """How a run goes from request to answer."""
+
+    strategy: Strategy = None
+    repair: Repair = None
+    plan_file: PlanFile = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {"strategy": self.strategy}
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyOptions:
+    """Which calls may leave."""
+
+    freeze: Frozen = None
+    may_fill: MayFill = None
+    allow: Allow = None
+    dry_run: DryRun = False
+    sandbox: SandboxRun = False
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {"allow": self.allow}
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionOptions:
+    """Which of many tools a run is shown."""
+
+    shortlist: Shortlist = None
+    trials: Trials = None
+    retrieval: Retrieval = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {
+            "shortlist": self.shortlist,
+            "trials": self.trials and self.trials.value,
+            "retrieval": self.retrieval,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceOptions:
+    """Where what is learned of tools is kept."""
+
+    evidence: Evidence = None
+    no_evidence: NoEvidence = False
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {"evidence": False if self.no_evidence else self.evidence}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOptions:
+    """Where runs are kept, and what is learned of tools."""
+
+    journal: Journals = None
+    no_journal: NoJournal = False
+    evidence: Evidence = None
+    no_evidence: NoEvidence = False
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {
+            "journal": False if self.no_journal else self.journal,
+            "evidence": False if self.no_evidence else self.evidence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """How a finished run is shown."""
+
+    html: Html = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOptions(PageOptions):
+    """How a run is shown."""
+
+    trace: TraceFile = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigOptions:
+    """Which file and which profile hold the settings."""
+
+    config: Config = None
+    profile: Profile = None
+
+
+def limit_option(name: str) -> Any:
+    """The option of one limit, with what it usually is."""
+    limit = LIMITS[name]
+    usual = f"{limit.default:,}".removesuffix(".0")
+    return typer.Option(
+        f"--{name.replace('_', '-')}",
+        help=f"Limit: {limit.about} [{usual}].",
+        min=limit.least,
+        show_default=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOptions:
+    """One option for each limit of a run."""
+
+    repairs: Annotated[int | None, limit_option("repairs")] = None
+    model_calls: Annotated[int | None, limit_option("model_calls")] = None
+    tokens: Annotated[int | None, limit_option("tokens")] = None
+    seconds: Annotated[float | None, limit_option("seconds")] = None
+    tool_calls: Annotated[int | None, limit_option("tool_calls")] = None
+    tool_seconds: Annotated[float | None, limit_option("tool_seconds")] = None
+    concurrency: Annotated[int | None, limit_option("concurrency")] = None
+    result_chars: Annotated[int | None, limit_option("result_chars")] = None
+    result_bytes: Annotated[int | None, limit_option("result_bytes")] = None
+    reply_tokens: Annotated[int | None, limit_option("reply_tokens")] = None
+    program_seconds: Annotated[float | None, limit_option("program_seconds")] = None
+    program_bytes: Annotated[int | None, limit_option("program_bytes")] = None
+    program_chars: Annotated[int | None, limit_option("program_chars")] = None
+    turns: Annotated[int | None, limit_option("turns")] = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {f"limits.{name}": getattr(self, name) for name in LIMITS}
+
+
+def grouped(order: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator for commands that take their options in dataclasses: typer sees every field as an
+    option of its own, and the command is given the dataclasses.
+
+    ``order`` names options that stand first in the help, in this order; the others follow as they
+    are declared. Raises TypeError for two options of one name.
     """
 
-    def with_limits(**given: Any) -> None:
-        limits = {name: given.pop(name) for name in LIMITS}
-        command(**given, limits={f"limits.{name}": value for name, value in limits.items()})
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        parameters = inspect.signature(command).parameters
+        groups = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
 
-    return _with_options(
-        command, with_limits, {name: (None, _option(name)) for name in LIMITS}, without=("limits",)
-    )
+        def with_groups(**given: Any) -> None:
+            made: dict[str, Any] = {
+                name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})
+                for name, kind in groups.items()
+            }
+            command(**given, **made)
+
+        flat: list[inspect.Parameter] = []
+        for name, parameter in parameters.items():
+            kind = groups.get(name)
+            flat += (
+                [parameter.replace(annotation=hints[name])] if kind is None else _options_of(kind)
+            )
+        return _with_signature(command, with_groups, _ordered(flat, order.split()))
+
+    return decorate
+
+
+def _options_of(kind: type[Any]) -> Iterator[inspect.Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    for one in fields(kind):
+        yield inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=one.default,
+            annotation=hints[one.name],
+        )
+
+
+def _ordered(parameters: list[inspect.Parameter], order: list[str]) -> list[inspect.Parameter]:
+    known = {one.name: one for one in parameters}
+    if len(known) < len(parameters):
+        names = [one.name for one in parameters]
+        raise TypeError(f"two options of one name: {', '.join(names)}")
+    first = [known.pop(name) for name in order]
+    return [*first, *known.values()]
 
 
 def strictly(command: Callable[..., None]) -> Callable[..., None]:
@@ -234,43 +452,25 @@ def strictly(command: Callable[..., None]) -> Callable[..., None]:
         finally:
             EVERY_SOURCE.reset(before)
 
-    return _with_options(command, with_strict, {"strict": (False, _STRICT)})
-
-
-def _with_options(
-    command: Callable[..., None],
-    replacing: Callable[..., None],
-    options: Mapping[str, tuple[Any, Any]],
-    without: Sequence[str] = (),
-) -> Callable[..., None]:
-    """``replacing`` with the signature of ``command`` and further options: name -> default and
-    annotation.
-    """
     hints = get_type_hints(command, include_extras=True)
     own = [
-        p.replace(annotation=hints[p.name])
-        for p in inspect.signature(command).parameters.values()
-        if p.name not in without
+        one.replace(annotation=hints[one.name])
+        for one in inspect.signature(command).parameters.values()
     ]
-    made = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-        )
-        for name, (default, annotation) in options.items()
-    ]
-    wrapped = wraps(command)(replacing)
-    wrapped.__signature__ = inspect.Signature([*own, *made])  # type: ignore[attr-defined]  # what typer reads
-    wrapped.__annotations__ = {p.name: p.annotation for p in (*own, *made)}
-    return wrapped
-
-
-def _option(name: str) -> Any:
-    limit = LIMITS[name]
-    usual = f"{limit.default:,}".removesuffix(".0")
-    option = typer.Option(
-        f"--{name.replace('_', '-')}",
-        help=f"Limit: {limit.about} [{usual}].",
-        min=limit.least,
-        show_default=False,
+    strict = inspect.Parameter(
+        "strict", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_STRICT
     )
-    return Annotated[int | None, option] if limit.kind is int else Annotated[float | None, option]
+    return _with_signature(command, with_strict, [*own, strict])
+
+
+def _with_signature(
+    command: Callable[..., None],
+    replacing: Callable[..., None],
+    parameters: list[inspect.Parameter],
+) -> Callable[..., None]:
+    """``replacing`` under the name of ``command``, with these parameters for typer to read."""
+    wrapped = wraps(command)(replacing)
+    shown = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    wrapped.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]  # what typer reads
+    wrapped.__annotations__ = {one.name: one.annotation for one in shown}
+    return wrapped

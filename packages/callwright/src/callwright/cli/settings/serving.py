@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from callwright.cli.settings.options import Config, Overlay, Profile, Tools, strictly
+from callwright.cli.settings.options import ConfigOptions, Overlay, Tools, grouped, strictly
 
 
 @strictly
@@ -57,67 +59,94 @@ def simulate_command(
     simulate(served, host, port)
 
 
-def proxy_command(
+@dataclass(frozen=True, slots=True)
+class UpstreamOptions:
+    """What the proxy stands in front of, and where it listens."""
+
     upstream: Annotated[
         str | None, typer.Option(help="The endpoint behind: http://host:8000/v1.")
-    ] = None,
+    ] = None
     model: Annotated[
         str | None, typer.Option(help="local or local:PATH: the embedded model behind.")
-    ] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None,
+    ] = None
+    port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None
     host: Annotated[
         str | None,
         typer.Option(help="Address to listen on; other than loopback needs a key [127.0.0.1]."),
-    ] = None,
+    ] = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {f"proxy.{one.name}": getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class RepairOptions:
+    """What the proxy does to calls."""
+
     guided: Annotated[
         str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
-    ] = None,
+    ] = None
     reasks: Annotated[
         int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")
-    ] = None,
+    ] = None
     strict: Annotated[
         bool | None,
         typer.Option("--strict", help="Say refused calls in words instead of passing them on."),
-    ] = None,
-    overlay: Overlay = None,
+    ] = None
+    overlay: Overlay = None
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return {f"proxy.{one.name}": getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class ServingOptions:
+    """What no project's file may ask for."""
+
     keep: Annotated[
         Path | None,
         typer.Option(
             help="Keep conversations with a repaired call here, for callwright explore --runs."
         ),
-    ] = None,
+    ] = None
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             help="A name under which clients reach the proxy, beside localhost. May be repeated."
         ),
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="No line on stderr for every request.")
-    ] = False,
-    config: Config = None,
-    profile: Profile = None,
+    ] = None
+    quiet: Annotated[bool, typer.Option("--quiet", help="No line on stderr for every request.")] = (
+        False
+    )
+
+
+@grouped()
+def proxy_command(
+    upstream: UpstreamOptions,
+    repair: RepairOptions,
+    serving: ServingOptions,
+    config: ConfigOptions,
 ) -> None:
     """Stand between any client and an endpoint, and make its tool calls right."""
-    from callwright.cli.proxy import start
-    from callwright.cli.settings.config import PROXY
+    from callwright.cli.proxy import UPSTREAM_KEY, ProxySetup, start
     from callwright.cli.settings.settings import effective
 
-    given = {"upstream": upstream, "model": model, "port": port, "host": host, "guided": guided}
-    given |= {"reasks": reasks, "strict": strict, "overlay": overlay}
-    settings = effective(
-        {f"proxy.{k}": v for k, v in given.items()}, config=config, profile=profile
-    )
+    settings = effective(upstream, repair, config=config.config, profile=config.profile)
     settings.announced("proxy.upstream")
-    usual = {
-        "upstream": None,
-        "model": None,
-        "port": 8787,
-        "host": "127.0.0.1",
-        "guided": "auto",
-        "strict": False,
-    }
-    # nobody's project may ask for these
-    kept: dict[str, Any] = {"keep": str(keep.expanduser().absolute())} if keep is not None else {}
-    kept |= {"allow_host": allow_host or [], "quiet": quiet}
-    start(**{**usual, "reasks": None, **settings.take(*(f"proxy.{k}" for k in PROXY)), **kept})
+    keep = serving.keep
+    start(
+        ProxySetup(
+            settings.get("proxy.upstream"),
+            settings.get("proxy.model"),
+            settings.get("proxy.host", "127.0.0.1"),
+            settings.get("proxy.port", 8787),
+            settings.get("proxy.guided", "auto"),
+            settings.get("proxy.reasks"),
+            settings.get("proxy.strict", False),
+            settings.get("proxy.overlay"),
+            str(keep.expanduser().absolute()) if keep is not None else None,
+            serving.allow_host or [],
+            serving.quiet,
+            settings.key_variable(["proxy.upstream"]) or UPSTREAM_KEY,
+        )
+    )

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from callwright.cli.settings.config import (
     NAME,
@@ -27,6 +27,7 @@ from callwright.cli.settings.config import (
     read,
     user_file,
 )
+from callwright.models import ModelSpec
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS, Limit, Limits
 from callwright.tools.trust import TrustStore, digest_of, location, printable
@@ -89,28 +90,34 @@ class Settings:
         return Path(said).expanduser() if said else said is not False
 
     def announced(self, *asked: str) -> Settings:
-        """Itself, ready to be acted on: told of on stderr, the key in place of the endpoints that
-        ``asked`` names (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError.
+        """Itself, ready to be acted on: told of on stderr. ``asked`` names the endpoints that are
+        asked (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError where there is no key
+        for them.
         """
         for note in self.notes():
             print(note, file=sys.stderr)
-        self.admit_key(asked)
+        self.key_variable(asked)
         return self
 
-    def admit_key(self, asked: Collection[str] = _CHATS) -> None:
-        """Have the endpoint asked with the key that ``api_key_env`` names. Raises ConfigError where
-        there is none.
+    def key_variable(self, asked: Collection[str] = _CHATS) -> str:
+        """The environment variable that holds the key of the endpoint that is asked, where
+        ``api_key_env`` names one; else "". Raises ConfigError where that is not set.
         """
         said = self.known.get("api_key_env")
         if said is None or not any(key in asked for key in _CHATS):
-            return
+            return ""
         if not os.environ.get(said.value):
             raise ConfigError(
                 f"there is no key: the environment variable {said.value} is not set"
                 f" ({said.origin})",
                 hint=f"export {said.value}=…",
             )
-        os.environ["CALLWRIGHT_API_KEY"] = os.environ[said.value]
+        return str(said.value)
+
+    def model(self) -> ModelSpec | None:
+        """The model that is asked, with the variable that holds its key; None: the default one."""
+        named = self.get("model")
+        return None if named is None else ModelSpec(named, self.key_variable(["model"]))
 
     def notes(self) -> list[str]:
         """What a user should know before anything is done: which files were read."""
@@ -166,18 +173,33 @@ def _toml(value: Any) -> str:
     return orjson.dumps(value, default=str).decode().replace('","', '", "')
 
 
+class SettingsGroup(Protocol):
+    """Options of a command that are settings too: by the names that files have for them."""
+
+    def to_settings(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Single settings of a command line."""
+
+    values: Mapping[str, Any]
+
+    def to_settings(self) -> Mapping[str, Any]:
+        return self.values
+
+
 def effective(
-    given: Mapping[str, Any] | None = None,
-    *,
+    *groups: SettingsGroup,
     config: Path | None = None,
     profile: str | None = None,
     environ: Mapping[str, str] = os.environ,
     folder: Path | None = None,
     say: bool = True,
 ) -> Settings:
-    """The settings of a command. ``given`` is what its command line said: None and empty lists are
-    nothing said, a Setting was said elsewhere. A file that was only found counts when the user has
-    confirmed it as it is; that one is not used is said on stderr, unless ``say`` is false.
+    """The settings of a command. ``groups`` are what its command line said: None and empty lists
+    are nothing said, a Setting was said elsewhere. A file that was only found counts when the user
+    has confirmed it as it is; that one is not used is said on stderr, unless ``say`` is false.
 
     Raises ConfigError for a file, a variable or a profile that makes no sense, TrustError where the
     store of what is trusted cannot be read.
@@ -185,7 +207,8 @@ def effective(
     files, unused = _files(config, environ, folder or Path.cwd())
     if unused and say:
         print(unused, file=sys.stderr)
-    said = {k: _said(v) for k, v in (given or {}).items() if v is not None and v != []}
+    values = {key: value for group in groups for key, value in group.to_settings().items()}
+    said = {k: _said(v) for k, v in values.items() if v is not None and v != []}
     told = {**_variables(environ), **said}
     general: dict[str, Setting] = {}
     for file in reversed(files):

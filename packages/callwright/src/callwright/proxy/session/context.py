@@ -118,6 +118,17 @@ def _documented(entry: Json, before: Tool, after: Tool) -> Json:
 
 
 @dataclass(slots=True)
+class _Read:
+    """What was read of a request so far. ``said`` is what the messages say, from the last one
+    on.
+    """
+
+    messages: tuple[Message, ...] | None = None
+    waiting: dict[str, str] | None = None
+    said: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Context:
     """One chat request. ``body`` is what goes upstream, history mended; ``questions`` what may
     still be asked.
@@ -135,18 +146,14 @@ class Context:
     local: bool = False  # the upstream is our own llama.cpp
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
     questions: int = 0
-    _messages: tuple[Message, ...] | None = field(default=None, repr=False)
-    _waiting: dict[str, str] | None = field(default=None, repr=False)
-    _said: list[str] = field(
-        default_factory=list, repr=False
-    )  # what the messages say, from the last one on
+    _read: _Read = field(default_factory=_Read, repr=False)
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The conversation in our types, read when it is first needed."""
-        if self._messages is None:
-            self._messages = chat.messages(self.body)
-        return self._messages
+        if self._read.messages is None:
+            self._read.messages = chat.messages(self.body)
+        return self._read.messages
 
     def says(self, words: str) -> bool:
         """Whether some message of the conversation holds these words (lower case), the latest
@@ -154,23 +161,25 @@ class Context:
         """
         found = self.body["messages"]
         for place in range(len(found)):
-            if place == len(self._said):
+            if place == len(self._read.said):
                 message = found[-1 - place]
                 content = message.get("content") if isinstance(message, dict) else ""
-                self._said.append(chat.content_text(content).lower())
-            if words in self._said[place]:
+                self._read.said.append(chat.content_text(content).lower())
+            if words in self._read.said[place]:
                 return True
         return False
 
     @property
     def waiting(self) -> dict[str, str]:
         """Tools that cannot be called yet, with the identifier they wait for."""
-        if self._waiting is None:
+        if self._read.waiting is None:
             from callwright.repair.context import RepairContext
             from callwright.repair.ordering.ready import waiting
 
-            self._waiting = waiting(RepairContext(self.toolset.tools, self.query, self.messages))
-        return self._waiting
+            self._read.waiting = waiting(
+                RepairContext(self.toolset.tools, self.query, self.messages)
+            )
+        return self._read.waiting
 
     @property
     def guarded(self) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from callwright.agent.safety.clear import ClearedCall, Denied
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.parsing import parse_calls
@@ -69,12 +70,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One call for the client. ``same``: as the upstream delivered it, so its own entry is sent."""
+    """One call for the client. ``same``: as the upstream delivered it, so its own entry is sent.
+    ``cleared``: what lets it leave; None where it is passed through although the gate refused it.
+    """
 
     call: ToolCall
     arguments: str
     native: int = -1
     same: bool = False
+    cleared: ClearedCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,7 @@ class AnswerCall:
     changed: bool = False
     # as it was written when the gate refused it, and why
     refused: tuple[ToolCall, str] | None = None
+    cleared: ClearedCall | None = None
 
 
 def _whole(found: Sequence[Found], made: Decision) -> list[Found]:
@@ -425,14 +430,14 @@ def _without_withheld(
 ) -> tuple[list[AnswerCall], str]:
     """Without the writes that must not be made, and why they are not."""
     kept, problems = [], []
-    for place, (one, why) in enumerate(
-        zip(work, guard.of(context, [w.call for w in work]), strict=True)
-    ):
-        if why is None:
-            kept.append(one)
+    cleared = guard.of(context, [w.call for w in work], [w.verdict for w in work])
+    for place, (one, verdict) in enumerate(zip(work, cleared, strict=True)):
+        if isinstance(verdict, Denied):
+            made.edits.append(Edit(f"/{place}", _shown(one.call), None, verdict.rule))
+            problems.append(verdict.reason)
             continue
-        made.edits.append(Edit(f"/{place}", _shown(one.call), None, why.rule))
-        problems.append(why.said)
+        one.cleared = verdict
+        kept.append(one)
     made.notes += problems
     return kept, " ".join(dict.fromkeys(problems))
 
@@ -529,7 +534,7 @@ def _send(work: list[AnswerCall], made: Decision, context: Context) -> None:
         text = one.found.call.arguments if same else one.call.arguments
         text = text if isinstance(text, str) else json_bytes(text).decode()
         call = one.call if one.call.id == called else replace(one.call, id=called)
-        made.calls.append(Sent(call, text, one.found.native, same and own))
+        made.calls.append(Sent(call, text, one.found.native, same and own, one.cleared))
         if one.refused is not None:
             made.repaired.append(Repaired(called, *one.refused))
 

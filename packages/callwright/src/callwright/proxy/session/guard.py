@@ -19,32 +19,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
-from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import (
-    CheckedCall,
-    Json,
-    JsonObject,
-    Tool,
-    ToolCall,
-    ToolResult,
-    canonical,
+from callwright.agent.safety.clear import (
+    ClearanceState,
+    ClearedCall,
+    Denied,
+    clear,
+    deny_write,
+    write_key,
 )
+from callwright.jsontext import JsonError, parse
+from callwright.nouns.types import CheckedCall, ToolCall, ToolResult, canonical
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
+from callwright.repair.gate import Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
 
-REPEATED, UNSTATED = "repeated_write", "unstated_write"
-_SHOWN = 80  # characters of a value in a sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """Why a call does not leave: the rule, and a sentence that names tool, parameter and value."""
-
-    rule: str
-    said: str
+UNGUARDED = ClearanceState(consent=None)
+"""Where the upstream's own calls work: they are the client's, who asks for approval and executes
+them.
+"""
 
 
 class Guard:
@@ -53,103 +47,68 @@ class Guard:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._tools = {tool.name: tool for tool in context.toolset.tools}
-        self._done: frozenset[str] | None = None
-        self._sources: ProvenanceIndex | None = None
+        self._known: ClearanceState | None = None
 
-    def withheld(self, call: ToolCall) -> Withheld | None:
-        """Why this call does not leave, or None. Calls of tools that declare to only read always
-        do.
+    def clear(self, call: ToolCall, verdict: CheckedCall | Refusal) -> ClearedCall | Denied | None:
+        """The call, cleared for the client, or why it does not leave. None where the gate refuses
+        it: then it is passed through with a warning; the rules of writes hold for it too.
         """
+        if not isinstance(verdict, Refusal) and verdict.arguments is not call.arguments:
+            verdict = self._context.toolset.gate.check(call)
         tool = self._tools.get(call.tool)
-        if not self._context.guarded or tool is None or not tool.effects.may_write:
+        is_judged = self._context.guarded and tool is not None and tool.effects.may_write
+        if isinstance(verdict, CheckedCall):
+            return clear(verdict, self._state() if is_judged else UNGUARDED)
+        if tool is None or not is_judged:
             return None
-        if self._key(call, tool) in self._succeeded():
-            said = (
-                f"'{call.tool}' was not called again: it has already succeeded with the same"
-                " arguments since the user's last message."
-            )
-            return Withheld(REPEATED, said)
-        if not isinstance(call.arguments, dict):
-            return None
-        from callwright.repair.provenance.invention import inventions
+        return deny_write(tool, call.arguments, self._key(call, verdict), self._state())
 
-        spoken = [m.content for m in self._context.messages if history.is_of_user(m)]
-        found = inventions(call.arguments, tool, self._seen(), spoken)
-        if not found:
-            return None
-        values = ", ".join(f"'{one.key}' = {canonical(one.value)[:_SHOWN]}" for one in found)
-        return Withheld(
-            UNSTATED, f"'{call.tool}' was not called: nothing in this conversation states {values}."
-        )
+    def _state(self) -> ClearanceState:
+        """What the conversation says: the writes that have succeeded, and every value in it."""
+        if self._known is None:
+            self._known = ClearanceState(
+                self._seen(),
+                consent=None,
+                written=self._succeeded(),
+                spoken=[m.content for m in self._context.messages if history.is_of_user(m)],
+            )
+        return self._known
 
     def _succeeded(self) -> frozenset[str]:
-        if self._done is None:
-            good = history.succeeded(self._context.messages)
-            self._done = frozenset(
-                self._key(c, self._tools[c.tool]) for c in good if c.tool in self._tools
-            )
-        return self._done
+        good = history.succeeded(self._context.messages)
+        gate = self._context.toolset.gate
+        return frozenset(self._key(c, gate.check(c)) for c in good if c.tool in self._tools)
 
-    def _key(self, call: ToolCall, tool: Tool) -> str:
-        """Equal for calls that mean the same: as the gate has them, less what is there by default
-        anyway.
-        """
-        checked = self._context.toolset.gate.check(call)
-        if not isinstance(checked, CheckedCall):
-            return canonical(history.key(call))
-        return canonical([call.tool, _without_defaults(checked.arguments, tool)])
+    def _key(self, call: ToolCall, verdict: CheckedCall | Refusal) -> str:
+        """Equal for calls that mean the same, those that the gate refuses by what they say."""
+        if isinstance(verdict, CheckedCall):
+            return write_key(verdict)
+        return canonical(history.key(call))
 
     def _seen(self) -> ProvenanceIndex:
         """All that the conversation says: messages, the arguments of earlier calls, and what
         results hold.
         """
-        if self._sources is None:
-            messages = self._context.messages
-            made = ProvenanceIndex(self._context.query, messages)
-            for message in messages:
-                for call in message.tool_calls:
-                    made.add_text(
-                        call.arguments
-                        if isinstance(call.arguments, str)
-                        else canonical(call.arguments)
-                    )
-                if message.role == "tool":
-                    with suppress(
-                        JsonError
-                    ):  # strictly: mending a long reply takes longer than its sums are worth
-                        value = parse(message.content)
-                        made.add_result(ToolResult(message.tool_call_id, message.name, {}, value))
-            self._sources = made
-        return self._sources
+        messages = self._context.messages
+        made = ProvenanceIndex(self._context.query, messages)
+        for message in messages:
+            for call in message.tool_calls:
+                made.add_text(
+                    call.arguments if isinstance(call.arguments, str) else canonical(call.arguments)
+                )
+            if message.role == "tool":
+                # strictly: mending a long reply takes longer than its sums are worth
+                with suppress(JsonError):
+                    value = parse(message.content)
+                    made.add_result(ToolResult(message.tool_call_id, message.name, {}, value))
+        return made
 
 
-def _without_defaults(arguments: JsonObject, tool: Tool) -> JsonObject:
-    """Without optional arguments that hold their schema's default, and with each number written one
-    way.
+def of(
+    context: Context, calls: Sequence[ToolCall], verdicts: Sequence[CheckedCall | Refusal]
+) -> list[ClearedCall | Denied | None]:
+    """For each call with the gate's verdict the call cleared for the client, why it does not leave,
+    or None for one that is passed through.
     """
-    made: JsonObject = {}
-    for key, value in arguments.items():
-        part = tool.properties.get(key)
-        default = part.get("default") if isinstance(part, dict) else None
-        if (
-            key in tool.required
-            or value is None
-            or canonical(_plain(default)) != canonical(_plain(value))
-        ):
-            made[key] = _plain(value)
-    return made
-
-
-def _plain(value: Json) -> Json:
-    """The value with 5.0 as 5."""
-    if isinstance(value, dict):
-        return {key: _plain(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_plain(member) for member in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def of(context: Context, calls: Sequence[ToolCall]) -> list[Withheld | None]:
-    """For each call why it does not leave, or None."""
     guard = Guard(context)
-    return [guard.withheld(call) for call in calls]
+    return [guard.clear(call, verdict) for call, verdict in zip(calls, verdicts, strict=True)]

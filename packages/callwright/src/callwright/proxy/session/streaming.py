@@ -42,6 +42,197 @@ class _Waiting:
     only: bool = False
 
 
+class AnswerText:
+    """What the answer says: its text, its reasoning, the calls found in them, and how far it is
+    decided. Places are places in all the text that came.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.beside: list[str] = []  # all that was said beside calls
+        self.reasoning: list[str] = []
+        self.calls: list[CallPiece] = []
+        self.is_truncated = False
+        self.fed = self.decided = 0  # how much has come, and of how much it is known what it is
+        # What has waited long enough waits on, because it names a tool, or is let go.
+        self.is_kept = self.is_released = False
+        self._context = context
+        self._most = context.settings.call_bytes
+        self._parser = Parser(context.toolset.offer)
+        self._places: list[int] = []  # where the text of those calls begins
+        self._undecided: list[str] = []
+        self._thought = 0
+        # whether the text begins like a call of a tool that nobody offered
+        self._begins_strange: bool | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.beside)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is known of all that came what it is."""
+        return self.decided == self.fed
+
+    def think(self, texts: list[str]) -> None:
+        if self._thought < self._most:
+            self.reasoning += texts
+            self._thought += sum(map(len, texts))
+
+    def feed(self, text: str, outbox: Outbox, *, is_over: bool) -> None:
+        """More text. ``is_over``: the answer has its finish, and nothing in it is a call any
+        more.
+        """
+        self.fed += len(text)
+        self._undecided.append(text)
+        self._take([TextPiece(text)] if is_over else self._parser.feed(text), outbox)
+
+    def close(self, outbox: Outbox) -> None:
+        """All text has come."""
+        self._take(self._parser.close(), outbox)
+
+    def release(self, outbox: Outbox) -> None:
+        """What may still become a call is text."""
+        self._take(self._parser.release(), outbox)
+
+    def keep_or_release(self, outbox: Outbox) -> bool:
+        """Whether text that has waited long enough is let go: it waits on only if it names an
+        offered tool.
+        """
+        if self.is_released or self.is_kept:
+            return False
+        text = "".join(self._undecided)[-(self.fed - self.decided) :]
+        self.is_kept = any(name in text for name in self._context.toolset.names)
+        if not self.is_kept:
+            self.is_released = True
+            outbox.shown.append((self.decided, text))
+        return self.is_released
+
+    def lost(self, sent: int) -> str:
+        """What of the calls' text stands before a place."""
+        taken = zip(self._places, self.calls, strict=False)
+        return "".join(call.raw[: max(0, sent - at)] for at, call in taken)
+
+    def may_be_hallucinated(self, sent: int) -> bool:
+        """Whether all so far may become a call of a tool that nobody offered, and nothing else."""
+        if self._begins_strange is None and self.beside:
+            self._begins_strange = begins(self.text, self._context)
+        within = self.fed <= self._context.settings.hold_bytes
+        return bool(self._begins_strange) and sent == 0 and within
+
+    def find_late_calls(self, outbox: Outbox) -> None:
+        """At the end, where no call was found: those that were left in the reasoning because the
+        answer never began, or the one of a tool that nobody offered, where that is the whole reply
+        and none of it has gone out.
+        """
+        if not self.text.strip():
+            self.calls = in_reasoning("".join(self.reasoning), self._context)
+        if self.calls or not self.may_be_hallucinated(outbox.sent):
+            return
+        found = hallucinated_call(self.text, self._context)
+        if found is not None:
+            outbox.shown.clear()
+            self.beside.clear()
+            self.calls = [found]
+
+    def _take(self, pieces: list[Piece], outbox: Outbox) -> None:
+        for piece in pieces:
+            if isinstance(piece, CallPiece) and self._is_call(piece):
+                self.calls.append(piece)
+                self._places.append(self.decided)
+                outbox.leaked += max(0, min(outbox.sent - self.decided, len(piece.raw)))
+                self.decided += len(piece.raw)
+                continue
+            text = piece.text if isinstance(piece, TextPiece) else piece.raw
+            outbox.shown.append((self.decided, text))
+            if self.decided < self._most:
+                self.beside.append(text)
+            self.decided += len(text)
+        if pieces:
+            self.is_kept = self.is_released = False
+        if self.decided >= self.fed:
+            self._undecided.clear()
+
+    def _is_call(self, piece: CallPiece) -> bool:
+        """A call that was cut off is text, as it was written: it is never completed."""
+        self.is_truncated = self.is_truncated or piece.truncated
+        return not piece.truncated
+
+
+class Outbox:
+    """What waits to go to the client, and how much has gone. Places are places in the answer's
+    text.
+    """
+
+    def __init__(self) -> None:
+        self.queue: deque[_Waiting] = deque()
+        self.after: list[_Waiting] = []  # what follows the finish
+        self.size = 0  # bytes in both
+        # text beside calls that waits, and where it begins
+        self.shown: deque[tuple[int, str]] = deque()
+        self.sent = 0  # how much has gone out
+        # characters of calls that had gone out as text before they proved to be calls
+        self.leaked = 0
+        # where what was handed out last ends, the same once it is with the client, and the bytes
+        # left out since
+        self.handed = self.delivered = self.dropped = 0
+
+    def wait(self, event: _Waiting, *, is_over: bool) -> None:
+        (self.after if is_over else self.queue).append(event)
+        self.size += len(event.raw)
+
+    @property
+    def next_start(self) -> int:
+        """Where the text of the next event begins."""
+        before = self.after or self.queue
+        return before[-1].end if before else self.sent
+
+    def hand_out(self) -> None:
+        self.handed, self.dropped = self.sent, 0
+
+    def pass_through(self, fed: int) -> None:
+        """Everything has gone out at once."""
+        self.sent = fed
+        self.hand_out()
+        self.shown.clear()
+
+    def empty(self) -> list[bytes]:
+        """All that waits, as it came."""
+        raws = [w.raw for w in (*self.queue, *self.after)]
+        self.queue.clear()
+        self.after.clear()
+        return raws
+
+    def visible(self, start: int, end: int) -> str:
+        """The text beside calls between two places; asked for in the order of the text."""
+        shown = self.shown
+        while shown and shown[0][0] + len(shown[0][1]) <= start:
+            shown.popleft()
+        parts = []
+        for at, text in shown:
+            if at >= end:
+                break
+            parts.append(text[max(0, start - at) : end - at])
+        return "".join(parts)
+
+
+@dataclass(slots=True)
+class EventForm:
+    """What is known of the form of the upstream's events. ``first`` is like the events of our own;
+    ``last`` carries the finish; ``uniform``: those that differ in their text only are read at
+    once; ``attempts`` to find what they have in common.
+    """
+
+    first: JsonObject
+    last: JsonObject
+    uniform: Alike | None = None
+    attempts: int = _LEARN
+
+    def learn(self, raw: bytes, document: JsonObject) -> None:
+        if self.attempts:
+            self.attempts -= 1
+            self.uniform = uniform_chunks(raw, document) or self.uniform
+
+
 class Streamed:
     """Feed it the upstream's bytes. ``ready``: the answer is complete and waits to be settled."""
 
@@ -49,38 +240,13 @@ class Streamed:
         self.ready = False
         self.passing = False  # nothing can change any more: bytes are bytes
         self.finish = ""
-        # characters of calls that had gone out as text before they proved to be calls
-        self.leaked = 0
-        self.text: list[str] = []  # all that was said beside calls
-        self.reasoning: list[str] = []
-        self._thought = 0
-        self.truncated = False
         self._context = context
         self._limits = context.settings
         self._splitter = EventSplitter()
-        self._parser = Parser(context.toolset.offer)
         self._native = NativeCalls()
-        self._calls: list[CallPiece] = []
-        self._places: list[int] = []  # where the text of those calls begins
-        self._queue: deque[_Waiting] = deque()
-        self._size = 0  # bytes in the queue
-        self._after: list[_Waiting] = []  # what follows the finish
-        self._shown: deque[tuple[int, str]] = (
-            deque()
-        )  # text beside calls that waits, and where it begins
-        # Places in the answer's text: how much has come, is decided, has gone out.
-        self._fed = self._pos = self._sent = 0
-        # Where what was handed out last ends, the same once it is with the client, and the bytes
-        # left out since.
-        self._shown_to = self._gone = self._dropped = 0
-        self._held: list[str] = []
-        self._decided = self._released = False
-        # whether the text begins like a call of a tool that nobody offered
-        self._strange: bool | None = None
-        self._like: JsonObject = {}
-        self._last: JsonObject = {}
-        self._alike: Alike | None = None
-        self._attempts = _LEARN
+        self._form = EventForm({}, {})
+        self._answer = AnswerText(context)
+        self._outbox = Outbox()
         self._now = now
         self._finished_at = now
 
@@ -91,33 +257,40 @@ class Streamed:
         """
         if self.finish and not self.ready and not self.passing:
             return self._finished_at + self._limits.hold_seconds
-        if self._queue and self._pos < self._fed and not self._decided and not self._released:
-            return self._queue[0].since + self._limits.hold_seconds
+        answer, queue = self._answer, self._outbox.queue
+        if queue and not answer.is_whole and not answer.is_kept and not answer.is_released:
+            return queue[0].since + self._limits.hold_seconds
         return None
 
     @property
     def holding(self) -> bool:
-        return bool(self._queue) or bool(self._after)
+        return bool(self._outbox.queue) or bool(self._outbox.after)
 
     @property
     def held(self) -> int:
         """How many of the last bytes fed have not been handed out, those left out at their
         beginning included.
         """
-        return 0 if self.passing else self._dropped + self._size + self._splitter.size
+        if self.passing:
+            return 0
+        return self._outbox.dropped + self._outbox.size + self._splitter.size
+
+    @property
+    def leaked(self) -> int:
+        """Characters of calls that had gone out as text before they proved to be calls."""
+        return self._outbox.leaked
 
     def commit(self) -> None:
         """What was handed out has reached the client."""
-        self._gone = self._shown_to
+        self._outbox.delivered = self._outbox.handed
 
     def left_out(self) -> bytes:
         """The calls that were left out of the text that has reached the client, as text."""
-        return self._as_text(self._gone)
+        return self._as_text(self._outbox.delivered)
 
     def _as_text(self, sent: int) -> bytes:
-        taken = zip(self._places, self._calls, strict=False)
-        lost = "".join(call.raw[: max(0, sent - at)] for at, call in taken)
-        return encoded(chat.chunk(self._like, {"content": lost})) if lost else b""
+        lost = self._answer.lost(sent)
+        return encoded(chat.chunk(self._form.first, {"content": lost})) if lost else b""
 
     def feed(self, data: bytes, now: float) -> bytes:
         """What can go to the client now."""
@@ -127,11 +300,9 @@ class Streamed:
         out: list[bytes] = []
         self._splitter.add(data)
         self._events(out)
-        if (
-            max(self._splitter.size, self._size) > self._limits.budget.waiting_bytes
-            and not self.passing
-        ):
-            self._give_up(out)
+        waiting = max(self._splitter.size, self._outbox.size)
+        if waiting > self._limits.budget.waiting_bytes and not self.passing:
+            self._pass(self._splitter.close(), out)
         return b"".join(out)
 
     def tick(self, now: float) -> bytes:
@@ -153,7 +324,7 @@ class Streamed:
             return b""
         if self.finish:
             if rest := self._splitter.close():
-                self._wait(rest, self._fed)
+                self._wait(rest, self._answer.fed)
             self.ready = True
             return b""
         out: list[bytes] = []
@@ -163,45 +334,49 @@ class Streamed:
 
     def found(self) -> list[Found]:
         """The calls of the answer: the upstream's own, then those in its text."""
-        return calls_of(self._native, self._calls)
+        return calls_of(self._native, self._answer.calls)
 
     @property
     def said(self) -> str:
         """The text beside the calls."""
-        return "".join(self.text)
+        return self._answer.text
 
     def raw(self) -> str:
         """What the model said, for the record."""
-        return "".join(self.reasoning) + "".join(self.text) + "".join(p.raw for p in self._calls)
+        answer = self._answer
+        return "".join([*answer.reasoning, *answer.beside, *(p.raw for p in answer.calls)])
 
     def write(self, settled: Decision) -> bytes:
         """The rest of the answer, with the settled calls."""
         self.passing = True
-        if settled.untouched and not self._calls:
-            return b"".join(w.raw for w in [*self._queue, *self._after])
+        outbox = self._outbox
+        if settled.untouched and not self._answer.calls:
+            return b"".join(w.raw for w in [*outbox.queue, *outbox.after])
         out: list[bytes] = []
-        for event in [*self._queue, *(w for w in self._after if w.own)]:
+        for event in [*outbox.queue, *(w for w in outbox.after if w.own)]:
             self._render(event, out)
         said = "\n".join(settled.text)
         if said:
-            out.append(encoded(chat.chunk(self._like, {"content": said})))
-        out += compose.call_events(settled, self._like)
+            out.append(encoded(chat.chunk(self._form.first, {"content": said})))
+        out += compose.call_events(settled, self._form.first)
         out.append(encoded(self._finished(settled)))
-        return b"".join([*out, *(w.raw for w in self._after if not w.own)])
+        return b"".join([*out, *(w.raw for w in outbox.after if not w.own)])
 
     def _finished(self, settled: Decision) -> JsonObject:
-        reason = settled.finish_reason(self.finish, truncated=self.truncated)
-        choice = chat.only_choice(self._last)
+        reason = settled.finish_reason(self.finish, truncated=self._answer.is_truncated)
+        choice = chat.only_choice(self._form.last)
         if choice is None:
-            return chat.chunk(self._like, {}, reason)
-        return {**self._last, "choices": [{**choice, "delta": {}, "finish_reason": reason}]}
+            return chat.chunk(self._form.first, {}, reason)
+        finished = {**choice, "delta": {}, "finish_reason": reason}
+        return {**self._form.last, "choices": [finished]}
 
     # events, one by one or many at once
 
     def _events(self, out: list[bytes]) -> None:
         while not self.passing:
-            if self._alike is not None and not self.finish and not self._native.calls:
-                self._many(self._alike, out)
+            uniform = self._form.uniform
+            if uniform is not None and not self.finish and not self._native.calls:
+                self._many(uniform, out)
             if not (event := self._splitter.take()):
                 return
             self._event(event, out)
@@ -220,32 +395,25 @@ class Streamed:
         events = self._splitter.take_with(read)
         if not events:
             return
-        self._attempts = _LEARN
+        self._form.attempts = _LEARN
+        answer, outbox = self._answer, self._outbox
         if known.reasoning:
-            self._think(texts)
-            ends = [self._fed] * len(texts)
-            passes = not self._queue
+            answer.think(texts)
+            ends = [answer.fed] * len(texts)
+            passes = not outbox.queue
         else:
-            start, before = self._fed, len(self._calls)
+            start, before = answer.fed, len(answer.calls)
             self._take_text("".join(texts))
             ends = [start := start + len(text) for text in texts]
-            whole = self._pos == self._fed and not self._queue and len(self._calls) == before
-            passes = whole and not self._may_be_ghost
+            whole = answer.is_whole and not outbox.queue and len(answer.calls) == before
+            passes = whole and not self._may_be_hallucinated
         if passes:
-            self._through(events, out)
+            out.append(events)
+            outbox.pass_through(answer.fed)
             return
         for event, end in zip(known.events(raws), ends, strict=True):
             self._wait(event, end, only=True)
         self._flush(out)
-
-    def _through(self, raw: bytes, out: list[bytes]) -> None:
-        out.append(raw)
-        self._sent = self._fed
-        self._hand_out()
-        self._shown.clear()
-
-    def _hand_out(self) -> None:
-        self._shown_to, self._dropped = self._sent, 0
 
     def _event(self, raw: bytes, out: list[bytes]) -> None:
         data = data_of(raw)
@@ -265,13 +433,14 @@ class Streamed:
     def _choice(
         self, raw: bytes, document: JsonObject, choice: JsonObject, out: list[bytes]
     ) -> None:
+        answer = self._answer
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
-        self._like = self._like or document
+        self._form.first = self._form.first or document
         text = delta.get("content")
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str):
-            self._think([reasoning])
+            answer.think([reasoning])
         if calls := bool(delta.get("tool_calls")):
             self._native.feed(delta["tool_calls"])
             calls = bool(self._native.calls)
@@ -279,98 +448,60 @@ class Streamed:
             self._take_text(text)
         finish = choice.get("finish_reason")
         if self.finish:  # more after the end
-            return self._wait(raw, self._fed, own=bool(text or calls or finish))
+            return self._wait(raw, answer.fed, own=bool(text or calls or finish))
         if finish:
-            self._take(self._parser.close())
-        self._wait(raw, self._fed, own=calls or bool(finish))
+            answer.close(self._outbox)
+        self._wait(raw, answer.fed, own=calls or bool(finish))
         if finish:
-            self.finish, self._last, self._finished_at = str(finish), document, self._now
+            self.finish, self._form.last, self._finished_at = str(finish), document, self._now
             return self._finish(out)
-        if self._attempts and (text or reasoning) and not calls:
-            self._attempts -= 1
-            self._alike = uniform_chunks(raw, document) or self._alike
+        if (text or reasoning) and not calls:
+            self._form.learn(raw, document)
         self._flush(out)
 
-    def _think(self, texts: list[str]) -> None:
-        if self._thought < self._limits.call_bytes:
-            self.reasoning += texts
-            self._thought += sum(map(len, texts))
-
     def _wait(self, raw: bytes, end: int, *, own: bool = False, only: bool = False) -> None:
-        before = self._after or self._queue
-        start = before[-1].end if before else self._sent
-        (self._after if self.finish else self._queue).append(
-            _Waiting(raw, start, end, self._now, own, only)
-        )
-        self._size += len(raw)
+        event = _Waiting(raw, self._outbox.next_start, end, self._now, own, only)
+        self._outbox.wait(event, is_over=bool(self.finish))
 
     def _take_text(self, text: str) -> None:
-        self._fed += len(text)
-        self._held.append(text)
-        self._take([TextPiece(text)] if self.finish else self._parser.feed(text))
-
-    def _take(self, pieces: list[Piece]) -> None:
-        for piece in pieces:
-            if isinstance(piece, CallPiece) and self._is_call(piece):
-                self._calls.append(piece)
-                self._places.append(self._pos)
-                self.leaked += max(0, min(self._sent - self._pos, len(piece.raw)))
-                self._pos += len(piece.raw)
-                continue
-            text = piece.text if isinstance(piece, TextPiece) else piece.raw
-            self._shown.append((self._pos, text))
-            if self._pos < self._limits.call_bytes:
-                self.text.append(text)
-            self._pos += len(text)
-        if pieces:
-            self._decided = self._released = False
-        if self._pos >= self._fed:
-            self._held.clear()
-
-    def _is_call(self, piece: CallPiece) -> bool:
-        """A call that was cut off is text, as it was written: it is never completed."""
-        self.truncated = self.truncated or piece.truncated
-        return not piece.truncated
+        self._answer.feed(text, self._outbox, is_over=bool(self.finish))
 
     def _flush(self, out: list[bytes]) -> None:
         """Send on what waits for nothing."""
-        if self._native.calls or self.finish or self._may_be_ghost:
+        if self._native.calls or self.finish or self._may_be_hallucinated:
             return
-        while self._queue and (self._released or self._queue[0].end <= self._pos):
-            event = self._queue.popleft()
-            self._size -= len(event.raw)
+        answer, outbox = self._answer, self._outbox
+        queue = outbox.queue
+        while queue and (answer.is_released or queue[0].end <= answer.decided):
+            event = queue.popleft()
+            outbox.size -= len(event.raw)
             before = len(out)
             self._render(event, out)
-            self._sent = event.end
+            outbox.sent = event.end
             if len(out) > before:
-                self._hand_out()
+                outbox.hand_out()
             else:
-                self._dropped += len(event.raw)
-        if not self._queue:
-            self._shown.clear()
-        if self._fed - self._pos > self._limits.hold_bytes:
+                outbox.dropped += len(event.raw)
+        if not queue:
+            outbox.shown.clear()
+        if answer.fed - answer.decided > self._limits.hold_bytes:
             self._decide(out)
 
     def _decide(self, out: list[bytes]) -> None:
         """Text has waited long enough: it waits on only if it names an offered tool and is not
         endless.
         """
-        held = self._fed - self._pos
-        if held > self._limits.call_bytes:
-            self._take(self._parser.release())
+        if self._answer.fed - self._answer.decided > self._limits.call_bytes:
+            self._answer.release(self._outbox)
             self._flush(out)
-        elif not self._released and not self._decided:
-            text = "".join(self._held)[-held:]
-            self._decided = any(name in text for name in self._context.toolset.names)
-            if not self._decided:
-                self._released = True
-                self._shown.append((self._pos, text))
-                self._flush(out)
+        elif self._answer.keep_or_release(self._outbox):
+            self._flush(out)
 
     def _render(self, event: _Waiting, out: list[bytes]) -> None:
         """An event without the text of calls: its own bytes where it has none."""
-        kept = self._visible(event.start, event.end) if self._calls or event.own else ""
-        let_go = not self._calls or (self._released and event.start >= self._pos)
+        answer = self._answer
+        kept = self._outbox.visible(event.start, event.end) if answer.calls or event.own else ""
+        let_go = not answer.calls or (answer.is_released and event.start >= answer.decided)
         if not event.own and (let_go or len(kept) == event.end - event.start):
             out.append(event.raw)
             return
@@ -386,74 +517,39 @@ class Streamed:
             choice = {**choice, "delta": {**delta, "content": kept}, "finish_reason": None, **more}
             out.append(encoded({**document, "choices": [choice]}))
 
-    def _visible(self, start: int, end: int) -> str:
-        """The text beside calls between two places; asked for in the order of the text."""
-        shown = self._shown
-        while shown and shown[0][0] + len(shown[0][1]) <= start:
-            shown.popleft()
-        parts = []
-        for at, text in shown:
-            if at >= end:
-                break
-            parts.append(text[max(0, start - at) : end - at])
-        return "".join(parts)
-
     def _finish(self, out: list[bytes]) -> None:
-        if not self._calls and not self._native.calls:
-            self._calls = self._in_reasoning() or self._ghost()
-        if not self._calls and not self._native.calls and not self._context.demanded:
+        if not self._answer.calls and not self._native.calls:
+            self._answer.find_late_calls(self._outbox)
+        if not self._answer.calls and not self._native.calls and not self._context.demanded:
             self._pass(b"", out)  # else to be settled when the answer is complete
 
     @property
-    def _may_be_ghost(self) -> bool:
-        """Whether all so far may become a call of a tool that nobody offered, and nothing else."""
-        if self._strange is None and self.text:
-            self._strange = begins("".join(self.text), self._context)
-        return bool(self._strange) and self._sent == 0 and self._fed <= self._limits.hold_bytes
-
-    def _ghost(self) -> list[CallPiece]:
-        """The call of a tool that nobody offered, where that is the whole reply and none of it has
-        gone out.
-        """
-        found = hallucinated_call("".join(self.text), self._context) if self._may_be_ghost else None
-        if found is None:
-            return []
-        self._shown.clear()
-        self.text.clear()
-        return [found]
-
-    def _in_reasoning(self) -> list[CallPiece]:
-        """Calls that were left in the reasoning because the answer never began."""
-        return [] if self.said.strip() else in_reasoning("".join(self.reasoning), self._context)
+    def _may_be_hallucinated(self) -> bool:
+        return self._answer.may_be_hallucinated(self._outbox.sent)
 
     def _other(self, raw: bytes, out: list[bytes]) -> None:
-        if self._queue or self.finish:
-            self._wait(raw, self._fed)
+        if self._outbox.queue or self.finish:
+            self._wait(raw, self._answer.fed)
         else:
             out.append(raw)
-            self._hand_out()
+            self._outbox.hand_out()
 
     def _done(self, raw: bytes, out: list[bytes]) -> None:
         if not self.finish:
-            self._take(self._parser.close())
+            self._answer.close(self._outbox)
             self.finish = "tool_calls" if self._native.calls else "stop"
             self._finish(out)
             if self.passing:
                 out.append(raw)
                 return
-        self._wait(raw, self._fed)
+        self._wait(raw, self._answer.fed)
         self.ready = True
 
     def _pass(self, raw: bytes, out: list[bytes]) -> None:
         """From here on everything goes as it came; calls left out of what has gone are said as
         text.
         """
-        if lost := self._as_text(self._sent):
+        if lost := self._as_text(self._outbox.sent):
             out.append(lost)
-        out += [*(w.raw for w in self._queue), *(w.raw for w in self._after), raw]
-        self._queue.clear()
-        self._after.clear()
+        out += [*self._outbox.empty(), raw]
         self.passing = True
-
-    def _give_up(self, out: list[bytes]) -> None:
-        self._pass(self._splitter.close(), out)

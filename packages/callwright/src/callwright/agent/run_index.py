@@ -1,0 +1,65 @@
+"""What is computed from the facts of a run, memoised: where values stand, the gate over its tools,
+which equal call was made before.
+
+It follows one :class:`~callwright.agent.state.RunState` after the other. Calls on their way add to
+``made`` before their results are facts, so that of two equal calls at the same time one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable
+
+from callwright.agent.state import Asked, RunState
+from callwright.nouns.types import Tool, ToolResult
+from callwright.repair.gate import Gate
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+
+class RunIndex:
+    """The indexes of one run's state."""
+
+    def __init__(self, state: RunState, gate: Gate | None = None) -> None:
+        self.gate = gate or Gate(state.tools)
+        self.sources = sources_of(state.asked, state.valid_results)
+        self.made = {made.key: made.id for made in state.made}
+        self.unrepaired = {*state.unrepaired}
+        # tool -> id of a write of which nobody knows, and for which it is not called
+        self.doubts = {**state.lasting.blocked}
+        self.tools = {tool.name: tool for tool in state.tools}
+        self._tools = state.tools
+
+    def add_results(self, results: Iterable[ToolResult]) -> None:
+        """More results that count."""
+        for result in results:
+            if result.ok:
+                self.sources.add_result(result)
+
+    def drop_results(self, stale: Collection[str]) -> None:
+        """Results that no longer count."""
+        self.sources = self.sources.without(stale)
+
+    def reopen_calls(self, calls: Container[str]) -> None:
+        """The same calls may be made once more."""
+        self.made = {key: id_ for key, id_ in self.made.items() if id_ not in calls}
+
+    def take_tools(self, tools: tuple[Tool, ...]) -> None:
+        """The tools of the state, as they are known by now."""
+        if tools is not self._tools:
+            self._tools, self.gate = tools, Gate(tools)
+            self.tools = {tool.name: tool for tool in tools}
+
+    def rebuild(self, state: RunState) -> None:
+        """Follow a state that is no successor of the last one. What is in doubt stays so."""
+        self.take_tools(state.tools)
+        self.sources = sources_of(state.asked, state.valid_results)
+        self.made = {made.key: made.id for made in state.made}
+        self.unrepaired = {*state.unrepaired}
+
+    def take_doubts(self, state: RunState) -> None:
+        """The tools that are not called because of a write of which nobody knows."""
+        self.doubts = {**state.lasting.blocked}
+
+
+def sources_of(asked: Asked, results: Iterable[ToolResult] = ()) -> ProvenanceIndex:
+    """The index of what was asked and what came back."""
+    return ProvenanceIndex(asked.query, asked.conversation, results, days=asked.days)

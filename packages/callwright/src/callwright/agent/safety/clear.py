@@ -1,0 +1,225 @@
+"""The second seal: :func:`clear` alone makes a :class:`ClearedCall`, and nothing that sends calls
+takes anything else.
+
+The gate says that a call's schema holds. What it does not say is judged here, from facts alone: the
+plan is frozen and does not hold this call; an argument has a value from where none may come; a
+write was made already, or rests on a value that nobody said; somebody has to approve it first. A
+driver asks whoever is to be asked, puts the answer among the facts, and calls :func:`clear` again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
+
+from callwright.agent.safety.consent import Consent, refusal
+from callwright.agent.safety.filling import Filled
+from callwright.agent.safety.freeze import Freeze
+from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, canonical
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+DenialRule: TypeAlias = Literal[
+    "frozen", "filled", "repeated_write", "unstated_write", "approval", "refused"
+]
+"""Why a call may not leave. ``approval``: nobody was asked yet, and a yes would let it leave."""
+
+_NOT_JUDGED = Filled()
+_SHOWN = 80  # characters of a value in a sentence
+
+
+class _Seal:
+    """Held by this module alone."""
+
+
+_SEAL = _Seal()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ClearedCall:
+    """A checked call that may leave as it is, once. ``origins``: JSON Pointer of an argument that
+    was bound late -> where its value is from.
+
+    Only :func:`clear` makes one. It cannot be constructed, copied, changed or unpickled, and has no
+    subclasses: a call with other arguments is another call, and is cleared by itself.
+    """
+
+    checked: CheckedCall
+    origins: Mapping[str, str] = field(default_factory=dict)
+    seal: InitVar[_Seal | None] = None
+
+    def __post_init__(self, seal: _Seal | None) -> None:
+        if seal is not _SEAL:
+            raise TypeError("only callwright.agent.safety.clear.clear() makes a ClearedCall")
+
+    def __init_subclass__(cls, **more: Any) -> NoReturn:
+        raise TypeError("a ClearedCall has no subclasses")
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a ClearedCall is neither copied nor pickled: clear the call again")
+
+    @property
+    def id(self) -> str:
+        return self.checked.id
+
+    @property
+    def tool(self) -> Tool:
+        return self.checked.tool
+
+    @property
+    def arguments(self) -> JsonObject:
+        return self.checked.arguments
+
+    @property
+    def slot(self) -> str:
+        return self.checked.slot
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A call that may not leave, and why. ``refused``: JSON Pointers of the arguments whose values
+    may not stand there; ``origins`` as in :class:`ClearedCall`.
+    """
+
+    rule: DenialRule
+    reason: str
+    origins: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What was said of one call: it holds for this tool with these arguments, and no other."""
+
+    call: CheckedCall
+    granted: bool
+    by: str = "user"
+
+    def covers(self, call: CheckedCall) -> bool:
+        return call.tool == self.call.tool and call.arguments == self.call.arguments
+
+
+NOBODY = Consent()  # is there to be asked, and nothing is allowed beforehand
+
+
+class ClearanceState(NamedTuple):
+    """The facts by which calls are cleared. A rule without its facts does not judge.
+
+    ``sources`` is what was said and came back. ``consent`` None: whoever executes the call asks for
+    approval, as a proxy's client does; by default nobody is there to be asked. ``is_planned``: the
+    frozen plan says this call, ``stated`` the arguments that are its own. ``written``: keys
+    (:func:`write_key`) of the writes that have succeeded and are not to be made again. ``spoken``:
+    what the user said; then a write may not rest on a required value that nothing states.
+    """
+
+    sources: ProvenanceIndex = ProvenanceIndex()
+    consent: Consent | None = NOBODY
+    approval: Approval | None = None
+    freeze: Freeze | None = None
+    is_planned: bool = False
+    stated: Mapping[str, Json] = MappingProxyType({})
+    written: Container[str] = ()
+    spoken: Sequence[str] | None = None
+
+
+def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
+    """The call, cleared to leave, or why it may not. Pure: the same facts give the same verdict."""
+    if type(checked) is not CheckedCall:
+        raise TypeError("clear() takes a CheckedCall only: pass the call through the gate first")
+    filled = _judge_filling(checked, state)
+    denied = _deny_outside_plan(checked, state) or _deny_filling(filled)
+    if denied is None and checked.tool.effects.may_write:
+        denied = deny_write(
+            checked.tool, checked.arguments, write_key(checked, state), state
+        ) or _deny_unapproved(checked, state, filled)
+    return denied or ClearedCall(checked, filled.told, _SEAL)
+
+
+def deny_write(
+    tool: Tool, arguments: JsonObject | str, key: str, state: ClearanceState
+) -> Denied | None:
+    """Why this write may not leave, or None. For calls that a driver passes through without a
+    clearance, because the gate refused them, the same two rules hold.
+    """
+    if not tool.effects.may_write:
+        return None
+    if key and key in state.written:
+        said = (
+            f"'{tool.name}' was not called again: it has already succeeded with the same"
+            " arguments since the user's last message."
+        )
+        return Denied("repeated_write", said)
+    if state.spoken is None or not isinstance(arguments, dict):
+        return None
+    from callwright.repair.provenance.invention import inventions
+
+    found = inventions(arguments, tool, state.sources, state.spoken)
+    if not found:
+        return None
+    values = ", ".join(f"'{one.key}' = {canonical(one.value)[:_SHOWN]}" for one in found)
+    said = f"'{tool.name}' was not called: nothing in this conversation states {values}."
+    return Denied("unstated_write", said)
+
+
+def write_key(call: CheckedCall, state: ClearanceState | None = None) -> str:
+    """Equal for calls that mean the same: as the gate has them, less what is there by default
+    anyway; "" where ``state`` names no write that it could equal.
+    """
+    if state is not None and not state.written:
+        return ""
+    return canonical([call.tool.name, _without_defaults(call.arguments, call.tool)])
+
+
+def _judge_filling(checked: CheckedCall, state: ClearanceState) -> Filled:
+    """Where the values come from that no plan said, where somebody asked for a policy of that."""
+    if state.freeze is None or not state.freeze.filling.on:
+        return _NOT_JUDGED
+    return state.freeze.filling.judged(checked, state.sources, state.stated)
+
+
+def _deny_outside_plan(checked: CheckedCall, state: ClearanceState) -> Denied | None:
+    if state.freeze is None:
+        return None
+    why = state.freeze.why_refused(checked.tool.name, planned=state.is_planned)
+    return Denied("frozen", why) if why else None
+
+
+def _deny_filling(filled: Filled) -> Denied | None:
+    if not filled.refused:
+        return None
+    return Denied("filled", filled.message, filled.told, filled.refused)
+
+
+def _deny_unapproved(checked: CheckedCall, state: ClearanceState, filled: Filled) -> Denied | None:
+    why = state.consent.why(checked.tool) if state.consent is not None else ""
+    if not why:
+        return None
+    said = state.approval
+    if said is None or not said.covers(checked):
+        return Denied("approval", why, filled.told)
+    return None if said.granted else Denied("refused", refusal(checked, why, said.by), filled.told)
+
+
+def _without_defaults(arguments: JsonObject, tool: Tool) -> JsonObject:
+    """The arguments without optional ones that hold their schema's default, and with each number
+    written one way.
+    """
+    made: JsonObject = {}
+    for key, value in arguments.items():
+        part = tool.properties.get(key)
+        default = part.get("default") if isinstance(part, dict) else None
+        is_default = value is not None and canonical(_plain(default)) == canonical(_plain(value))
+        if key in tool.required or not is_default:
+            made[key] = _plain(value)
+    return made
+
+
+def _plain(value: Json) -> Json:
+    """The value with 5.0 as 5."""
+    if isinstance(value, dict):
+        return {key: _plain(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,104 @@
+"""The options of an orchestrator: in groups, and for one version also one by one."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callwright import Interaction, Orchestrator, Persistence, Safety, ToolSelection
+from callwright.agent.options import RunOptions
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.trace import MemorySink
+from callwright.nouns.types import DESTRUCTIVE
+from callwright.testing import FakeTool, ScriptedModel, fake_source
+
+SINKS = [MemorySink()]
+FLAT: dict[str, Any] = {
+    "approve": lambda proposal: True,
+    "allow": ["send_*"],
+    "dry_run": True,
+    "sandbox": True,
+    "freeze": "plan",
+    "may_fill": {"send.to": ["request"]},
+    "only": ["look"],
+    "shortlist": 3,
+    "trials": "read-only",
+    "retrieval": "lexical",
+    "strict": False,
+    "trust": None,
+    "journal": Path("runs"),
+    "evidence": None,
+    "sinks": SINKS,
+    "mode": "text",
+    "today": lambda: date(2026, 11, 24),
+    "on_text": print,
+    "on_reply": print,
+}
+
+
+def test_every_option_of_every_group_may_be_given_alone_for_one_version() -> None:
+    groups = [getattr(RunOptions(), group.name) for group in fields(RunOptions)]
+    assert {one.name for group in groups for one in fields(group)} == {*FLAT}
+
+
+@pytest.mark.parametrize("name", [*FLAT])
+def test_an_option_that_is_given_alone_is_that_of_its_group_and_warns(name: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"Orchestrator\({name}=…\) is deprecated") as told:
+        made = Orchestrator([], strategy="dag", **{name: FLAT[name]})
+    assert told[0].filename == __file__
+    group = str(told[0].message).rpartition(": ")[2].partition("=")[0]
+    grouped = getattr(made._options, group)
+    assert getattr(grouped, name) == FLAT[name]
+    assert grouped == type(grouped)(**{name: FLAT[name]})
+
+
+def test_it_goes_before_that_of_the_group() -> None:
+    with pytest.warns(DeprecationWarning, match="allow"):
+        made = Orchestrator([], safety=Safety(allow=["a"], sandbox=True), allow=["b"])
+    assert made._options.safety == Safety(allow=["b"], sandbox=True)
+
+
+def test_an_option_that_there_never_was_is_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        Orchestrator([], colour="red")
+
+
+def test_the_groups_are_given_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    Orchestrator(
+        [],
+        safety=Safety(allow=["send_*"]),
+        selection=ToolSelection(only=["look"]),
+        persistence=Persistence(sinks=SINKS),
+        interaction=Interaction(mode="text"),
+    )
+    assert not recwarn.list
+
+
+async def test_both_ways_do_the_same() -> None:
+    def wipe() -> FakeTool:
+        return FakeTool("wipe", {"what": {"type": "string"}}, effects=DESTRUCTIVE)
+
+    said = {"statements": [{"text": "Done.", "results": []}], "missing": []}
+    script = {"bind": [{"calls": [{"tool": "wipe", "arguments": {"what": "a"}}]}], "*": said}
+    grouped = Orchestrator(
+        [fake_source(wipe())], model=ScriptedModel(script), safety=Safety(dry_run=True)
+    )
+    with pytest.warns(DeprecationWarning, match="dry_run"):
+        flat = Orchestrator([fake_source(wipe())], model=ScriptedModel(script), dry_run=True)
+    one, other = await grouped.run("Wipe a."), await flat.run("Wipe a.")
+    assert one.skips
+    assert (one.skips, one.results, one.answer) == (other.skips, other.results, other.answer)
+
+
+@pytest.mark.parametrize(
+    ("shortlist", "trials", "size"), [(None, "off", None), (3, "off", 3), (None, "read-only", 8)]
+)
+def test_a_shortlist_or_trials_choose_the_tools(shortlist: Any, trials: Any, size: Any) -> None:
+    chosen = ToolSelection(shortlist=shortlist, trials=trials).shortlisting()
+    assert (None if chosen is None else chosen.size) == size
+    with pytest.raises(ConfigError, match="at least one tool"):
+        ToolSelection(shortlist=0).shortlisting()
