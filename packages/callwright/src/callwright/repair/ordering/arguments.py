@@ -38,6 +38,8 @@ _NAMING = frozenset(
 _JOINING = frozenset({"of", "the", "de", "la", "and"})
 MAX_NAMES = 2  # where more things are named, the one that is left over is not plainly meant
 _NEAR = 4  # words between what an argument is called and its value
+_UNTELLING = frozenset({"id", "name", "number", "type"})
+_POSSESSIVE = re.compile(r"['’]s?\Z")
 _OPENING = frozenset(
     "i i'm i'd i've the a an what which who when where how find get show tell give please could".split()
 )
@@ -210,7 +212,7 @@ def _inner(match: re.Match[str]) -> str:
 
 def _by_name(query: str, match: re.Match[str], key: str) -> bool:
     """Whether a word of the argument's name stands just before the value."""
-    telling = set(flow.words(key)) - {"id", "name", "number", "type"} or set(flow.words(key))
+    telling = set(flow.words(key)) - _UNTELLING or set(flow.words(key))
     before = flow.words(query[: match.start()])[-_NEAR:]
     return bool(telling & set(before)) and not _CALENDAR & set(before[-1:])
 
@@ -218,7 +220,7 @@ def _by_name(query: str, match: re.Match[str], key: str) -> bool:
 def _trimmed(name: str, at: int, query: str) -> str:
     """A capitalised name without the word that merely opens the sentence."""
     opens = not query[:at].strip() or query[:at].rstrip()[-1:] in (".", "!", "?", ":", ";", "\n")
-    words = re.sub(r"['’]s?\Z", "", name.rstrip(".")).split()
+    words = _POSSESSIVE.sub("", name.rstrip(".")).split()
     while words and (
         words[0].lower() in _OPENING or (opens and len(words) > 0 and flow.verb(words[0]))
     ):

@@ -16,6 +16,7 @@ from callwright.schema.keys import words
 
 _PROVIDES = threshold("ready", "provides")
 _KINDS = frozenset({"token", "id", "uuid", "guid"})
+_LINK = r"(?:[:=]|\bis\b|\bwas\b)"
 _A = "(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{4,}"  # what an identifier looks like
 
 
@@ -52,7 +53,7 @@ def _was_said(key: str, said: str) -> bool:
     last = re.escape((words(key) or (key,))[-1])
     named = rf"(?:{re.escape(key)}|\b{last})"
     return bool(
-        re.search(rf"{named}\W{{0,3}}(?:[:=]|\bis\b|\bwas\b)\W{{0,3}}[\w-]{{2,}}", said, re.I)
+        re.search(rf"{named}\W{{0,3}}{_LINK}\W{{0,3}}[\w-]{{2,}}", said, re.I)
         or re.search(rf"{named}\b[^\n]{{0,40}}?\b{_A}", said, re.I)
     )
 

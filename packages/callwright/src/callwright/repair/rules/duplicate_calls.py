@@ -29,6 +29,8 @@ _OF_TOOLS = re.compile(
     re.I,
 )  # a question about the tools; {} is a tool's own name
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
+_MEANS = re.compile(r"_(?:by|for|from|in|of)_")
+_ARTICLES = frozenset({"the", "of"})
 _LITTLE = frozenset(
     "a i an as at be by do go he if in is it me my no of on or so to up us we the".split()
 )
@@ -212,5 +214,5 @@ def _provides(
         return True
     taken = {flow.words(k) for k in situation.by_name[producer.tool].properties}
     keys = [k for k in keys if flow.words(k) not in taken]  # what a tool takes it does not provide
-    made = set(flow.words(re.split(r"_(?:by|for|from|in|of)_", producer.tool)[0])) - set(flow.VERBS)
-    return any((told := set(flow.words(k)) - {"the", "of"}) and told <= made for k in keys)
+    made = set(flow.words(_MEANS.split(producer.tool)[0])) - set(flow.VERBS)
+    return any((told := set(flow.words(k)) - _ARTICLES) and told <= made for k in keys)

@@ -41,6 +41,15 @@ from callwright.schema import keys
 from callwright.schema.value_spellings import NONE, calendar_day
 
 CONFIDENCE = pairs("extracted")
+_DATED = frozenset({"year", "date"})
+_RATES = frozenset({"rate", "percentage", "percent", "ratio", "probability", "alpha"})
+_DENIED = re.compile(r"\b(?:not|no|isn't|without)(?: too| very| so| that)? \Z")
+_LINK_OF_NUMBERS = r"\s+(?:of|to|at)\s+"
+_ENDS = re.compile(r"\s*(?:[,.;!?)\n]|and\b|$)")
+_MAIL_WORDS = frozenset({"email", "mail", "e-mail"})
+_LINK_WORDS = frozenset({"url", "uri", "link", "website"})
+_COUNTING = ("number", "count", "total", "of", "in", "the", "max", "min")
+_PLURAL_COUNTED = r"(?:s|es)?\b(?!\s*(?:of|is|=|:|was|from|to)?\s*[$\d])"
 _LINK = (
     r"\s*+(?:\)|of the \w+)?\s*+(?:number |id |code |name |address )?"
     r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*+"
@@ -172,7 +181,7 @@ def _numbers(
     free = [m for m in talk.numbers if spoken(as_number(m[1], types, m[2])) not in taken]
     if words(key)[-1:] == ("id",):
         return
-    if not set(words(key)) & {"year", "date"}:
+    if not set(words(key)) & _DATED:
         free = [m for m in free if not _YEAR.fullmatch(m[1])]
     yield "counted", _counted(key, types, talk, free)
     yield "in_unit", _in_unit(types, part, free)
@@ -180,7 +189,7 @@ def _numbers(
         money = [m for m in free if m.string[: m.start()].rstrip()[-1:] in ("$", "€", "£")]
         yield "money", [as_number(m[1], types, m[2]) for m in money]
         return
-    if set(words(key)) & {"rate", "percentage", "percent", "ratio", "probability", "alpha"}:
+    if set(words(key)) & _RATES:
         free = [m for m in free if "." in m[1]]
     yield "only_number", [as_number(m[1], types, m[2]) for m in free]
 
@@ -201,9 +210,7 @@ def _said_option(option: str, low: str) -> bool:
     """Whether an option was said, and not only to say that it is not wanted."""
     said = re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", low)
     return any(
-        not re.search(
-            r"\b(?:not|no|isn't|without)(?: too| very| so| that)? \Z", low[: m.start()][-20:]
-        )
+        not _DENIED.search(low[: m.start()][-20:])
         for m in said
     )
 
@@ -215,7 +222,7 @@ def _labelled(
     label = said_pattern(keys.words(key), talk.low)
     if not label:
         return []
-    link = f"(?:{_LINK}|\\s+(?:of|to|at)\\s+)" if types & {"integer", "number"} else _LINK
+    link = f"(?:{_LINK}|{_LINK_OF_NUMBERS})" if types & {"integer", "number"} else _LINK
     labels = re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I)
     values = (_value_at(talk.text, m.end(), types, part) for m in labels)
     return [v for v in values if v is not NONE]
@@ -264,7 +271,7 @@ def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Js
 
 def _ends(text: str, m: re.Match[str] | None) -> bool:
     """Whether a value's sentence or clause ends with it."""
-    return m is not None and re.match(r"\s*(?:[,.;!?)\n]|and\b|$)", text[m.end() :]) is not None
+    return m is not None and _ENDS.match(text[m.end() :]) is not None
 
 
 def _addressed(key: str, part: JsonObject, talk: ConversationText) -> list[Json]:
@@ -273,8 +280,8 @@ def _addressed(key: str, part: JsonObject, talk: ConversationText) -> list[Json]
     """
     named = {*words(key), *re.findall(r"[a-z]+", key.lower()), str(part.get("format", ""))}
     for kinds, pattern in (
-        ({"email", "mail", "e-mail"}, EMAIL),
-        ({"url", "uri", "link", "website"}, URL),
+        (_MAIL_WORDS, EMAIL),
+        (_LINK_WORDS, URL),
         ({"uuid", "guid"}, UUID),
         ({"ip", "ipv4"}, _IP),
     ):
@@ -292,12 +299,12 @@ def _counted(
     nouns = [
         w
         for w in words(key)
-        if w not in ("number", "count", "total", "of", "in", "the", "max", "min")
+        if w not in _COUNTING
     ]
     if not nouns or nouns[-1] not in talk.low:
         return []
     after = re.compile(
-        rf"[\s-]+{re.escape(nouns[-1])}(?:s|es)?\b(?!\s*(?:of|is|=|:|was|from|to)?\s*[$\d])", re.I
+        rf"[\s-]+{re.escape(nouns[-1])}{_PLURAL_COUNTED}", re.I
     )
     said = [m for m in free if after.match(m.string, m.end())]
     return [v for m in said if (v := as_number(m[1], types, m[2])) is not NONE]

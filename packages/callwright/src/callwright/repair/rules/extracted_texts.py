@@ -48,6 +48,17 @@ _MAKERS = frozenset(
     "director artist author writer composer painter singer creator directed sculptor".split()
 )
 _CAST = frozenset("cast actor actress starring".split())
+_MADE_BY = r"\b(?:by|director is|director) "
+_WITH = r"\b(?:starring|featuring|stars|star|actor|actress|with|where) "
+_AT = r"\b(?:in|at|for|near) "
+_FROM = r"\bfrom "
+_TO = r" (?:[a-z]+ ){0,2}to "
+_OR_A_NAME = re.compile(r"\bor (?:the )?name\b")
+_NAMES = re.compile(r"\bnames?\b", re.I)
+_NO_NAMES = r"[a-z]*(?:age|forest)\b"
+_NOT_BETWEEN = frozenset({"currency", "timezone", "zone"})
+_FIRST_ENDS = frozenset({"from", "origin", "start", "departure", "source"})
+_SECOND_ENDS = frozenset({"to", "destination", "end", "arrival", "target"})
 
 
 def by_kind(
@@ -143,10 +154,10 @@ def _before_label(label: str, talk: ConversationText) -> list[Json]:
 def _by_name(about: set[str], talk: ConversationText) -> list[Json]:
     """Who made it ("by X") or who is in it ("starring X", "with X in it")."""
     if about & _MAKERS:
-        found = re.finditer(rf"\b(?:by|director is|director) ({NAME.pattern[2:]})", talk.text)
+        found = re.finditer(rf"{_MADE_BY}({NAME.pattern[2:]})", talk.text)
     elif about & _CAST:
         found = re.finditer(
-            rf"\b(?:starring|featuring|stars|star|actor|actress|with|where) ({NAME.pattern[2:]})",
+            rf"{_WITH}({NAME.pattern[2:]})",
             talk.text,
         )
     else:
@@ -159,7 +170,7 @@ def _more_than_a_name(part: JsonObject) -> bool:
     name.
     """
     about = str(part.get("description") or "")
-    return bool(_MORE_THAN_A_NAME.search(about)) and not re.search(r"\bor (?:the )?name\b", about)
+    return bool(_MORE_THAN_A_NAME.search(about)) and not _OR_A_NAME.search(about)
 
 
 def _places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
@@ -168,7 +179,7 @@ def _places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[J
     """
     if _more_than_a_name(part):
         return []
-    said = re.finditer(rf"\b(?:in|at|for|near) ({NAME.pattern[2:]})", talk.text)
+    said = re.finditer(rf"{_AT}({NAME.pattern[2:]})", talk.text)
     whole = [m[1] for m in said if not _GOES_ON.match(talk.text, m.end())]
     return free([n for s in whole if (n := trimmed(s)) == s], taken)
 
@@ -180,32 +191,32 @@ def _between(named: set[str], part: JsonObject, talk: ConversationText) -> list[
     some = r"(?:[a-z]+ ){0,4}"
     ends = list(
         re.finditer(
-            rf"\bfrom {some}({NAME.pattern[2:]}) (?:[a-z]+ ){{0,2}}to {some}({NAME.pattern[2:]})",
+            rf"{_FROM}{some}({NAME.pattern[2:]}){_TO}{some}({NAME.pattern[2:]})",
             talk.text,
         )
     )
     if (
-        named & {"currency", "timezone", "zone"}
+        named & _NOT_BETWEEN
         or len(ends) != 1
         or _GOES_ON.match(talk.text, ends[0].end())
     ):
         return []
-    if named & {"from", "origin", "start", "departure", "source"}:
+    if named & _FIRST_ENDS:
         return [trimmed(ends[0][1])]
     return (
-        [trimmed(ends[0][2])] if named & {"to", "destination", "end", "arrival", "target"} else []
+        [trimmed(ends[0][2])] if named & _SECOND_ENDS else []
     )
 
 
 def _named(key: str, part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
     """The only names left, for a parameter that is described as a name and nothing more."""
     about = str(part.get("description") or "")
-    if not re.search(
-        r"\bnames?\b", f"{about} {key.replace('_', ' ')}", re.I
+    if not _NAMES.search(
+        f"{about} {key.replace('_', ' ')}"
     ) or _MORE_THAN_A_NAME.search(about):
         return []
     return [
         n
         for n in free(talk.names, taken)
-        if not re.search(rf"{re.escape(str(n))} [a-z]*(?:age|forest)\b", talk.text)
+        if not re.search(rf"{re.escape(str(n))} {_NO_NAMES}", talk.text)
     ]

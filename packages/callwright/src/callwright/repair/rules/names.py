@@ -24,6 +24,7 @@ _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
 _WRAPPERS = frozenset(
     {"function", "functions", "tool", "tools", "api", "call", "fn", "default", "mcp", "v", "my"}
 )
+_NEGATING = frozenset({"un", "in", "de", "re"})
 _OPPOSITES = frozenset(
     frozenset(pair.split("/"))
     for pair in "on/off in/out up/down min/max start/end from/to open/close lock/unlock "
@@ -212,7 +213,7 @@ def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
         if (
             a != b
             and (a.endswith(b) or b.endswith(a))
-            and {a[:2], b[:2]} & {"un", "in", "de", "re"}
+            and {a[:2], b[:2]} & _NEGATING
         ):
             return False
         if a != b and min(len(a), len(b)) < 4 and OSA.distance(a, b) > 1:
