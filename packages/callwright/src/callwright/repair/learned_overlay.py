@@ -43,9 +43,7 @@ _PYDANTIC = re.compile(
     r"^(?P<key>[A-Za-z_][\w\-]{0,60})\n {2,}(?P<says>[^\[\n]+?)(?: \[type=[^\n]*)?$", re.M
 )
 _ALONE = re.compile(r"[.!]?\s*(?:[,;)\]}\n]|$)")  # behind the last word of what is said
-_BETWEEN_OPTIONS = re.compile(
-    r",\s*(?:or |and )?|(?<!\s)\s+(?:or|and)\s+|(?:(?<!\s)\s++)?\|\s*"
-)
+_BETWEEN_OPTIONS = ENGLISH.pattern("errors.between_options")
 _LABELS = ENGLISH.words("errors.labels")
 _MAX_CHARS = 4_000
 

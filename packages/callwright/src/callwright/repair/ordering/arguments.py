@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from callwright.dataflow import flow
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
 from callwright.repair.ordering.call_flow import CallFlow, best_feeder
 from callwright.repair.ordering.references import plain
@@ -21,7 +22,7 @@ SURE = (
     "labelled",
     "address",
 )  # kinds of stated values that are the gold one in 92 % of replies with several calls
-FIGURES = frozenset({"id", "number", "code", "account", "phone", "password", "pin"})
+FIGURES = ENGLISH.words("values.figures")
 FEED_FLOOR = threshold("sequence", "argument_floor")
 FEED_MARGIN = threshold("sequence", "argument_margin")
 
@@ -31,22 +32,15 @@ _QUOTED = re.compile(
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _NUMBER = re.compile(r"(?<![\w.,$-])-?\d+(?:\.\d+)?(?![\w-]|[.,]\d|\s?%)")
-_NAME = re.compile(r"(?:(?<!\d)\d+ )?[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
-_NAMING = frozenset(
-    "query q name keyword title city location place term search text country address origin".split()
-)
-_JOINING = frozenset({"of", "the", "de", "la", "and"})
+_NAME = ENGLISH.pattern("values.name")
+_NAMING = ENGLISH.words("values.naming")
+_JOINING = ENGLISH.words("values.joining")
 MAX_NAMES = 2  # where more things are named, the one that is left over is not plainly meant
 _NEAR = 4  # words between what an argument is called and its value
-_UNTELLING = frozenset({"id", "name", "number", "type"})
-_POSSESSIVE = re.compile(r"['’]s?\Z")
-_OPENING = frozenset(
-    "i i'm i'd i've the a an what which who when where how find get show tell give please could".split()
-)
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday today tomorrow am pm my".split()
-)
+_UNTELLING = ENGLISH.words("values.untelling")
+_POSSESSIVE = ENGLISH.pattern("values.possessive")
+_OPENING = ENGLISH.words("values.opening")
+_CALENDAR = ENGLISH.words("values.calendar")
 
 
 class Unfilled(Exception):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from callwright.dataflow import flow
+from callwright.language import ENGLISH
 from callwright.nouns.types import Tool
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import is_identifier
@@ -15,8 +16,9 @@ from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
 
 _PROVIDES = threshold("ready", "provides")
-_KINDS = frozenset({"token", "id", "uuid", "guid"})
-_LINK = r"(?:[:=]|\bis\b|\bwas\b)"
+_KINDS = ENGLISH.words("keys.surely_identifiers")
+_ARTICLES = ENGLISH.words("values.articles")
+_LINK = ENGLISH.expression("values.link")
 _A = "(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{4,}"  # what an identifier looks like
 
 
@@ -59,7 +61,7 @@ def _was_said(key: str, said: str) -> bool:
 
 
 def _provider(tool: Tool, key: str, tools: Sequence[Tool]) -> bool:
-    told = set(flow.words(key)) - {"the", "of"}
+    told = set(flow.words(key)) - _ARTICLES
     for other in tools:
         if other.name == tool.name or key in other.required:
             continue

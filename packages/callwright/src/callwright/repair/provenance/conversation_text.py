@@ -36,7 +36,7 @@ _COMMA = re.compile(r"\s*,\s*")
 _STATE = ENGLISH.pattern("conversation.states")
 _SHORTENED = ENGLISH.listed("conversation.shortened")
 _TIMES: Mapping[str, int] = ENGLISH.table("conversation.scales")
-_POSSESSIVE = re.compile(r"['’]s?\Z")
+_POSSESSIVE = ENGLISH.pattern("conversation.possessive")
 _TAG = re.compile(r"</?\w+>|\*\*[^*\n]+\*\*")
 NOT_NAMES = ENGLISH.words("conversation.not_names")
 

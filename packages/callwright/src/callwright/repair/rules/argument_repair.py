@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from callwright.dataflow.flow import GENERIC, words
+from callwright.language import ENGLISH
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.types import Json, JsonObject, canonical
 from callwright.repair.diagnostics import MISSING
@@ -45,7 +46,7 @@ UNSOURCED = threshold("arguments_left_out", "drop_unsourced")
 
 
 _DAY_OR_TIME = re.compile(r"\d[-/:]\d")
-_OPTIONAL = re.compile(r"optional|default|if any\b", re.I)
+_OPTIONAL = ENGLISH.pattern("values.optional")
 
 
 class ArgumentRepair:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright.dataflow import flow
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, Tool, ToolCall, canonical, scalars
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import references
@@ -19,21 +20,14 @@ from callwright.schema.keys import words
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
 DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
-_AGAIN = re.compile(
-    r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from|more|of)|a second)\b", re.I
-)
+_AGAIN = ENGLISH.pattern("calls.again")
 _FEEDS = threshold("needless_calls", "feeds")
 _MUCH_MORE = threshold("unasked_calls", "much_more")
-_OF_TOOLS = re.compile(
-    r"\b(?:what|which|how|explain|describe|list)\b[^.?!\n]{0,60}\b(?:tools?|functions?|%s)\b(?!\s+calls?\b)",
-    re.I,
-)  # a question about the tools; {} is a tool's own name
+_OF_TOOLS = ENGLISH.pattern("calls.of_tools")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
-_MEANS = re.compile(r"_(?:by|for|from|in|of)_")
-_ARTICLES = frozenset({"the", "of"})
-_LITTLE = frozenset(
-    "a i an as at be by do go he if in is it me my no of on or so to up us we the".split()
-)
+_MEANS = ENGLISH.pattern("calls.means")
+_ARTICLES = ENGLISH.words("calls.articles")
+_LITTLE = ENGLISH.words("calls.little")
 
 
 @dataclass(frozen=True, slots=True)

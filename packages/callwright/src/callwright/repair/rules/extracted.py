@@ -9,10 +9,11 @@ the reply's other calls of that tool.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from callwright.dataflow.flow import words
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, canonical
 from callwright.repair.provenance.conversation_text import (
     DATE,
@@ -41,55 +42,25 @@ from callwright.schema import keys
 from callwright.schema.value_spellings import NONE, calendar_day
 
 CONFIDENCE = pairs("extracted")
-_DATED = frozenset({"year", "date"})
-_RATES = frozenset({"rate", "percentage", "percent", "ratio", "probability", "alpha"})
-_DENIED = re.compile(r"\b(?:not|no|isn't|without)(?: too| very| so| that)? \Z")
-_LINK_OF_NUMBERS = r"\s+(?:of|to|at)\s+"
-_ENDS = re.compile(r"\s*(?:[,.;!?)\n]|and\b|$)")
-_MAIL_WORDS = frozenset({"email", "mail", "e-mail"})
-_LINK_WORDS = frozenset({"url", "uri", "link", "website"})
-_COUNTING = ("number", "count", "total", "of", "in", "the", "max", "min")
-_PLURAL_COUNTED = r"(?:s|es)?\b(?!\s*(?:of|is|=|:|was|from|to)?\s*[$\d])"
-_LINK = (
-    r"\s*+(?:\)|of the \w+)?\s*+(?:number |id |code |name |address )?"
-    r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*+"
-)
-_ID_SAID = re.compile(
-    r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"
-    r"(?:[\"'`]([^\"'`\n]{1,80})[\"'`]|#?([A-Za-z_-]*\d[\w-]*))"
-)
+_DATED = ENGLISH.words("extraction.dated")
+_RATES = ENGLISH.words("extraction.rates")
+_DENIED = ENGLISH.pattern("extraction.denied")
+_LINK_OF_NUMBERS = ENGLISH.expression("extraction.link_of_numbers")
+_ENDS = ENGLISH.pattern("extraction.ends")
+_MAIL_WORDS = ENGLISH.words("extraction.mail")
+_LINK_WORDS = ENGLISH.words("extraction.links")
+_COUNTING = ENGLISH.listed("extraction.counting")
+_PLURAL_COUNTED = ENGLISH.expression("extraction.plural_counted")
+_LINK = ENGLISH.expression("extraction.link")
+_ID_SAID = ENGLISH.pattern("extraction.identifier_said")
 _IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
 _NAMED = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")
 _TOKEN = re.compile(r"[\w@#$%&*+/.:-]*[\w*#$%&](?=[\s,;.!?)\"'`]|$)")
-_UNIT = re.compile(
-    r"\b(?:in|of) (?:the"
-    r" )?(years?|months?|weeks?|days?|hours?|minutes?|seconds?|meters?|metres?|kilometers?|km|"
-    r"miles?|feet|inches|centimeters?|cm|kilograms?|kg|pounds|grams?|square"
-    r" feet|degrees?|hz|hertz|m/s|radians|"
-    r"liters?)\b",
-    re.I,
-)
+_UNIT = ENGLISH.pattern("extraction.unit")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d|20\d{6}")
-_SHORT_UNITS = {
-    "meter": "m", "metre": "m", "second": "s", "hour": "h", "kilometer": "km", "kilogram": "kg", "centimeter": "cm",
-    "hertz": "hz", "gram": "g", "minute": "min", "metre/second": "m/s",
-}  # fmt: skip
-_MONEY_WORDS = frozenset(
-    {
-        "amount",
-        "principal",
-        "principle",
-        "price",
-        "cost",
-        "salary",
-        "budget",
-        "investment",
-        "income",
-        "deposit",
-    }
-    | {"payment", "loan", "money", "dollar", "contribution", "present"}
-)
+_SHORT_UNITS: Mapping[str, str] = ENGLISH.table("extraction.short_units")
+_MONEY_WORDS = ENGLISH.words("extraction.money")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +180,7 @@ def _options(options: list[Json], text: str) -> list[Json]:
 def _said_option(option: str, low: str) -> bool:
     """Whether an option was said, and not only to say that it is not wanted."""
     said = re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", low)
-    return any(
-        not _DENIED.search(low[: m.start()][-20:])
-        for m in said
-    )
+    return any(not _DENIED.search(low[: m.start()][-20:]) for m in said)
 
 
 def _labelled(
@@ -296,16 +264,10 @@ def _counted(
     """Numbers that stand right before what the key counts: "3 nights" for ``nights`` or
     ``num_nights``.
     """
-    nouns = [
-        w
-        for w in words(key)
-        if w not in _COUNTING
-    ]
+    nouns = [w for w in words(key) if w not in _COUNTING]
     if not nouns or nouns[-1] not in talk.low:
         return []
-    after = re.compile(
-        rf"[\s-]+{re.escape(nouns[-1])}{_PLURAL_COUNTED}", re.I
-    )
+    after = re.compile(rf"[\s-]+{re.escape(nouns[-1])}{_PLURAL_COUNTED}", re.I)
     said = [m for m in free if after.match(m.string, m.end())]
     return [v for m in said if (v := as_number(m[1], types, m[2])) is not NONE]
 

@@ -16,23 +16,15 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from callwright.dataflow.flow import STOP, VERBS, content_words, words
+from callwright.language import ENGLISH
 from callwright.nouns.memo import remembered
 from callwright.nouns.types import JsonObject, Tool
 from callwright.repair.thresholds import threshold
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
-_WRAPPERS = frozenset(
-    {"function", "functions", "tool", "tools", "api", "call", "fn", "default", "mcp", "v", "my"}
-)
-_NEGATING = frozenset({"un", "in", "de", "re"})
-_OPPOSITES = frozenset(
-    frozenset(pair.split("/"))
-    for pair in "on/off in/out up/down min/max start/end from/to open/close lock/unlock "
-    "enable/disable add/remove push/pull send/receive buy/sell before/after first/last "
-    "encode/decode encrypt/decrypt import/export attach/detach install/uninstall "
-    "subscribe/unsubscribe follow/unfollow increase/decrease credit/debit upload/download "
-    "check/uncheck mute/unmute block/unblock".split()
-)
+_WRAPPERS = ENGLISH.words("calls.wrappers")
+_NEGATING = ENGLISH.words("calls.negating")
+_OPPOSITES = frozenset(frozenset(row.split("/")) for row in ENGLISH.listed("calls.opposites"))
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
@@ -210,11 +202,7 @@ def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
     for a, b in zip(given, own, strict=True):
         if a != b and ((a in _KIND_OF and b in _KIND_OF) or frozenset((a, b)) in _OPPOSITES):
             return False
-        if (
-            a != b
-            and (a.endswith(b) or b.endswith(a))
-            and {a[:2], b[:2]} & _NEGATING
-        ):
+        if a != b and (a.endswith(b) or b.endswith(a)) and {a[:2], b[:2]} & _NEGATING:
             return False
         if a != b and min(len(a), len(b)) < 4 and OSA.distance(a, b) > 1:
             return False
