@@ -128,7 +128,11 @@ def _fits(member: Json, node: Node, name: str) -> bool:
 
 @remembered(most=16_384, longest=128)
 def words(name: str) -> tuple[str, ...]:
-    """A name's words, lower case: "startDate2" -> ("start", "date", "2")."""
+    """A name's words, lower case: "startDate2" -> ("start", "date", "2").
+
+    Not ``language.tokens.key_tokens``: there a figure is part of its word, and here "step1" and
+    "step2" must share a word and differ in a figure.
+    """
     return tuple(w.lower() for w in _WORDS.findall(name))
 
 

@@ -12,19 +12,19 @@ from collections.abc import Iterator, Sequence
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
 from callwright.repair.ordering.call_flow import CallFlow, best_feeder
 from callwright.repair.ordering.references import plain
 from callwright.repair.rules import extracted
-from callwright.repair.thresholds import threshold
 
 SURE = (
     "labelled",
     "address",
 )  # kinds of stated values that are the gold one in 92 % of replies with several calls
 FIGURES = ENGLISH.words("values.figures")
-FEED_FLOOR = threshold("sequence", "argument_floor")
-FEED_MARGIN = threshold("sequence", "argument_margin")
+FEED_FLOOR = threshold("callwright.repair", "sequence.argument_floor")
+FEED_MARGIN = threshold("callwright.repair", "sequence.argument_margin")
 
 _QUOTED = re.compile(
     r"'([^'\n]{1,120})'(?!\w)|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|‘([^’\n]{1,120})’"

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import is_identifier
-from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
 
-_PROVIDES = threshold("ready", "provides")
+_PROVIDES = threshold("callwright.repair", "ready.provides")
 _KINDS = ENGLISH.words("keys.surely_identifiers")
 _ARTICLES = ENGLISH.words("values.articles")
 _LINK = ENGLISH.expression("values.link")

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, canonical, scalars
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import references
 from callwright.repair.rules import schema_echo
 from callwright.repair.rules.names import asked_for
-from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
 DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
 _AGAIN = ENGLISH.pattern("calls.again")
-_FEEDS = threshold("needless_calls", "feeds")
-_MUCH_MORE = threshold("unasked_calls", "much_more")
+_FEEDS = threshold("callwright.repair", "needless_calls.feeds")
+_MUCH_MORE = threshold("callwright.repair", "unasked_calls.much_more")
 _OF_TOOLS = ENGLISH.pattern("calls.of_tools")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
 _MEANS = ENGLISH.pattern("calls.means")
@@ -37,11 +37,11 @@ class Drop:
 
 
 def _sure(rule: str) -> Drop:
-    return Drop(rule, threshold("needless_calls", rule))
+    return Drop(rule, threshold("callwright.repair", f"needless_calls.{rule}"))
 
 
 def _unasked(rule: str) -> Drop:
-    return Drop(rule, threshold("unasked_calls", rule))
+    return Drop(rule, threshold("callwright.repair", f"unasked_calls.{rule}"))
 
 
 def find_duplicate_calls(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from callwright.dataflow.flow import words
 from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold_pairs
 from callwright.nouns.types import Json, JsonObject, canonical
 from callwright.repair.provenance.conversation_text import (
     DATE,
@@ -37,11 +38,10 @@ from callwright.repair.rules import (
 from callwright.repair.rules import (
     extracted_texts as stated_texts,
 )
-from callwright.repair.thresholds import pairs
 from callwright.schema import keys
 from callwright.schema.value_spellings import NONE, calendar_day
 
-CONFIDENCE = pairs("extracted")
+CONFIDENCE = threshold_pairs("callwright.repair", "extracted")
 _DATED = ENGLISH.words("extraction.dated")
 _RATES = ENGLISH.words("extraction.rates")
 _DENIED = ENGLISH.pattern("extraction.denied")

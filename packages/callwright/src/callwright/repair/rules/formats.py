@@ -17,8 +17,8 @@ from rapidfuzz.distance import OSA
 from callwright.dataflow.flow import words
 from callwright.language import ENGLISH
 from callwright.nouns.memo import remembered
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json
-from callwright.repair.thresholds import threshold
 from callwright.schema.value_spellings import NONE, calendar_day, word
 
 OPTION, UNIT, FORMAT, SAID = (
@@ -28,7 +28,10 @@ OPTION, UNIT, FORMAT, SAID = (
     "number_as_said",
 )
 COMMA = "decimal_comma"
-CONFIDENCE = {rule: threshold("formats", rule) for rule in (OPTION, UNIT, FORMAT, SAID, COMMA)}
+CONFIDENCE = {
+    rule: threshold("callwright.repair", f"formats.{rule}")
+    for rule in (OPTION, UNIT, FORMAT, SAID, COMMA)
+}
 _SYNONYMS = tuple(frozenset(row.split()) for row in ENGLISH.listed("options.alike"))
 _MEASURED = re.compile(
     r"[$€£¥]?\s*([-−+]?\d+(?:,\d{3})*(?:\.\d+)?)\s*([°%]?[A-Za-z/²³^0-9]{0,16}(?: [a-z]{1,12})?)\Z"

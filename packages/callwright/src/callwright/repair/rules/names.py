@@ -18,8 +18,8 @@ from rapidfuzz.distance import OSA
 from callwright.dataflow.flow import STOP, VERBS, content_words, words
 from callwright.language import ENGLISH
 from callwright.nouns.memo import remembered
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
-from callwright.repair.thresholds import threshold
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
 _WRAPPERS = ENGLISH.words("calls.wrappers")
@@ -29,9 +29,12 @@ _OPPOSITES = frozenset(frozenset(row.split("/")) for row in ENGLISH.listed("call
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
 SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
-CONFIDENCE = {rule: threshold("name_confidence", rule) for rule in (SPELLING, PREFIX, SLIP)}
-LEAST_MEANING = threshold("names", "least_meaning")
-LEAST_LEAD = threshold("names", "least_lead")
+CONFIDENCE = {
+    rule: threshold("callwright.repair", f"name_confidence.{rule}")
+    for rule in (SPELLING, PREFIX, SLIP)
+}
+LEAST_MEANING = threshold("callwright.repair", "names.least_meaning")
+LEAST_LEAD = threshold("callwright.repair", "names.least_lead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,10 @@ def confidence_of(score: float, lead: float) -> float:
 
 @remembered(most=16_384, longest=128)
 def squashed(name: str) -> str:
-    """Letters and digits, lower case: what is left when case and separators do not count."""
+    """Letters and digits, lower case: what is left when case and separators do not count.
+
+    Not ``language.tokens.squash``, which drops accents: two tools may differ in one.
+    """
     return _NOT_ALNUM.sub("", name.casefold())
 
 

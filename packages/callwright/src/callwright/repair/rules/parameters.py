@@ -11,19 +11,19 @@ from rapidfuzz.distance import JaroWinkler
 
 from callwright.dataflow.flow import STOP, words
 from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject
 from callwright.repair.rules.assignment import assign
 from callwright.repair.rules.names import squashed
-from callwright.repair.thresholds import threshold
 from callwright.schema.coerce import coerce_at
 from callwright.schema.compiled import Node
 
 RULE = "assign_key"
-LEAST = threshold("parameters", "least")
-LEAD = threshold("parameters", "lead")
+LEAST = threshold("callwright.repair", "parameters.least")
+LEAD = threshold("callwright.repair", "parameters.lead")
 # likeness that does where one unknown key is left and one required parameter is missing
-ALONE = threshold("parameters", "alone")
-TAIL = threshold("parameters_tail", "confidence")
+ALONE = threshold("callwright.repair", "parameters.alone")
+TAIL = threshold("callwright.repair", "parameters_tail.confidence")
 _WEAK = ENGLISH.words("keys.weak")
 _OPPOSED = tuple(frozenset(row.split("/")) for row in ENGLISH.listed("keys.opposed"))
 _ALIKE = tuple(frozenset(row.split()) for row in ENGLISH.listed("keys.alike"))

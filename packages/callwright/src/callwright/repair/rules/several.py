@@ -16,11 +16,11 @@ from itertools import chain, pairwise
 
 from callwright.dataflow.flow import STOP, content_words, words
 from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, canonical, scalars
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.rules.names import asked_for, squashed
-from callwright.repair.thresholds import threshold
 
 _JOINED = ENGLISH.pattern("wishes.joined")
 _PLAINLY = ENGLISH.pattern("wishes.several")
@@ -32,7 +32,8 @@ _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+")
 _OPENS = re.compile(r"(?:\A|[.!?]\s+)[\"'“(]*([A-Z]\w*)")
 _LUMP = 2_000  # characters of a text that may hold several things
-_SPOKEN_OF, _ASKED = threshold("several", "spoken_of"), threshold("several", "asked")
+_SPOKEN_OF = threshold("callwright.repair", "several.spoken_of")
+_ASKED = threshold("callwright.repair", "several.asked")
 
 
 def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:
