@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import callwright
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.thresholds import threshold, thresholds_of
+from callwright.nouns.thresholds import threshold, threshold_pairs, thresholds_of
+from callwright.repair.result import Settings
+from callwright.repair.rules import extracted, names
 
 ROOT = Path(callwright.__file__).parent
 PACKAGES = sorted(
     "callwright." + ".".join(path.relative_to(ROOT).parts[:-2])
     for path in ROOT.glob("**/data/thresholds.toml")
 )
+REPAIR = tomllib.loads((ROOT / "repair/data/thresholds.toml").read_text(encoding="utf-8"))
+GROUPS = [name for name in REPAIR if name not in ("version", "measurements")]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -27,9 +32,67 @@ def test_every_threshold_says_what_it_was_measured_on_or_that_it_was_not(package
 
 
 def test_the_packages_are_found() -> None:
-    assert {"callwright.dataflow", "callwright.planning", "callwright.grounding"} <= set(PACKAGES)
+    assert {
+        "callwright.dataflow",
+        "callwright.planning",
+        "callwright.grounding",
+        "callwright.repair",
+    } <= set(PACKAGES)
 
 
 def test_an_unknown_threshold_is_an_error_that_names_it() -> None:
     with pytest.raises(ConfigError, match="nothing"):
         threshold("callwright.planning", "nothing")
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_value_of_repair_names_data_split_command_and_record(group: str) -> None:
+    assert set(REPAIR["measurements"][REPAIR[group]["measured"]]) == {
+        "data_set",
+        "split",
+        "command",
+        "record",
+    }
+    found = thresholds_of("callwright.repair")
+    cuts = [cut for name, cut in found.items() if name.startswith(f"{group}.")]
+    assert len(cuts) == len(REPAIR[group]) - 1
+    for cut in cuts:
+        assert all(text.strip() for text in (cut.data_set, cut.split, cut.command, cut.record))
+
+
+def test_every_measurement_is_used_and_every_value_is_a_share_or_a_cut() -> None:
+    used = {REPAIR[group]["measured"] for group in GROUPS}
+    assert used == set(REPAIR["measurements"])
+    for group in GROUPS:
+        for name, value in REPAIR[group].items():
+            listed = value if isinstance(value, list) else [value]
+            assert name == "measured" or all(0 <= v <= 1 for v in listed), (group, name)
+
+
+def test_the_rules_use_these_values() -> None:
+    assert Settings().least == threshold("callwright.repair", "settings.least") == 0.88
+    assert threshold("callwright.repair", "names.least_meaning") == names.LEAST_MEANING
+    assert threshold_pairs("callwright.repair", "extracted") == extracted.CONFIDENCE
+    with pytest.raises(ConfigError, match="no such name"):
+        threshold("callwright.repair", "names.no such name")
+
+
+def test_a_pair_is_read_for_one_call_and_for_several_and_a_single_value_for_both() -> None:
+    assert threshold_pairs("callwright.repair", "extracted")["named"] == (0.94, 0.5)
+    assert threshold_pairs("callwright.repair", "split") == {"confidence": (0.93, 0.93)}
+
+
+def test_a_file_that_is_not_as_it_should_be_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, text in {
+        "cut_unknown_field": "version = 1\n[a]\nvalue = 0.5\nodd = 1",
+        "cut_unmeasured": 'version = 1\n[a]\nmeasured = "nowhere"\nx = 0.5',
+        "cut_without_version": "[a]\nvalue = 0.5",
+    }.items():
+        (tmp_path / name / "data").mkdir(parents=True)
+        (tmp_path / name / "__init__.py").write_text("")
+        (tmp_path / name / "data" / "thresholds.toml").write_text(text)
+        with pytest.raises(ConfigError, match=name):
+            thresholds_of(name)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from callwright.language.tokens import key_tokens
 from callwright.nouns.types import Json, JsonObject
 from callwright.schema.compiled import compile_schema
 from callwright.schema.keys import declared_keys, drop, rename, words
@@ -143,3 +144,8 @@ def test_nested_keys_are_dropped_only_where_forbidden() -> None:
 def test_names_fall_into_words() -> None:
     assert words("startDate2") == ("start", "date", "2")
     assert words("HTTPServer-id") == ("http", "server", "id")
+
+
+def test_a_figure_is_a_word_of_its_own_which_it_is_not_for_texts() -> None:
+    assert words("step1") == ("step", "1")
+    assert key_tokens("step1") == ["step1"]

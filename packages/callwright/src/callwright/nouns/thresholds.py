@@ -1,31 +1,39 @@
 """Confidences and cuts as data: ``data/thresholds.toml`` of a package.
 
-Every entry has a ``value``, and says where it was read off: ``data_set``, ``split`` and
-``command``; an entry without a data set was set by hand, and its ``note`` says so. ``version`` goes
-up when a value changes.
+An entry has a ``value``, and says where it was read off: ``data_set``, ``split``, ``command`` and,
+where it is kept, ``record``; an entry without a data set was set by hand, and its ``note`` says so.
+
+A group of values that share a measurement is a table with ``measured``, the name of a table below
+``measurements`` that holds these four. Its values are called ``group.name``; a pair of them is for
+a reply of one call, and of several. ``version`` goes up when a value changes.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
 from callwright.nouns.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A cut, and what it was measured on."""
+    """A cut, and what it was measured on. ``several`` is set where a reply of several calls has
+    a value of its own.
+    """
 
     value: float
     data_set: str = ""
     split: str = ""
     command: str = ""
     note: str = ""
+    record: str = ""
+    several: float | None = None
 
 
 @cache
@@ -36,10 +44,11 @@ def thresholds_of(package: str) -> Mapping[str, Threshold]:
     text = files(package).joinpath("data", "thresholds.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)
     version = rows.pop("version", None)
+    measurements = rows.pop("measurements", {})
     try:
-        found = {name: Threshold(**row) for name, row in rows.items()}
-    except TypeError as exc:
-        raise ConfigError(f"the thresholds of {package} cannot be read: {exc}") from exc
+        found = dict(pair for name, row in rows.items() for pair in _read(name, row, measurements))
+    except (KeyError, TypeError, ValueError) as exc:
+        raise ConfigError(f"the thresholds of {package} cannot be read: {exc!r}") from exc
     if not isinstance(version, int):
         raise ConfigError(f"the thresholds of {package} have no version")
     return MappingProxyType(found)
@@ -51,3 +60,32 @@ def threshold(package: str, name: str) -> float:
     if found is None:
         raise ConfigError(f"{package} has no threshold {name!r}")
     return found.value
+
+
+def threshold_pairs(package: str, group: str) -> dict[str, tuple[float, float]]:
+    """The values of a group by their names in it: for a reply of one call, and of several."""
+    return {
+        name.removeprefix(f"{group}."): (
+            one.value,
+            one.value if one.several is None else one.several,
+        )
+        for name, one in thresholds_of(package).items()
+        if name.startswith(f"{group}.")
+    }
+
+
+def _read(
+    name: str, row: Mapping[str, Any], measurements: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[str, Threshold]]:
+    """The thresholds of one table with their names: one, or those of a group."""
+    if "measured" not in row:
+        yield name, Threshold(**row)
+        return
+    about = measurements[row["measured"]]
+    for key, value in row.items():
+        if key != "measured":
+            one, several = value if isinstance(value, list) else (value, None)
+            yield (
+                f"{name}.{key}",
+                Threshold(float(one), several=several, **about),
+            )

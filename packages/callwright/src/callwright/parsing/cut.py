@@ -13,16 +13,17 @@ from dataclasses import dataclass
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.jsontext.scan import first_span
+from callwright.language import ENGLISH
 from callwright.parsing.formats import hermes, react
 from callwright.parsing.formats.objects import read_object
 
-_ROLES = r"(?:Human|User|Observation|Assistant|System|Tool Response|Tool Result)"
+_ROLES = ENGLISH.expression("replies.roles")
 _TURN = re.compile(
     rf"(?:(?:^|(?<=\n))[ \t>#*]*|(?<=[}}\])\"'.!?`])\s*\**){_ROLES}\**[ \t]*:"
     r"|<\|(?:im_start|im_end|endoftext|eot_id|start_header_id|user|assistant|observation)\|>|\[INST\]|</?tool_response>"
     r"|<end_of_turn>|<start_of_turn>"
 )
-_OWN_LABEL = re.compile(r"\s*+[#*]*+\s*+Assistant\**\s*:\**", re.I)
+_OWN_LABEL = ENGLISH.pattern("replies.own_label")
 _THOUGHT = re.compile(r"\s*\**Thought\**\s*:")
 _REPEATS = 4  # times that a line or segment stands in a row before it is a loop
 _MIN_LINE, _MIN_SEGMENT, _MAX_SEGMENT = 8, 12, 400

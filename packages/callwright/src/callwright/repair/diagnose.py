@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.language import ENGLISH
 from callwright.nouns.errors import Failure, FailureKind
 from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, canonical
 from callwright.repair.learned_overlay import SchemaOverlay, overlay_from_error
@@ -41,79 +42,25 @@ _MESSAGE_KEYS = (
 _STATUS_KEYS = ("status", "statusCode", "status_code", "code", "cod")
 _FALSE_FLAGS = ("success", "ok", "succeeded", "isSuccess")
 _TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_FALSE_FLAGS, "message", "msg"})
-_BAD_WORDS = frozenset(
-    {"error", "fail", "failed", "failure", "fault", "exception", "ko", "nok", "invalid", "denied"}
-)
-_NO_ERROR = frozenset({"", "none", "null", "no error", "ok", "0", "false", "success"})
-_GOOD_STATUS = re.compile(r"ok|success(?:ful)?|true|2\d\d", re.I)
+_BAD_WORDS = ENGLISH.words("errors.bad_status")
+_NO_ERROR = ENGLISH.words("errors.no_error")
+_GOOD_STATUS = ENGLISH.pattern("errors.good_status")
 _BLAMELESS = frozenset(
     {"auth", "rate_limit", "unavailable", "timeout", "egress", "not_executable", "cancelled"}
 )
 _RETRYABLE = frozenset({"rate_limit", "unavailable", "timeout"})
-_LABELS = re.compile(
-    r"(?:message|api not working|unauthorized|request|function executing from \S+) error\.*\s*\Z",
-    re.I,
-)
-_KIND_WORDS: tuple[tuple[FailureKind, str], ...] = (
-    (
-        "rate_limit",
-        (
-            r"rate.?limit|too many requests|quota (?:exceeded|reached)|exceeded the"
-            r" .{0,30}quota|\b429\b"
-        ),
-    ),
-    (
-        "auth",
-        r"unauthori[sz]ed|authentication (?:required|failed)|forbidden|not subscribed|"
-        r"disabled for your subscription|upgrade your plan|(?:invalid|missing|no) "
-        r"(?:api[ _-]?key|token|credentials)|api[ _-]?key (?:is"
-        r" )?(?:required|invalid|missing)|access denied|"
-        r"(?:status|code|http)\W{0,12}40[13]\b",
-    ),
-    ("timeout", r"timed? ?out|deadline exceeded|\b504\b"),
-    (
-        "unavailable",
-        r"service unavailable|temporarily unavailable|internal server error|bad gateway|"
-        r"connection (?:refused|reset|error|aborted)|api not working|redirects|try again later|"
-        r"(?:is|are|currently|temporarily) (?:offline|down)\b|(?:under|for|in) maintenance\b|"
-        r"(?:status_?code|status|http)\W{0,6}50\d\b",
-    ),
-    (  # what languages say of a program, never of its input
-        "crashed",
-        r"maximum (?:recursion depth|call stack size) exceeded|\bobject (?:has no attribute|is not"
-        r" (?:subscriptable|"
-        r"callable|iterable))\b|cannot read propert(?:y|ies) (?:'\w+' )?of (?:undefined|null)\b|"
-        r"\bNullPointerException\b",
-    ),
-)
-_KINDS = tuple((kind, re.compile(pattern, re.I)) for kind, pattern in _KIND_WORDS)
-_SAYS_ERROR = re.compile(
-    r"\b(?:error|exception|invalid|missing|required|must be|should be|not found|does ?n[o']t"
-    r" exists?|failed|cannot|"
-    r"unable|unexpected|not allowed|not supported|exceeds?|bad request)\b",
-    re.I,
-)
-_REFUSES_VALUE = re.compile(  # a whole message: "unrecognized genre: 20", "unknown service 'all'"
-    r"\s*(?:unrecogni[sz]ed|unknown|unsupported|illegal|malformed|no such) [\w-]+(?: ?[:=] ?| )"
-    r"""(?:'[^'\n]{1,80}'|"[^"\n]{1,80}"|[\w.+-]{1,80})[.!]?\s*\Z""",
-    re.I,
-)
+_LABELS = ENGLISH.pattern("errors.labels_alone")
+_TOLD_KINDS: tuple[FailureKind, ...] = ("rate_limit", "auth", "timeout", "unavailable", "crashed")
+_KINDS = tuple((kind, ENGLISH.pattern(f"failures.{kind}")) for kind in _TOLD_KINDS)
+_SAYS_ERROR = ENGLISH.pattern("failures.says_error")
+_REFUSES_VALUE = ENGLISH.pattern("failures.refuses_value")
 _BEGINS_WITH_ERROR_KEY = re.compile(
     r"""\s*[\[{]\s*['"](?:errors?|message|msg|detail|exception)['"]""", re.I
 )
-_REPLACED = re.compile(
-    r"\b(?:renamed|replaced"
-    r" by|superseded|retired|deprecated|discontinued|decommissioned|sunset|gone|no longer "
-    r"(?:exists?|available|supported|offered)|has moved|was moved|been (?:moved|removed))\b",
-    re.I,
-)
-_A_TOOL = re.compile(r"\b(?:tool|endpoint|method|function|operation|api)\b", re.I)
+_REPLACED = ENGLISH.pattern("failures.replaced")
+_A_TOOL = ENGLISH.pattern("failures.tool")
 _NAMES_ERROR = re.compile(r"""\s*\{\s*["']errors?["']\s*:\s*["']([^"'\\]{3,300})["']""")
-_BEGINS_AS_ERROR = re.compile(
-    r"\s*(?:error\b|exception\b|traceback\b|\w*(?:Error|Exception):|invalid \w+|missing \w+|bad"
-    r" request|failed to )",
-    re.I,
-)
+_BEGINS_AS_ERROR = ENGLISH.pattern("failures.begins")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,7 @@ from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, canonical, scalars
 
 _BOOKKEEPING = ENGLISH.words("fields.bookkeeping")
-_EMPTIED = frozenset(
-    {"", "none", "null", "n/a", "no results", "no results found", "not found", "nothing found"}
-)
+_EMPTIED = ENGLISH.words("errors.emptied")
 _NOTHING_FOUND = ENGLISH.pattern("errors.nothing_found")
 
 

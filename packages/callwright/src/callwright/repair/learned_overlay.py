@@ -43,6 +43,7 @@ _PYDANTIC = re.compile(
     r"^(?P<key>[A-Za-z_][\w\-]{0,60})\n {2,}(?P<says>[^\[\n]+?)(?: \[type=[^\n]*)?$", re.M
 )
 _ALONE = re.compile(r"[.!]?\s*(?:[,;)\]}\n]|$)")  # behind the last word of what is said
+_BETWEEN_OPTIONS = ENGLISH.pattern("errors.between_options")
 _LABELS = ENGLISH.words("errors.labels")
 _MAX_CHARS = 4_000
 
@@ -217,7 +218,7 @@ def _figure(text: str) -> float:
 
 
 def _options(listed: str) -> list[str]:
-    parts = re.split(r",\s*(?:or |and )?|(?<!\s)\s+(?:or|and)\s+|(?:(?<!\s)\s++)?\|\s*", listed)
+    parts = _BETWEEN_OPTIONS.split(listed)
     return [p for p in (part.strip().strip("'\"`").strip() for part in parts) if p and len(p) <= 60]
 
 

@@ -22,18 +22,18 @@ from rapidfuzz.fuzz import partial_ratio, token_sort_ratio
 from callwright.dataflow.flow import STOP, content_words, verb, words
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import WeightsError
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, canonical
 from callwright.repair.provenance.grounding import judge
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.names import Match, likeness, squashed
 from callwright.repair.rules.parameters import name_likeness
-from callwright.repair.thresholds import threshold
 
 FORMAT = 1
 SHIPPED = "data/ranker.json"
 RULE = "tool_ranked"
 _WRITING = frozenset({"make", "change", "act", "remove"})
-CONFIDENCE = threshold("ranker", "confidence")
+CONFIDENCE = threshold("callwright.repair", "ranker.confidence")
 
 TOOL = (
     "likeness", "letters", "sorted_words", "partial", "name_in_own", "own_in_name", "name_in_description",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from callwright.nouns.errors import Violation
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Edit, JsonObject, ToolCall
 from callwright.repair.diagnostics import Abstention
-from callwright.repair.thresholds import threshold
 
 __all__ = ["Abstention", "Refinement", "Settings", "shown"]
 
-LEAST = threshold("settings", "least")
+LEAST = threshold("callwright.repair", "settings.least")
 
 
 @dataclass(frozen=True, slots=True)

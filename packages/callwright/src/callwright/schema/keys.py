@@ -11,49 +11,16 @@ from __future__ import annotations
 
 import re
 
+from callwright.language import ENGLISH
 from callwright.nouns.memo import remembered
 from callwright.nouns.types import Json, JsonObject, required_keys
 from callwright.schema.compiled import Node
 from callwright.schema.value_edits import Pointer, ValueEdit
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_NEUTRAL = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "my",
-        "your",
-        "name",
-        "value",
-        "val",
-        "input",
-        "in",
-        "param",
-        "parameter",
-        "arg",
-        "argument",
-    }
-    | {
-        "args",
-        "text",
-        "str",
-        "string",
-        "list",
-        "array",
-        "data",
-        "field",
-        "info",
-        "of",
-        "for",
-        "to",
-        "given",
-    }
-)
-_OPPOSITES = frozenset({"in", "un", "non", "dis", "de", "im", "ir", "a", "re", "ex"})
-_GENERIC = frozenset(
-    {"id", "name", "key", "code"}
-)  # may stand for "<thing>_id" where there is one such thing
+_NEUTRAL = ENGLISH.words("keys.neutral")
+_OPPOSITES = ENGLISH.words("keys.negating")
+_GENERIC = ENGLISH.words("keys.generic")
 _PLACES = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
 _BESIDE = (
     "$ref",
@@ -161,7 +128,11 @@ def _fits(member: Json, node: Node, name: str) -> bool:
 
 @remembered(most=16_384, longest=128)
 def words(name: str) -> tuple[str, ...]:
-    """A name's words, lower case: "startDate2" -> ("start", "date", "2")."""
+    """A name's words, lower case: "startDate2" -> ("start", "date", "2").
+
+    Not ``language.tokens.key_tokens``: there a figure is part of its word, and here "step1" and
+    "step2" must share a word and differ in a figure.
+    """
     return tuple(w.lower() for w in _WORDS.findall(name))
 
 

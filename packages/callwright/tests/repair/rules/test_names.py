@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from callwright.language.tokens import squash
 from callwright.nouns.types import READ, Tool
 from callwright.repair.rules import names
 
@@ -89,3 +90,8 @@ def test_meaning_never_picks_a_tool_that_may_write() -> None:
 
 def test_no_tools_no_match() -> None:
     assert names.match("anything", {}, []) == (None, None)
+
+
+def test_names_keep_their_accents_which_words_of_texts_do_not() -> None:
+    assert names.squashed("Wetter_Zürich") == "wetterzürich"
+    assert squash("Wetter_Zürich") == "wetterzurich"

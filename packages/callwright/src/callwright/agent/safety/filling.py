@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from callwright.agent.safety.provenance import Origin, Provenance, addresses, leaves, unsaid
+from callwright.language import ENGLISH
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import CheckedCall, Json, Tool
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -40,11 +41,7 @@ Rules = Mapping[str, Sequence[str]]
 of it), or ``*``.
 """
 
-_CONTENT = frozenset(
-    "body content contents text message subject title description summary note notes comment"
-    " comments caption location place venue street city country reason question answer start end"
-    " date day time duration amount quantity count number price".split()
-)
+_CONTENT = ENGLISH.words("parameters.content")
 """Last words of arguments that hold what is passed on, not who gets it or which thing it is done
 to.
 """

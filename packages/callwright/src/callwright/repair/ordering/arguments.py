@@ -11,19 +11,20 @@ import re
 from collections.abc import Iterator, Sequence
 
 from callwright.dataflow import flow
+from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
 from callwright.repair.ordering.call_flow import CallFlow, best_feeder
 from callwright.repair.ordering.references import plain
 from callwright.repair.rules import extracted
-from callwright.repair.thresholds import threshold
 
 SURE = (
     "labelled",
     "address",
 )  # kinds of stated values that are the gold one in 92 % of replies with several calls
-FIGURES = frozenset({"id", "number", "code", "account", "phone", "password", "pin"})
-FEED_FLOOR = threshold("sequence", "argument_floor")
-FEED_MARGIN = threshold("sequence", "argument_margin")
+FIGURES = ENGLISH.words("values.figures")
+FEED_FLOOR = threshold("callwright.repair", "sequence.argument_floor")
+FEED_MARGIN = threshold("callwright.repair", "sequence.argument_margin")
 
 _QUOTED = re.compile(
     r"'([^'\n]{1,120})'(?!\w)|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|‘([^’\n]{1,120})’"
@@ -31,20 +32,15 @@ _QUOTED = re.compile(
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _NUMBER = re.compile(r"(?<![\w.,$-])-?\d+(?:\.\d+)?(?![\w-]|[.,]\d|\s?%)")
-_NAME = re.compile(r"(?:(?<!\d)\d+ )?[A-Z][\w'&-]+(?:[ ]+(?:of|the|de|la|[A-Z][\w'&-]*))*")
-_NAMING = frozenset(
-    "query q name keyword title city location place term search text country address origin".split()
-)
-_JOINING = frozenset({"of", "the", "de", "la", "and"})
+_NAME = ENGLISH.pattern("values.name")
+_NAMING = ENGLISH.words("values.naming")
+_JOINING = ENGLISH.words("values.joining")
 MAX_NAMES = 2  # where more things are named, the one that is left over is not plainly meant
 _NEAR = 4  # words between what an argument is called and its value
-_OPENING = frozenset(
-    "i i'm i'd i've the a an what which who when where how find get show tell give please could".split()
-)
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday today tomorrow am pm my".split()
-)
+_UNTELLING = ENGLISH.words("values.untelling")
+_POSSESSIVE = ENGLISH.pattern("values.possessive")
+_OPENING = ENGLISH.words("values.opening")
+_CALENDAR = ENGLISH.words("values.calendar")
 
 
 class Unfilled(Exception):
@@ -210,7 +206,7 @@ def _inner(match: re.Match[str]) -> str:
 
 def _by_name(query: str, match: re.Match[str], key: str) -> bool:
     """Whether a word of the argument's name stands just before the value."""
-    telling = set(flow.words(key)) - {"id", "name", "number", "type"} or set(flow.words(key))
+    telling = set(flow.words(key)) - _UNTELLING or set(flow.words(key))
     before = flow.words(query[: match.start()])[-_NEAR:]
     return bool(telling & set(before)) and not _CALENDAR & set(before[-1:])
 
@@ -218,7 +214,7 @@ def _by_name(query: str, match: re.Match[str], key: str) -> bool:
 def _trimmed(name: str, at: int, query: str) -> str:
     """A capitalised name without the word that merely opens the sentence."""
     opens = not query[:at].strip() or query[:at].rstrip()[-1:] in (".", "!", "?", ":", ";", "\n")
-    words = re.sub(r"['’]s?\Z", "", name.rstrip(".")).split()
+    words = _POSSESSIVE.sub("", name.rstrip(".")).split()
     while words and (
         words[0].lower() in _OPENING or (opens and len(words) > 0 and flow.verb(words[0]))
     ):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from callwright.dataflow import flow
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, to_json
 from callwright.repair.draft import Change
 from callwright.repair.location import REPLY, Location, in_arguments
@@ -19,11 +20,10 @@ from callwright.repair.ordering.references import (
 )
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.thresholds import threshold
 
 _MAX_DEPTH = 12
 PRODUCER_ADDED = "producer_added"
-CONFIDENCE = {PRODUCER_ADDED: threshold("sequence", PRODUCER_ADDED)}
+CONFIDENCE = {PRODUCER_ADDED: threshold("callwright.repair", f"sequence.{PRODUCER_ADDED}")}
 
 
 @dataclass
@@ -163,7 +163,7 @@ def respelled(tool: Tool, ref: Reference) -> str:
     return alike[0] if len(alike) == 1 and alike[0] != step else ""
 
 
-SAME_NAME = threshold("sequence", "same_name")
+SAME_NAME = threshold("callwright.repair", "sequence.same_name")
 
 
 def feeds(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:

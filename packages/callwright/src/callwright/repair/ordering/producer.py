@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from callwright.dataflow import flow
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall, to_json
 from callwright.repair.gate import Gate
 from callwright.repair.location import Location
@@ -27,11 +28,10 @@ from callwright.repair.ordering.references import (
 from callwright.repair.provenance.grounding import is_identifier, judge
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.schema_echo import is_echo, is_marked, repeats_schema
-from callwright.repair.thresholds import threshold
 from callwright.schema.compiled import compiled_for
 
-TOOL_FLOOR = threshold("sequence", "tool_floor")
-TOOL_MARGIN = threshold("sequence", "tool_margin")
+TOOL_FLOOR = threshold("callwright.repair", "sequence.tool_floor")
+TOOL_MARGIN = threshold("callwright.repair", "sequence.tool_margin")
 MAX_ADDED = 4
 WAIT_FOR_RESULT = "wait_for_result"
 _NOTHING = ProvenanceIndex()

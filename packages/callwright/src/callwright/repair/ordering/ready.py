@@ -8,14 +8,17 @@ import re
 from collections.abc import Sequence
 
 from callwright.dataflow import flow
+from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import is_identifier
-from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
 
-_PROVIDES = threshold("ready", "provides")
-_KINDS = frozenset({"token", "id", "uuid", "guid"})
+_PROVIDES = threshold("callwright.repair", "ready.provides")
+_KINDS = ENGLISH.words("keys.surely_identifiers")
+_ARTICLES = ENGLISH.words("values.articles")
+_LINK = ENGLISH.expression("values.link")
 _A = "(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{4,}"  # what an identifier looks like
 
 
@@ -52,13 +55,13 @@ def _was_said(key: str, said: str) -> bool:
     last = re.escape((words(key) or (key,))[-1])
     named = rf"(?:{re.escape(key)}|\b{last})"
     return bool(
-        re.search(rf"{named}\W{{0,3}}(?:[:=]|\bis\b|\bwas\b)\W{{0,3}}[\w-]{{2,}}", said, re.I)
+        re.search(rf"{named}\W{{0,3}}{_LINK}\W{{0,3}}[\w-]{{2,}}", said, re.I)
         or re.search(rf"{named}\b[^\n]{{0,40}}?\b{_A}", said, re.I)
     )
 
 
 def _provider(tool: Tool, key: str, tools: Sequence[Tool]) -> bool:
-    told = set(flow.words(key)) - {"the", "of"}
+    told = set(flow.words(key)) - _ARTICLES
     for other in tools:
         if other.name == tool.name or key in other.required:
             continue

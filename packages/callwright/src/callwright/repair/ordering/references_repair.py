@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 
 from callwright.dataflow import flow
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.repair.location import ID, Location
 from callwright.repair.ordering.call_flow import (
@@ -29,12 +30,11 @@ from callwright.repair.ordering.references import (
     plain,
     stem,
 )
-from callwright.repair.thresholds import threshold
 
-FEED_FLOOR = threshold("sequence", "reference_floor")
-FEED_MARGIN = threshold("sequence", "reference_margin")
-WRONG_CEILING = threshold("sequence", "wrong_ceiling")
-WRONG_FLOOR = threshold("sequence", "wrong_floor")
+FEED_FLOOR = threshold("callwright.repair", "sequence.reference_floor")
+FEED_MARGIN = threshold("callwright.repair", "sequence.reference_margin")
+WRONG_CEILING = threshold("callwright.repair", "sequence.wrong_ceiling")
+WRONG_FLOOR = threshold("callwright.repair", "sequence.wrong_floor")
 
 
 def label_unlabelled(call_flow: CallFlow) -> None:

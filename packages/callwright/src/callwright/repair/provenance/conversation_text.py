@@ -36,6 +36,7 @@ _COMMA = re.compile(r"\s*,\s*")
 _STATE = ENGLISH.pattern("conversation.states")
 _SHORTENED = ENGLISH.listed("conversation.shortened")
 _TIMES: Mapping[str, int] = ENGLISH.table("conversation.scales")
+_POSSESSIVE = ENGLISH.pattern("conversation.possessive")
 _TAG = re.compile(r"</?\w+>|\*\*[^*\n]+\*\*")
 NOT_NAMES = ENGLISH.words("conversation.not_names")
 
@@ -159,7 +160,7 @@ def trimmed(name: str) -> str:
     parts = name.split()
     while parts and parts[0].lower().strip(".,'’") in NOT_NAMES:
         parts.pop(0)
-    return re.sub(r"['’]s?\Z", "", " ".join(parts).rstrip(".")) if parts else ""
+    return _POSSESSIVE.sub("", " ".join(parts).rstrip(".")) if parts else ""
 
 
 def named(m: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from callwright.language import ENGLISH
 from callwright.language.tokens import squash
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.types import Json, JsonObject, Tool, canonical
@@ -27,60 +28,17 @@ from callwright.schema.value_edits import Pointer, render_pointer
 
 ValueOrigin = Literal["held", "identifier", "placeholder", "invented", "derived"]
 
-_ID_WORDS = frozenset(
-    {"id", "ids", "uuid", "guid", "identifier", "asin", "isbn", "sku", "imei", "vin"}
-)
-_CODE_WORDS = frozenset(
-    {"code", "token", "key", "slug", "hash", "reference", "ref", "number", "num", "serial"}
-)
-_GLUED_ID = re.compile(r"[a-z]{3,}(?:id|ids|uuid)\Z")
-_NOT_GLUED = frozenset(
-    {
-        "paid",
-        "valid",
-        "invalid",
-        "grid",
-        "bid",
-        "solid",
-        "avoid",
-        "hybrid",
-        "android",
-        "fluid",
-        "rapid",
-        "raid",
-    }
-)
+_ID_WORDS = ENGLISH.words("keys.identifiers")
+_CODE_WORDS = ENGLISH.words("keys.codes")
+_GLUED_ID = ENGLISH.pattern("keys.glued_identifier")
+_NOT_GLUED = ENGLISH.words("keys.not_glued")
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\Z", re.I)
 _OPAQUE = re.compile(r"(?=(?:\D*\d){4})(?=(?:[^A-Za-z]*[A-Za-z]){2})[A-Za-z0-9_\-]{12,}\Z")
 _NUMBERED = re.compile(r"(?=.*\d)[A-Za-z0-9_\-./#:]{4,}\Z")
-_PLACEHOLDER = re.compile(
-    r"<[^<>\n]{1,60}>\Z|\{\{?[\w .\-]{1,60}\}?\}\Z|\$\{?[A-Za-z_0-9.]{1,60}\}?\Z|\[[A-Z][A-Z_"
-    r" ]{2,40}\]\Z"
-    r"|(?:your|my|insert|enter|replace|some|the)[_ -][\w"
-    r" \-]*(?:id|key|token|code|here|name|value|email|number)\Z"
-    r"|\w*_here\Z|(?:placeholder|todo|tbd|xxx+|undefined|lorem ipsum.*)\Z",
-    re.I,
-)
-_EXAMPLE = re.compile(
-    r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|example:) +(\S+)", re.IGNORECASE
-)
-_TYPE_WORDS = frozenset(
-    {"string", "integer", "number", "boolean", "array", "object", "example", "value", "str", "int"}
-)
-_FILLERS = frozenset(
-    {
-        "",
-        "none",
-        "null",
-        "n/a",
-        "na",
-        "unknown",
-        "undefined",
-        "default",
-        "not specified",
-        "unspecified",
-    }
-)
+_PLACEHOLDER = ENGLISH.pattern("placeholders.written")
+_EXAMPLE = ENGLISH.pattern("placeholders.example")
+_TYPE_WORDS = ENGLISH.words("placeholders.type_words")
+_FILLERS = ENGLISH.words("placeholders.fillers")
 
 
 @dataclass(slots=True)

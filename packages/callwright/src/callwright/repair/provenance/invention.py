@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from calendar import month_name
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -50,15 +49,13 @@ _POWERS = (
     1_000_000_000,
 )  # percent, cents, thousands: of a number that was said
 _SPANS: dict[str, tuple[int, ...]] = {
-    "minute": (60,),
-    "hour": (60, 3_600),
-    "day": (24, 1_440, 86_400),
-    "month": (28, 30, 31),
-    "year": (12, 365),
+    word: tuple(many) for word, many in ENGLISH.table("calendar.spans").items()
+} | {
+    month.lower(): (place,)
+    for place, month in enumerate(ENGLISH.listed("calendar.month_names"), start=1)
 }
-_SPANS |= {month.lower(): (place,) for place, month in enumerate(month_name) if month}
 _COORDINATES = ENGLISH.words("parameters.coordinate_keys")
-_PERIODS = ("month", "quarter", "year")  # that begin and end with a month
+_PERIODS = ENGLISH.listed("calendar.periods")  # that begin and end with a month
 _LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
 _READABLE = 0.2  # the share of English function words in an English sentence

@@ -16,7 +16,7 @@ from callwright.schema.value_spellings import calendar_day
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"((?:(?<![\w.)])[-−])?\d+(?:[.,]\d+)*)(\s?%| ?percent\b)?")
+_NUMBER = ENGLISH.pattern("numbers.in_results")
 _COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNTS = frozenset(_COUNT_WORDS)
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")

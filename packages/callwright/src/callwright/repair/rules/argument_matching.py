@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import CheckedCall, JsonObject, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.rules.names import telling_words
-from callwright.repair.thresholds import threshold
 from callwright.schema.compiled import compiled_for
 
 RULE = "tool_by_arguments"
-CONFIDENCE = threshold("argument_matching", "confidence")
-_MUCH_MORE = threshold("argument_matching", "much_more")
+CONFIDENCE = threshold("callwright.repair", "argument_matching.confidence")
+_MUCH_MORE = threshold("callwright.repair", "argument_matching.much_more")
 
 
 def meant_for(arguments: JsonObject, tool: Tool, situation: RepairContext) -> Tool | None:

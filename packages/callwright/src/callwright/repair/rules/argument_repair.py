@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from callwright.dataflow.flow import GENERIC, words
+from callwright.language import ENGLISH
 from callwright.nouns.errors import ViolationKind
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, canonical
 from callwright.repair.diagnostics import MISSING
 from callwright.repair.draft import Change, Draft, LocatedEdit
@@ -23,7 +25,6 @@ from callwright.repair.rules import (
 )
 from callwright.repair.rules.extracted_siblings import partners
 from callwright.repair.rules.reply_context import ReplyContext
-from callwright.repair.thresholds import threshold
 from callwright.schema import keys
 from callwright.schema.coerce import coerce, types_of
 from callwright.schema.compiled import Compiled, compiled_for
@@ -37,15 +38,15 @@ ECHO, PLACEHOLDER, UNWRAP, STATED = (
     "stated_value",
 )
 LEFT_OUT = "drop_unsourced"
-UNWRAPPED = threshold("arguments", "unwrap_arguments")
-ECHO_VALUE = threshold("arguments", "echo_value")
-ECHO_DEFAULT = threshold("arguments", "echo_default")
-NO_VALUE = threshold("arguments", "echo_or_placeholder_left_out")
-UNSOURCED = threshold("arguments_left_out", "drop_unsourced")
+UNWRAPPED = threshold("callwright.repair", "arguments.unwrap_arguments")
+ECHO_VALUE = threshold("callwright.repair", "arguments.echo_value")
+ECHO_DEFAULT = threshold("callwright.repair", "arguments.echo_default")
+NO_VALUE = threshold("callwright.repair", "arguments.echo_or_placeholder_left_out")
+UNSOURCED = threshold("callwright.repair", "arguments_left_out.drop_unsourced")
 
 
 _DAY_OR_TIME = re.compile(r"\d[-/:]\d")
-_OPTIONAL = re.compile(r"optional|default|if any\b", re.I)
+_OPTIONAL = ENGLISH.pattern("values.optional")
 
 
 class ArgumentRepair:

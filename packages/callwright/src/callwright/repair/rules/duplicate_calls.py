@@ -9,29 +9,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from callwright.dataflow import flow
+from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, canonical, scalars
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import references
 from callwright.repair.rules import schema_echo
 from callwright.repair.rules.names import asked_for
-from callwright.repair.thresholds import threshold
 from callwright.schema.keys import words
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
 DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
-_AGAIN = re.compile(
-    r"\b(?:twice|again|repeat\w*|\w+ times|once more|two (?:from|more|of)|a second)\b", re.I
-)
-_FEEDS = threshold("needless_calls", "feeds")
-_MUCH_MORE = threshold("unasked_calls", "much_more")
-_OF_TOOLS = re.compile(
-    r"\b(?:what|which|how|explain|describe|list)\b[^.?!\n]{0,60}\b(?:tools?|functions?|%s)\b(?!\s+calls?\b)",
-    re.I,
-)  # a question about the tools; {} is a tool's own name
+_AGAIN = ENGLISH.pattern("calls.again")
+_FEEDS = threshold("callwright.repair", "needless_calls.feeds")
+_MUCH_MORE = threshold("callwright.repair", "unasked_calls.much_more")
+_OF_TOOLS = ENGLISH.pattern("calls.of_tools")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")
-_LITTLE = frozenset(
-    "a i an as at be by do go he if in is it me my no of on or so to up us we the".split()
-)
+_MEANS = ENGLISH.pattern("calls.means")
+_ARTICLES = ENGLISH.words("calls.articles")
+_LITTLE = ENGLISH.words("calls.little")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +37,11 @@ class Drop:
 
 
 def _sure(rule: str) -> Drop:
-    return Drop(rule, threshold("needless_calls", rule))
+    return Drop(rule, threshold("callwright.repair", f"needless_calls.{rule}"))
 
 
 def _unasked(rule: str) -> Drop:
-    return Drop(rule, threshold("unasked_calls", rule))
+    return Drop(rule, threshold("callwright.repair", f"unasked_calls.{rule}"))
 
 
 def find_duplicate_calls(
@@ -212,5 +208,5 @@ def _provides(
         return True
     taken = {flow.words(k) for k in situation.by_name[producer.tool].properties}
     keys = [k for k in keys if flow.words(k) not in taken]  # what a tool takes it does not provide
-    made = set(flow.words(re.split(r"_(?:by|for|from|in|of)_", producer.tool)[0])) - set(flow.VERBS)
-    return any((told := set(flow.words(k)) - {"the", "of"}) and told <= made for k in keys)
+    made = set(flow.words(_MEANS.split(producer.tool)[0])) - set(flow.VERBS)
+    return any((told := set(flow.words(k)) - _ARTICLES) and told <= made for k in keys)

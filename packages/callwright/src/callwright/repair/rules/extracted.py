@@ -9,10 +9,12 @@ the reply's other calls of that tool.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from callwright.dataflow.flow import words
+from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold_pairs
 from callwright.nouns.types import Json, JsonObject, canonical
 from callwright.repair.provenance.conversation_text import (
     DATE,
@@ -36,51 +38,29 @@ from callwright.repair.rules import (
 from callwright.repair.rules import (
     extracted_texts as stated_texts,
 )
-from callwright.repair.thresholds import pairs
 from callwright.schema import keys
 from callwright.schema.value_spellings import NONE, calendar_day
 
-CONFIDENCE = pairs("extracted")
-_LINK = (
-    r"\s*+(?:\)|of the \w+)?\s*+(?:number |id |code |name |address )?"
-    r"(?:(?:is|are|was|will be)(?: set)?(?: to)?|:|=|named|called|set to|->)\s*+"
-)
-_ID_SAID = re.compile(
-    r"\b(?:ID|id|Id|identifier)\b(?: number)?(?: is| of|:|=)?\s*"
-    r"(?:[\"'`]([^\"'`\n]{1,80})[\"'`]|#?([A-Za-z_-]*\d[\w-]*))"
-)
+CONFIDENCE = threshold_pairs("callwright.repair", "extracted")
+_DATED = ENGLISH.words("extraction.dated")
+_RATES = ENGLISH.words("extraction.rates")
+_DENIED = ENGLISH.pattern("extraction.denied")
+_LINK_OF_NUMBERS = ENGLISH.expression("extraction.link_of_numbers")
+_ENDS = ENGLISH.pattern("extraction.ends")
+_MAIL_WORDS = ENGLISH.words("extraction.mail")
+_LINK_WORDS = ENGLISH.words("extraction.links")
+_COUNTING = ENGLISH.listed("extraction.counting")
+_PLURAL_COUNTED = ENGLISH.expression("extraction.plural_counted")
+_LINK = ENGLISH.expression("extraction.link")
+_ID_SAID = ENGLISH.pattern("extraction.identifier_said")
 _IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
 _NAMED = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")
 _TOKEN = re.compile(r"[\w@#$%&*+/.:-]*[\w*#$%&](?=[\s,;.!?)\"'`]|$)")
-_UNIT = re.compile(
-    r"\b(?:in|of) (?:the"
-    r" )?(years?|months?|weeks?|days?|hours?|minutes?|seconds?|meters?|metres?|kilometers?|km|"
-    r"miles?|feet|inches|centimeters?|cm|kilograms?|kg|pounds|grams?|square"
-    r" feet|degrees?|hz|hertz|m/s|radians|"
-    r"liters?)\b",
-    re.I,
-)
+_UNIT = ENGLISH.pattern("extraction.unit")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d|20\d{6}")
-_SHORT_UNITS = {
-    "meter": "m", "metre": "m", "second": "s", "hour": "h", "kilometer": "km", "kilogram": "kg", "centimeter": "cm",
-    "hertz": "hz", "gram": "g", "minute": "min", "metre/second": "m/s",
-}  # fmt: skip
-_MONEY_WORDS = frozenset(
-    {
-        "amount",
-        "principal",
-        "principle",
-        "price",
-        "cost",
-        "salary",
-        "budget",
-        "investment",
-        "income",
-        "deposit",
-    }
-    | {"payment", "loan", "money", "dollar", "contribution", "present"}
-)
+_SHORT_UNITS: Mapping[str, str] = ENGLISH.table("extraction.short_units")
+_MONEY_WORDS = ENGLISH.words("extraction.money")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +152,7 @@ def _numbers(
     free = [m for m in talk.numbers if spoken(as_number(m[1], types, m[2])) not in taken]
     if words(key)[-1:] == ("id",):
         return
-    if not set(words(key)) & {"year", "date"}:
+    if not set(words(key)) & _DATED:
         free = [m for m in free if not _YEAR.fullmatch(m[1])]
     yield "counted", _counted(key, types, talk, free)
     yield "in_unit", _in_unit(types, part, free)
@@ -180,7 +160,7 @@ def _numbers(
         money = [m for m in free if m.string[: m.start()].rstrip()[-1:] in ("$", "€", "£")]
         yield "money", [as_number(m[1], types, m[2]) for m in money]
         return
-    if set(words(key)) & {"rate", "percentage", "percent", "ratio", "probability", "alpha"}:
+    if set(words(key)) & _RATES:
         free = [m for m in free if "." in m[1]]
     yield "only_number", [as_number(m[1], types, m[2]) for m in free]
 
@@ -200,12 +180,7 @@ def _options(options: list[Json], text: str) -> list[Json]:
 def _said_option(option: str, low: str) -> bool:
     """Whether an option was said, and not only to say that it is not wanted."""
     said = re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", low)
-    return any(
-        not re.search(
-            r"\b(?:not|no|isn't|without)(?: too| very| so| that)? \Z", low[: m.start()][-20:]
-        )
-        for m in said
-    )
+    return any(not _DENIED.search(low[: m.start()][-20:]) for m in said)
 
 
 def _labelled(
@@ -215,7 +190,7 @@ def _labelled(
     label = said_pattern(keys.words(key), talk.low)
     if not label:
         return []
-    link = f"(?:{_LINK}|\\s+(?:of|to|at)\\s+)" if types & {"integer", "number"} else _LINK
+    link = f"(?:{_LINK}|{_LINK_OF_NUMBERS})" if types & {"integer", "number"} else _LINK
     labels = re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I)
     values = (_value_at(talk.text, m.end(), types, part) for m in labels)
     return [v for v in values if v is not NONE]
@@ -264,7 +239,7 @@ def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Js
 
 def _ends(text: str, m: re.Match[str] | None) -> bool:
     """Whether a value's sentence or clause ends with it."""
-    return m is not None and re.match(r"\s*(?:[,.;!?)\n]|and\b|$)", text[m.end() :]) is not None
+    return m is not None and _ENDS.match(text[m.end() :]) is not None
 
 
 def _addressed(key: str, part: JsonObject, talk: ConversationText) -> list[Json]:
@@ -273,8 +248,8 @@ def _addressed(key: str, part: JsonObject, talk: ConversationText) -> list[Json]
     """
     named = {*words(key), *re.findall(r"[a-z]+", key.lower()), str(part.get("format", ""))}
     for kinds, pattern in (
-        ({"email", "mail", "e-mail"}, EMAIL),
-        ({"url", "uri", "link", "website"}, URL),
+        (_MAIL_WORDS, EMAIL),
+        (_LINK_WORDS, URL),
         ({"uuid", "guid"}, UUID),
         ({"ip", "ipv4"}, _IP),
     ):
@@ -289,16 +264,10 @@ def _counted(
     """Numbers that stand right before what the key counts: "3 nights" for ``nights`` or
     ``num_nights``.
     """
-    nouns = [
-        w
-        for w in words(key)
-        if w not in ("number", "count", "total", "of", "in", "the", "max", "min")
-    ]
+    nouns = [w for w in words(key) if w not in _COUNTING]
     if not nouns or nouns[-1] not in talk.low:
         return []
-    after = re.compile(
-        rf"[\s-]+{re.escape(nouns[-1])}(?:s|es)?\b(?!\s*(?:of|is|=|:|was|from|to)?\s*[$\d])", re.I
-    )
+    after = re.compile(rf"[\s-]+{re.escape(nouns[-1])}{_PLURAL_COUNTED}", re.I)
     said = [m for m in free if after.match(m.string, m.end())]
     return [v for m in said if (v := as_number(m[1], types, m[2])) is not NONE]
 

@@ -8,14 +8,12 @@ import re
 from collections.abc import Sequence
 
 from callwright.dataflow.flow import words
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, canonical
 from callwright.repair.provenance.conversation_text import ConversationText, as_number, spoken
 from callwright.schema.value_spellings import NONE
 
-_PAIRS = tuple(
-    frozenset(pair.split("/"))
-    for pair in "start/end from/to origin/destination source/target source/destination departure/arrival".split()
-)
+_PAIRS = tuple(frozenset(row.split("/")) for row in ENGLISH.listed("keys.ends"))
 
 
 def listed(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from callwright.dataflow.flow import words
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject
 from callwright.repair.provenance.conversation_text import (
     MORE_QUOTED,
@@ -23,31 +24,32 @@ from callwright.repair.provenance.conversation_text import (
 )
 from callwright.schema.value_spellings import calendar_day
 
-_DATE_WORDS = frozenset(
-    {"date", "day", "birthday", "deadline", "checkin", "checkout", "arrival", "departure", "dob"}
-)
-_NOT_DATES = frozenset({"time", "location", "city", "airport", "place", "country", "station"})
-_NO_TEXTS = frozenset({"time", "email", "url", "uri", "phone", "id", "uuid", "token", "password"})
-_PLACE_WORDS = frozenset({"city", "location", "area", "place", "town", "region"})
+_DATE_WORDS = ENGLISH.words("extraction.dates")
+_NOT_DATES = ENGLISH.words("extraction.not_dates")
+_NO_TEXTS = ENGLISH.words("extraction.no_texts")
+_PLACE_WORDS = ENGLISH.words("extraction.places")
 _PLACE = re.compile(r"(?<![\w.'-])[A-Z][\w.'-]{1,80}+(?: [A-Z][\w.'-]{1,80}+){0,7},\s?[A-Z]{2}\b")
-_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?!\d|:)(?: ?[AaPp]\.?[Mm]\b)?")
-_MORE_THAN_A_NAME = re.compile(r"state|country|format|code|,", re.I)
-_GOES_ON = re.compile(r",? [A-Z0-9]|,[A-Z]| state\b| county\b", re.M)
-_WEAK = frozenset(
-    "name id code number title value type text string target the kind level full input data from to"
-    " function function1 function2 prompt query url".split()
-)
-_ID_WORD = re.compile(r"\b(?:id|uuid|identifier|unique)\b", re.I)
-_MORE = (
-    r"(?:(?:named|called|titled|name|id|number|no\.?|uuid|with (?:the"
-    r" )?(?:name|id|number)|of)[\s:]+){0,2}"
-)
+_CLOCK = ENGLISH.pattern("extraction.clock")
+_MORE_THAN_A_NAME = ENGLISH.pattern("extraction.more_than_a_name")
+_GOES_ON = ENGLISH.pattern("extraction.goes_on")
+_WEAK = ENGLISH.words("extraction.weak")
+_ID_WORD = ENGLISH.pattern("extraction.identifier_word")
+_MORE = ENGLISH.expression("extraction.more")
 _CODE = re.compile(r"#?(?=[\w.-]*\d)[\w-]+(?:\.[\w-]+)*|[A-Z]{2,}[\w-]*")
-_NOT_CODES = frozenset({"URL", "ID", "UUID", "API", "JSON", "I", "NAME", "IDS"})
-_MAKERS = frozenset(
-    "director artist author writer composer painter singer creator directed sculptor".split()
-)
-_CAST = frozenset("cast actor actress starring".split())
+_NOT_CODES = ENGLISH.words("extraction.not_codes")
+_MAKERS = ENGLISH.words("extraction.makers")
+_CAST = ENGLISH.words("extraction.cast")
+_MADE_BY = ENGLISH.expression("extraction.made_by")
+_WITH = ENGLISH.expression("extraction.with")
+_AT = ENGLISH.expression("extraction.at")
+_FROM = ENGLISH.expression("extraction.from")
+_TO = ENGLISH.expression("extraction.to")
+_OR_A_NAME = ENGLISH.pattern("extraction.or_a_name")
+_NAMES = ENGLISH.pattern("extraction.names")
+_NO_NAMES = ENGLISH.expression("extraction.no_names")
+_NOT_BETWEEN = ENGLISH.words("extraction.not_between")
+_FIRST_ENDS = ENGLISH.words("extraction.first_ends")
+_SECOND_ENDS = ENGLISH.words("extraction.second_ends")
 
 
 def by_kind(
@@ -143,10 +145,10 @@ def _before_label(label: str, talk: ConversationText) -> list[Json]:
 def _by_name(about: set[str], talk: ConversationText) -> list[Json]:
     """Who made it ("by X") or who is in it ("starring X", "with X in it")."""
     if about & _MAKERS:
-        found = re.finditer(rf"\b(?:by|director is|director) ({NAME.pattern[2:]})", talk.text)
+        found = re.finditer(rf"{_MADE_BY}({NAME.pattern[2:]})", talk.text)
     elif about & _CAST:
         found = re.finditer(
-            rf"\b(?:starring|featuring|stars|star|actor|actress|with|where) ({NAME.pattern[2:]})",
+            rf"{_WITH}({NAME.pattern[2:]})",
             talk.text,
         )
     else:
@@ -159,7 +161,7 @@ def _more_than_a_name(part: JsonObject) -> bool:
     name.
     """
     about = str(part.get("description") or "")
-    return bool(_MORE_THAN_A_NAME.search(about)) and not re.search(r"\bor (?:the )?name\b", about)
+    return bool(_MORE_THAN_A_NAME.search(about)) and not _OR_A_NAME.search(about)
 
 
 def _places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
@@ -168,7 +170,7 @@ def _places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[J
     """
     if _more_than_a_name(part):
         return []
-    said = re.finditer(rf"\b(?:in|at|for|near) ({NAME.pattern[2:]})", talk.text)
+    said = re.finditer(rf"{_AT}({NAME.pattern[2:]})", talk.text)
     whole = [m[1] for m in said if not _GOES_ON.match(talk.text, m.end())]
     return free([n for s in whole if (n := trimmed(s)) == s], taken)
 
@@ -180,32 +182,24 @@ def _between(named: set[str], part: JsonObject, talk: ConversationText) -> list[
     some = r"(?:[a-z]+ ){0,4}"
     ends = list(
         re.finditer(
-            rf"\bfrom {some}({NAME.pattern[2:]}) (?:[a-z]+ ){{0,2}}to {some}({NAME.pattern[2:]})",
+            rf"{_FROM}{some}({NAME.pattern[2:]}){_TO}{some}({NAME.pattern[2:]})",
             talk.text,
         )
     )
-    if (
-        named & {"currency", "timezone", "zone"}
-        or len(ends) != 1
-        or _GOES_ON.match(talk.text, ends[0].end())
-    ):
+    if named & _NOT_BETWEEN or len(ends) != 1 or _GOES_ON.match(talk.text, ends[0].end()):
         return []
-    if named & {"from", "origin", "start", "departure", "source"}:
+    if named & _FIRST_ENDS:
         return [trimmed(ends[0][1])]
-    return (
-        [trimmed(ends[0][2])] if named & {"to", "destination", "end", "arrival", "target"} else []
-    )
+    return [trimmed(ends[0][2])] if named & _SECOND_ENDS else []
 
 
 def _named(key: str, part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
     """The only names left, for a parameter that is described as a name and nothing more."""
     about = str(part.get("description") or "")
-    if not re.search(
-        r"\bnames?\b", f"{about} {key.replace('_', ' ')}", re.I
-    ) or _MORE_THAN_A_NAME.search(about):
+    if not _NAMES.search(f"{about} {key.replace('_', ' ')}") or _MORE_THAN_A_NAME.search(about):
         return []
     return [
         n
         for n in free(talk.names, taken)
-        if not re.search(rf"{re.escape(str(n))} [a-z]*(?:age|forest)\b", talk.text)
+        if not re.search(rf"{re.escape(str(n))} {_NO_NAMES}", talk.text)
     ]

@@ -15,9 +15,10 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from callwright.dataflow.flow import words
+from callwright.language import ENGLISH
 from callwright.nouns.memo import remembered
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json
-from callwright.repair.thresholds import threshold
 from callwright.schema.value_spellings import NONE, calendar_day, word
 
 OPTION, UNIT, FORMAT, SAID = (
@@ -27,22 +28,11 @@ OPTION, UNIT, FORMAT, SAID = (
     "number_as_said",
 )
 COMMA = "decimal_comma"
-CONFIDENCE = {rule: threshold("formats", rule) for rule in (OPTION, UNIT, FORMAT, SAID, COMMA)}
-_SYNONYMS = tuple(
-    frozenset(row.split())
-    for row in (
-        "celsius c centigrade °c metric", "fahrenheit f °f imperial", "kelvin k",
-        "kilometers km kilometer kilometre kilometres", "miles mi mile", "meters m meter metre metres",
-        "kilograms kg kilogram kilos", "pounds lb lbs pound",
-        "ascending asc increasing", "descending desc decreasing",
-        "usd dollar dollars us$ $", "eur euro euros €", "gbp pound pounds sterling £", "jpy yen ¥",
-        "daily day days", "weekly week weeks", "monthly month months", "yearly annual annually year years",
-        "male m man", "female f woman", "en english eng", "fr french", "de german", "es spanish", "it italian",
-        "ja japanese jp", "zh chinese cn", "true yes on 1", "false no off 0", "hours hour hr hrs h",
-        "minutes minute min mins", "seconds second sec secs s", "public_transit transit public_transport "
-        "public_transportation", "driving drive car by_car", "walking walk on_foot", "bicycling bike cycling bicycle",
-    )
-)  # fmt: skip
+CONFIDENCE = {
+    rule: threshold("callwright.repair", f"formats.{rule}")
+    for rule in (OPTION, UNIT, FORMAT, SAID, COMMA)
+}
+_SYNONYMS = tuple(frozenset(row.split()) for row in ENGLISH.listed("options.alike"))
 _MEASURED = re.compile(
     r"[$€£¥]?\s*([-−+]?\d+(?:,\d{3})*(?:\.\d+)?)\s*([°%]?[A-Za-z/²³^0-9]{0,16}(?: [a-z]{1,12})?)\Z"
 )

@@ -16,29 +16,25 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from callwright.dataflow.flow import STOP, VERBS, content_words, words
+from callwright.language import ENGLISH
 from callwright.nouns.memo import remembered
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
-from callwright.repair.thresholds import threshold
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
-_WRAPPERS = frozenset(
-    {"function", "functions", "tool", "tools", "api", "call", "fn", "default", "mcp", "v", "my"}
-)
-_OPPOSITES = frozenset(
-    frozenset(pair.split("/"))
-    for pair in "on/off in/out up/down min/max start/end from/to open/close lock/unlock "
-    "enable/disable add/remove push/pull send/receive buy/sell before/after first/last "
-    "encode/decode encrypt/decrypt import/export attach/detach install/uninstall "
-    "subscribe/unsubscribe follow/unfollow increase/decrease credit/debit upload/download "
-    "check/uncheck mute/unmute block/unblock".split()
-)
+_WRAPPERS = ENGLISH.words("calls.wrappers")
+_NEGATING = ENGLISH.words("calls.negating")
+_OPPOSITES = frozenset(frozenset(row.split("/")) for row in ENGLISH.listed("calls.opposites"))
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
 SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
-CONFIDENCE = {rule: threshold("name_confidence", rule) for rule in (SPELLING, PREFIX, SLIP)}
-LEAST_MEANING = threshold("names", "least_meaning")
-LEAST_LEAD = threshold("names", "least_lead")
+CONFIDENCE = {
+    rule: threshold("callwright.repair", f"name_confidence.{rule}")
+    for rule in (SPELLING, PREFIX, SLIP)
+}
+LEAST_MEANING = threshold("callwright.repair", "names.least_meaning")
+LEAST_LEAD = threshold("callwright.repair", "names.least_lead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +91,10 @@ def confidence_of(score: float, lead: float) -> float:
 
 @remembered(most=16_384, longest=128)
 def squashed(name: str) -> str:
-    """Letters and digits, lower case: what is left when case and separators do not count."""
+    """Letters and digits, lower case: what is left when case and separators do not count.
+
+    Not ``language.tokens.squash``, which drops accents: two tools may differ in one.
+    """
     return _NOT_ALNUM.sub("", name.casefold())
 
 
@@ -209,11 +208,7 @@ def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
     for a, b in zip(given, own, strict=True):
         if a != b and ((a in _KIND_OF and b in _KIND_OF) or frozenset((a, b)) in _OPPOSITES):
             return False
-        if (
-            a != b
-            and (a.endswith(b) or b.endswith(a))
-            and {a[:2], b[:2]} & {"un", "in", "de", "re"}
-        ):
+        if a != b and (a.endswith(b) or b.endswith(a)) and {a[:2], b[:2]} & _NEGATING:
             return False
         if a != b and min(len(a), len(b)) < 4 and OSA.distance(a, b) > 1:
             return False

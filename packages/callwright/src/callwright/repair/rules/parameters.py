@@ -10,36 +10,23 @@ from dataclasses import dataclass
 from rapidfuzz.distance import JaroWinkler
 
 from callwright.dataflow.flow import STOP, words
+from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject
 from callwright.repair.rules.assignment import assign
 from callwright.repair.rules.names import squashed
-from callwright.repair.thresholds import threshold
 from callwright.schema.coerce import coerce_at
 from callwright.schema.compiled import Node
 
 RULE = "assign_key"
-LEAST = threshold("parameters", "least")
-LEAD = threshold("parameters", "lead")
+LEAST = threshold("callwright.repair", "parameters.least")
+LEAD = threshold("callwright.repair", "parameters.lead")
 # likeness that does where one unknown key is left and one required parameter is missing
-ALONE = threshold("parameters", "alone")
-TAIL = threshold("parameters_tail", "confidence")
-_WEAK = frozenset({"name", "id", "value", "type", "number", "text", "data", "list", "info"})
-_OPPOSED = tuple(
-    frozenset(pair.split("/"))
-    for pair in "start/end from/to min/max source/target origin/destination first/last old/new in/out "
-    "before/after width/height latitude/longitude lower/upper departure/arrival "
-    "sender/recipient begin/end left/right username/password user/password x/y low/high".split()
-)
-_ALIKE = tuple(
-    frozenset(row.split())
-    for row in (
-        "city location place town destination", "query search keyword term q text",
-        "count number limit amount quantity", "person user customer", "date day", "message text content body",
-        "start begin from origin", "end to finish until",
-        "recipient to receiver", "sender from", "id identifier", "url link address uri", "title name label",
-        "unit units scale", "movie film", "kind type category", "cost price", "language lang locale", "phone mobile",
-    )
-)  # fmt: skip
+ALONE = threshold("callwright.repair", "parameters.alone")
+TAIL = threshold("callwright.repair", "parameters_tail.confidence")
+_WEAK = ENGLISH.words("keys.weak")
+_OPPOSED = tuple(frozenset(row.split("/")) for row in ENGLISH.listed("keys.opposed"))
+_ALIKE = tuple(frozenset(row.split()) for row in ENGLISH.listed("keys.alike"))
 
 
 @dataclass(frozen=True, slots=True)

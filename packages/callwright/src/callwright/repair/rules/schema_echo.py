@@ -4,11 +4,11 @@ wrapper too many.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any
 
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, canonical
 from callwright.repair.provenance.grounding import judge, looks_unfilled
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -36,19 +36,9 @@ _WRAPPERS = (
     "properties",
     "tool_input",
 )
-_PLACEHOLDER = re.compile(
-    r"(?:(?:YOUR|INSERT|ENTER)_[A-Z0-9_]{1,40}|<[^<>\n]{0,60}>|\{\{?[^{}\n]{0,60}\}?\}|\[[A-Za-z_"
-    r" ]{2,60}\]"
-    r"|\$\{?[A-Za-z_]\w{0,60}\}?|\$\d{1,2}|\.\.\.|…)\Z"
-)
-_NO_NUMBER = frozenset(
-    "nan -nan inf -inf infinity -infinity +inf n/a na none null ? ?? - unknown undefined tbd todo"
-    " missing".split()
-)
-_NO_TOOL = frozenset(
-    "none no_tool no_function nofunction notool null no_call no_op noop nil no_tool_needed"
-    " no_function_call".split()
-)
+_PLACEHOLDER = ENGLISH.pattern("placeholders.marked")
+_NO_NUMBER = ENGLISH.words("placeholders.no_number")
+_NO_TOOL = ENGLISH.words("calls.no_tool")
 
 
 def no_tool(name: str) -> bool:

@@ -15,31 +15,25 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from callwright.dataflow.flow import STOP, content_words, words
+from callwright.language import ENGLISH
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, canonical, scalars
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.rules.names import asked_for, squashed
-from callwright.repair.thresholds import threshold
 
-_JOINED = re.compile(
-    r"\b(?:and|or|than|with|while|once)\b|[,&]", re.I
-)  # what may join two wishes, and may join much else
-_PLAINLY = re.compile(
-    r"\b(?:also|then|twice|both|each|every|respectively|another|as well|same|followed"
-    r" by|additionally|after that"
-    r"|compare\w*|versus|vs|two|three|four|five|several|next|plus|repeat)\b|[;，、和与]",
-    re.I,
-)  # what says so
-_SPACES = r"(?:(?<!\s)\s++)?"  # looked at where they begin only
-_BETWEEN = re.compile(rf"{_SPACES}(?:,\s*+)?(?:&|\band\b)\s*", re.I)
-_OF_THREE = re.compile(r"\w, (?:\w+ ){0,3}\w+,? and \w", re.I)  # its commas join as well
-_APART = re.compile(rf"{_SPACES}(?:[,;&]|\band\b)\s*")
-_COMMA = re.compile(r",\s*(?:and\b)?", re.I)
+_JOINED = ENGLISH.pattern("wishes.joined")
+_PLAINLY = ENGLISH.pattern("wishes.several")
+_BETWEEN = ENGLISH.pattern("wishes.between")
+_OF_THREE = ENGLISH.pattern("wishes.of_three")
+_APART = ENGLISH.pattern("wishes.apart")
+_COMMA = ENGLISH.pattern("wishes.comma")
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+")
 _OPENS = re.compile(r"(?:\A|[.!?]\s+)[\"'“(]*([A-Z]\w*)")
 _LUMP = 2_000  # characters of a text that may hold several things
-_SPOKEN_OF, _ASKED = threshold("several", "spoken_of"), threshold("several", "asked")
+_SPOKEN_OF = threshold("callwright.repair", "several.spoken_of")
+_ASKED = threshold("callwright.repair", "several.asked")
 
 
 def several(query: str, calls: Sequence[ToolCall], tools: Sequence[Tool]) -> bool:

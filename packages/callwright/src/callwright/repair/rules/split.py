@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
 from callwright.repair.gate import Gate
-from callwright.repair.thresholds import threshold
 
 RULE = "split_call"
-CONFIDENCE = threshold("split", "confidence")
+CONFIDENCE = threshold("callwright.repair", "split.confidence")
 MOST = 16
 
 
