@@ -113,7 +113,7 @@ def test_what_is_found_is_told_shown_and_written_and_the_source_stays(
     }
     again = callwright("verify", "apis", "--tools", tools, "--no-diff", folder=tmp_path)
     assert "2 from the journal; 0 calls" in again.stdout
-    assert "2 findings are those of an earlier sweep: --anew" in again.stderr
+    assert "2 findings are those of an earlier sweep: --fresh" in again.stderr
 
 
 def test_a_tool_that_was_mended_is_called_again_and_one_that_nobody_could_call_is_explained(

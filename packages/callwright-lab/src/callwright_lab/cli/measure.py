@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import typer
 
-train = typer.Typer(
-    no_args_is_help=True, help="Rebuild the trained parts from data (extra: callwright-lab[train])."
-)
-bench = typer.Typer(no_args_is_help=True, help="Measure.")
+from callwright.cli.terminal.apps import new_app
+
+train = new_app("Rebuild the trained parts from data (extra: callwright-lab[train]).")
+bench = new_app("Measure.")
 _PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import typer
-
+from callwright.cli.terminal.apps import new_app
 from callwright_lab.cli.verify_apis import verify_apis
 from callwright_lab.cli.verify_dataset import verify_dataset
 from callwright_lab.cli.verify_queries import verify_queries
@@ -24,8 +23,6 @@ VERIFIERS: Mapping[str, Callable[..., None]] = {
     "dataset": verify_dataset,
 }
 
-verify = typer.Typer(
-    no_args_is_help=True, help="Verify tools, requests, trajectories and data sets, with reasons."
-)
+verify = new_app("Verify tools, requests, trajectories and data sets, with reasons.")
 for _name, _command in VERIFIERS.items():
     verify.command(_name)(_command)

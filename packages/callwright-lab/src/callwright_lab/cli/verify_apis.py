@@ -129,7 +129,7 @@ def _hint(made: Any) -> None:
         )
     if made.again and any(one.category.startswith("dead") for one in made.findings):
         print(
-            f"{made.again} findings are those of an earlier sweep: --anew calls what was mended"
+            f"{made.again} findings are those of an earlier sweep: --fresh calls what was mended"
             " since",
             file=sys.stderr,
         )

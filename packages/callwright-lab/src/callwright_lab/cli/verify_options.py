@@ -46,7 +46,7 @@ JournalFile = Annotated[
     ),
 ]
 Anew = Annotated[
-    bool, typer.Option("--anew", help="Judge everything again, whatever the journal holds.")
+    bool, typer.Option("--fresh", help="Judge everything again, whatever the journal holds.")
 ]
 ReportFile = Annotated[
     Path | None,

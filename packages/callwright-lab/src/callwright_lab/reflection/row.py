@@ -157,7 +157,7 @@ def from_kept(found: Mapping[str, Any]) -> Reflected:
             **said,
         )
     except (KeyError, TypeError, ValueError) as error:
-        hint = "--anew judges everything again"
+        hint = "--fresh judges everything again"
         raise ConfigError(
             f"the journal holds a row that cannot be read ({error})", hint=hint
         ) from None

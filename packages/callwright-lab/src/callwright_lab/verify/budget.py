@@ -191,7 +191,7 @@ class Meter:
                 " ended"
             )
             raise InDoubt(
-                f"{said}, and may have been done; it is not made again, unless with --anew"
+                f"{said}, and may have been done; it is not made again, unless with --fresh"
             ) from None
 
     async def made(

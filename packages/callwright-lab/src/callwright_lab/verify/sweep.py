@@ -164,7 +164,7 @@ class Journal:
 
 
 _ALL = ""  # in place of a row's key
-_ANEW = "choose another --journal, or --anew to judge everything again"
+_ANEW = "choose another --journal, or --fresh to judge everything again"
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,6 +13,7 @@ import typer
 
 from callwright import __version__
 from callwright.cli.lab import add_lab_commands
+from callwright.cli.renamed_options import replace_old_options
 from callwright.cli.settings.options import (
     Allow,
     Config,
@@ -40,17 +42,11 @@ from callwright.cli.settings.options import (
     strictly,
 )
 from callwright.cli.settings.serving import proxy_command, simulate_command
+from callwright.cli.terminal.apps import new_app
 from callwright.cli.terminal.ending import report_errors
 from callwright.cli.tools import catalogue
 
-app = typer.Typer(
-    name="callwright",
-    help="Makes small and open language models use tools reliably.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+app = new_app("Makes small and open language models use tools reliably.", "callwright")
 app.add_typer(catalogue, name="tools")
 app.command("simulate")(simulate_command)
 app.command("proxy")(proxy_command)
@@ -151,7 +147,7 @@ class PipelineOptions:
 def run() -> None:
     """Run the app; our own errors become one message and exit code 1."""
     with report_errors():
-        app()
+        app(args=replace_old_options(sys.argv[1:]))
 
 
 def _version(value: bool) -> None:

@@ -193,7 +193,9 @@ def parse_rules(texts: Iterable[str]) -> dict[str, list[str]]:
     for text in texts:
         pattern, equals, sources = text.partition("=")
         if not equals:
-            raise ConfigError(f"--may-fill {text!r} is no rule", hint="tool.argument=source,source")
+            raise ConfigError(
+                f"--allow-source {text!r} is no rule", hint="tool.argument=source,source"
+            )
         rules.setdefault(pattern.strip(), []).extend(part.strip() for part in sources.split(","))
     return rules
 

@@ -152,7 +152,7 @@ Frozen = Annotated[
 MayFill = Annotated[
     list[str] | None,
     typer.Option(
-        "--may-fill",
+        "--allow-source",
         help=(
             "Which sources may fill an argument that a frozen plan leaves open:"
             " TOOL.ARGUMENT=SOURCE,…"

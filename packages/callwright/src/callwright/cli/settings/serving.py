@@ -106,7 +106,8 @@ class ServingOptions:
     keep: Annotated[
         Path | None,
         typer.Option(
-            help="Keep conversations with a repaired call here, for callwright explore --runs."
+            "--training-log",
+            help="Keep conversations with a repaired call here, for callwright explore --runs.",
         ),
     ] = None
     allow_host: Annotated[

@@ -45,7 +45,7 @@ class Keeper:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         except OSError as error:
             said = f"nothing can be kept in {path}: {error.strerror}"
-            raise ConfigError(said, hint="choose another --keep") from None
+            raise ConfigError(said, hint="choose another --training-log") from None
 
     def take(self, keep: Keep) -> None:
         """Remember what was repaired, and write the conversation if a call of it was repaired
