@@ -7,6 +7,7 @@ The fixtures, the scenarios and the tests beside it stay as they are.
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
@@ -756,9 +757,12 @@ def read_by_models() -> Iterator[str]:
 
 
 def all_texts() -> Iterator[str]:
-    """Yield every text of the package, with ``{}`` for what is filled in."""
+    """Yield every text of the package, its vocabulary's too, with ``{}`` for what is filled in."""
     for tree in trees().values():
         yield from _texts(tree)
+    for path in (path for source in SOURCES for path in source.rglob("language/*/*.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8")).values():
+            yield from entry.get("phrases", ())
 
 
 @cache
